@@ -1,0 +1,127 @@
+"""Where memhook keeps its files: the XDG folders, each private to the user."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memhook.errors import StoreError
+
+PROJECT_FILE = ".memhook.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The four folders; everything else is named below one of them."""
+
+    config: Path
+    data: Path
+    state: Path
+    cache: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.config / "config.toml"
+
+    @property
+    def store(self) -> Path:
+        return self.data / "store"
+
+    @property
+    def backups(self) -> Path:
+        return self.data / "backups"
+
+    @property
+    def models(self) -> Path:
+        return self.cache / "models"
+
+    @property
+    def ledger(self) -> Path:
+        return self.state / "ledger.sqlite3"
+
+    @property
+    def log(self) -> Path:
+        return self.state / "memhook.log"
+
+    @property
+    def socket(self) -> Path:
+        return self.state / "daemon.sock"
+
+    @property
+    def daemon_lock(self) -> Path:
+        return self.state / "daemon.lock"
+
+    @property
+    def write_lock(self) -> Path:
+        """Taken for every write, by the daemon and by a command that runs without one."""
+        return self.state / "write.lock"
+
+    @property
+    def interpreter(self) -> Path:
+        """Three lines for the launcher: interpreter, client file, version."""
+        return self.state / "interpreter"
+
+
+def user_paths(environment: Mapping[str, str] | None = None) -> Paths:
+    """The folders of this user, from the environment given or the process's own."""
+    env = os.environ if environment is None else environment
+    home = Path(env.get("HOME") or "/").expanduser()
+
+    def folder(variable: str, default: str) -> Path:
+        configured = env.get(variable, "")
+        base = Path(configured) if configured.startswith("/") else home / default
+        return base / "memhook"
+
+    return Paths(
+        config=folder("XDG_CONFIG_HOME", ".config"),
+        data=folder("XDG_DATA_HOME", ".local/share"),
+        state=writable_state(folder("XDG_STATE_HOME", ".local/state")),
+        cache=folder("XDG_CACHE_HOME", ".cache"),
+    )
+
+
+def writable_state(preferred: Path) -> Path:
+    """The state folder, or one in the temporary directory when the home cannot be written.
+
+    The hook client decides the same way: both must meet at the same socket.
+    """
+    try:
+        private_directory(preferred)
+    except (OSError, StoreError):
+        return Path("/tmp") / f"memhook-{os.getuid()}"  # noqa: S108  checked to be the user's own by private_directory
+    return preferred
+
+
+def private_directory(path: Path) -> Path:
+    """`path` as a directory that only this user can enter, made when missing; raises when it is someone else's."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) and not path.is_dir():
+        raise StoreError(f"{path} is not a directory.", "Move it away, then try again.")
+    if path.stat().st_uid != os.getuid():
+        raise StoreError(f"{path} belongs to another user.", "Remove it or choose another folder by the XDG variables.")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise StoreError(f"{path} cannot be written.", f"Make it yours again: chmod u+rwx {path}")
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace `path` by `text` in one step, readable by the user alone."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,26 @@
+"""No test touches the user's own files: every one has a home, and XDG folders, of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty home. A daemon started for it is stopped at the end."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    for name in [name for name in os.environ if name.startswith(("MEMHOOK_", "XDG_", "CLAUDE", "COPILOT"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    yield home
+    if (home / ".local/state/memhook/daemon.lock").exists():
+        command = [sys.executable, "-m", "memhook.cli", "daemon", "stop"]
+        subprocess.run(command, check=False, capture_output=True, timeout=30, cwd=home)

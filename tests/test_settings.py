@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memhook.errors import InvalidInput
+from memhook.settings import Settings, checked, flattened, load_settings, setting_keys, value_of
+
+DEFAULTS = Path(__file__).parents[1] / "config" / "default.toml"
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_documented_defaults_are_those_of_the_code() -> None:
+    documented = dict(flattened(tomllib.loads(DEFAULTS.read_text(encoding="utf-8"))))
+    assert documented == dict(flattened(Settings().model_dump(mode="json")))
+
+
+def test_every_setting_has_a_line_of_why_above_it() -> None:
+    lines = DEFAULTS.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        if "=" in line and not line.startswith("#"):
+            assert lines[number - 1].startswith("# "), line
+
+
+def test_environment_beats_project_beats_user_beats_default(tmp_path: Path) -> None:
+    user = written(tmp_path / "config.toml", "max_tokens = 3000\npreview_chars = 300\n[hooks]\ndetail = 'full'\n")
+    project = written(tmp_path / ".memhook.toml", "max_tokens = 2000\npreview_chars = 150\n")
+    loaded = load_settings(user, project, {"MEMHOOK_MAX_TOKENS": "1000"})
+    assert (loaded.settings.max_tokens, loaded.settings.preview_chars) == (1000, 150)
+    assert loaded.settings.hooks.detail == "full"
+    assert loaded.sources == {
+        "max_tokens": "environment",
+        "preview_chars": "project file",
+        "hooks.detail": "user file",
+    }
+    assert not loaded.problems
+
+
+def test_nested_settings_come_from_the_environment_with_two_underscores(tmp_path: Path) -> None:
+    loaded = load_settings(tmp_path / "none", None, {"MEMHOOK_HOOKS__SESSION_START__MAX_MEMORIES": "3"})
+    assert loaded.settings.hooks.session_start.max_memories == 3
+
+
+def test_a_bad_value_falls_back_to_the_one_below_and_is_told(tmp_path: Path) -> None:
+    user = written(tmp_path / "config.toml", "max_tokens = 'many'\nnonsense = 1\n[hooks]\nrelevance = 'strict'\n")
+    loaded = load_settings(user, None, {"MEMHOOK_HOOKS__RELEVANCE": "sometimes"})
+    assert loaded.settings.max_tokens == 4000
+    assert loaded.settings.hooks.relevance == "strict"
+    assert [("max_tokens" in p, "nonsense" in p, "sometimes" in p) for p in loaded.problems] == [
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+    ]
+
+
+def test_a_file_that_is_not_toml_is_told_and_ignored(tmp_path: Path) -> None:
+    loaded = load_settings(written(tmp_path / "config.toml", "max_tokens = = 3"))
+    assert loaded.settings == Settings()
+    assert "config.toml" in loaded.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("max_tokens = 9000", "max_tokens"),
+        ("enabled = true", "enabled"),
+        ("namespaces = []", "namespaces"),
+        ("namespaces = ['private']", "namespaces"),
+        ("[store]\nuri = '/elsewhere'", "store.uri"),
+        ("[embedding]\nmodel = 'other'", "embedding.model"),
+        ("[hooks]\nrelevance = 'eager'", "hooks.relevance"),
+        ("[hooks.session_start]\nmax_memories = 50", "hooks.session_start.max_memories"),
+    ],
+)
+def test_a_project_may_not_widen_anything(tmp_path: Path, line: str, key: str) -> None:
+    user = written(tmp_path / "config.toml", "namespaces = ['work', 'home']")
+    loaded = load_settings(user, written(tmp_path / ".memhook.toml", line))
+    assert value_of(loaded.settings, key) == value_of(load_settings(user).settings, key)
+    assert "a project may" in loaded.problems[0]
+
+
+def test_a_project_may_lower_narrow_and_switch_off(tmp_path: Path) -> None:
+    user = written(tmp_path / "config.toml", "namespaces = ['work', 'home']")
+    project = "enabled = false\nmax_tokens = 10\nnamespaces = ['work']\n[hooks.session_start]\nmax_memories = 0\n"
+    loaded = load_settings(user, written(tmp_path / ".memhook.toml", project))
+    assert not loaded.problems
+    assert not loaded.settings.enabled
+    assert loaded.settings.max_tokens == 10
+    assert loaded.settings.namespaces == ("work",)
+    assert loaded.settings.hooks.session_start.max_memories == 0
+
+
+def test_an_impossible_value_is_refused_with_key_value_and_what_is_allowed() -> None:
+    with pytest.raises(InvalidInput, match=r"hooks\.detail = 'all'.*'preview', 'cascade' or 'full'"):
+        checked("hooks.detail", "all")
+    with pytest.raises(InvalidInput, match=r"max_tokens = 0.*greater than or equal to 1"):
+        checked("max_tokens", 0)
+
+
+def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        checked("max_token", 10)
+    assert all(key in refused.value.hint for key in setting_keys())
