@@ -1,0 +1,64 @@
+"""Which memories a query may see, as the condition LanceDB evaluates before anything is ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memhook.core.memory import Sensitivity
+
+EVERYTHING = tuple(Sensitivity)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Empty tuples and None mean "any". Forgotten memories are never seen."""
+
+    projects: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    sensitivities: tuple[Sensitivity, ...] = EVERYTHING
+    redacted: bool = True
+    superseded: bool = True
+    alive_at: datetime | None = None
+    pinned: bool | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+    def sql(self) -> str:
+        return " AND ".join(self._conditions())
+
+    def _conditions(self) -> Iterator[str]:
+        yield "forgotten IS NULL"
+        yield from self._who_may_see_it()
+        if self.projects:
+            yield f"project IN ({quoted(self.projects)})"
+        if self.namespaces:
+            yield f"namespace IN ({quoted(self.namespaces)})"
+        if self.tags:
+            yield f"array_has_all(tags, [{quoted(self.tags)}])"
+        if self.pinned is not None:
+            yield f"pinned = {str(self.pinned).lower()}"
+        if self.since is not None:
+            yield f"created >= {timestamp(self.since)}"
+        if self.before is not None:
+            yield f"created < {timestamp(self.before)}"
+
+    def _who_may_see_it(self) -> Iterator[str]:
+        if self.sensitivities != EVERYTHING:
+            yield f"sensitivity IN ({quoted(self.sensitivities)})"
+        if not self.redacted:
+            yield "redacted = false"
+        if not self.superseded:
+            yield "superseded_by = ''"
+        if self.alive_at is not None:
+            yield f"(expires IS NULL OR expires > {timestamp(self.alive_at)})"
+
+
+def quoted(values: Iterable[str]) -> str:
+    return ", ".join("'" + str(value).replace("'", "''").replace("\x00", "") + "'" for value in values)
+
+
+def timestamp(moment: datetime) -> str:
+    return f"TIMESTAMP '{moment.astimezone(UTC).isoformat()}'"

@@ -1,0 +1,107 @@
+"""Opening a store without harming it: what cannot be read, is newer or is not memhook's is left as it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+
+from memhook.errors import StoreError
+from memhook.store.embedding import ModelIdentity
+from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, version_of
+
+TABLE = "memories"
+
+_FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
+
+
+def local_directory(uri: str) -> Path | None:
+    """The folder a store is in; None for one that is elsewhere."""
+    return None if "://" in uri else Path(uri)
+
+
+def connected(uri: str, *, create: bool = False) -> Any:
+    """LanceDB at `uri`, seeing each finished write of any process; None where there is nothing yet."""
+    directory = local_directory(uri)
+    if directory is not None:
+        _refuse_unusable(directory)
+        if not create and not directory.exists():
+            return None
+    try:
+        return lancedb.connect(uri, read_consistency_interval=timedelta(0))
+    except _FOREIGN_ERRORS as error:
+        raise StoreError(f"The store at {uri} cannot be reached: {first_line(error)}", "Check store.uri.") from error
+
+
+def opened_table(database: Any, uri: str, backups: Path) -> Any:
+    """The memories table, of this schema version or an older one; None when nothing was ever stored."""
+    directory = local_directory(uri)
+    if database is None or (directory is not None and not (directory / f"{TABLE}.lance").exists()):
+        return None
+    try:
+        table = database.open_table(TABLE)
+        table.count_rows()
+    except _FOREIGN_ERRORS as error:
+        if directory is None and "was not found" in str(error):
+            return None
+        raise StoreError(
+            f"The store at {uri} is damaged: {first_line(error)}",
+            f"It was left as it is. Put a copy of it back, for example from {backups}.",
+        ) from error
+    _refuse_unknown(table, uri)
+    return table
+
+
+def migrated(table: Any) -> tuple[list[dict[str, Any]], ModelIdentity]:
+    """The rows of an older table in today's shape, and the model that made their vectors."""
+    model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
+    rows = table.to_arrow().to_pylist()
+    return [_migrated_row(row, model) for row in rows], model
+
+
+def back_up(uri: str, backups: Path, version: int) -> None:
+    """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
+    directory = local_directory(uri)
+    if directory is None:
+        return  # an object store keeps the old version of the table
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    backups.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shutil.copytree(directory, backups / f"store-schema{version}-{stamp}")
+
+
+def first_line(error: BaseException) -> str:
+    """Without the source positions that LanceDB appends."""
+    return str(error).splitlines()[0].split(", /")[0][:200] if str(error) else type(error).__name__
+
+
+def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:
+    vector = row.get("vector") if model != NO_MODEL else None
+    return row_of(memory_of(row), vector) | {"forgotten": row.get("forgotten")}
+
+
+def _refuse_unknown(table: Any, uri: str) -> None:
+    version = version_of(table.schema)
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The store at {uri} was written by a newer memhook (schema {version}; this one knows {SCHEMA_VERSION}).",
+            "Upgrade memhook. The store was left as it is.",
+        )
+    if not {"id", "content"} <= set(table.schema.names):
+        raise StoreError(f"The table at {uri} is not memhook's.", "Choose another store.uri.")
+
+
+def _refuse_unusable(directory: Path) -> None:
+    try:
+        if directory.exists() and not directory.is_dir():
+            raise StoreError(f"{directory} is a file, not a store.", "Choose another place with store.uri.")
+        if directory.exists() and not os.access(directory, os.R_OK | os.X_OK):
+            raise StoreError(f"The store at {directory} cannot be read.", f"Check its permissions: ls -ld {directory}")
+    except OSError as error:
+        raise StoreError(
+            f"The store at {directory} cannot be read ({error.strerror}).", "Check its permissions."
+        ) from error

@@ -1,0 +1,66 @@
+"""How common each term is in the store: what makes a rare word of a prompt count for more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+
+# Beyond this a sample tells as much: a term that it does not hold is rare.
+SAMPLE = 20_000
+
+
+class TermStatistics:
+    """Document frequencies, counted on first use and kept up as memories are added."""
+
+    def __init__(self, read_terms: Callable[[int], Iterable[str]]) -> None:
+        self._read_terms = read_terms
+        self._lock = Lock()
+        self._frequencies: Counter[str] | None = None
+        self._documents = 0
+        self._length = 0
+
+    @property
+    def frequencies(self) -> Counter[str]:
+        return self._counted()
+
+    @property
+    def documents(self) -> int:
+        self._counted()
+        return self._documents
+
+    @property
+    def average_length(self) -> float:
+        self._counted()
+        return self._length / self._documents if self._documents else 1.0
+
+    def add(self, documents: Iterable[str]) -> None:
+        with self._lock:
+            if self._frequencies is not None:  # else the first count will see them
+                self._count(documents)
+
+    def rarest(self, terms: Sequence[str], limit: int) -> list[str]:
+        """At most `limit` of the distinct terms, the rarest, in the order they came."""
+        distinct = list(dict.fromkeys(terms))
+        if len(distinct) <= limit:
+            return distinct
+        frequencies = self.frequencies
+        # A term nobody has finds nothing, so it must not take the place of one that does.
+        order = sorted(distinct, key=lambda term: (frequencies[term] == 0, frequencies[term]))
+        kept = set(order[:limit])
+        return [term for term in distinct if term in kept]
+
+    def _counted(self) -> Counter[str]:
+        with self._lock:
+            if self._frequencies is None:
+                self._frequencies = Counter()
+                self._count(self._read_terms(SAMPLE))
+            return self._frequencies
+
+    def _count(self, documents: Iterable[str]) -> None:
+        assert self._frequencies is not None  # noqa: S101  for the type checker
+        for text in documents:
+            words = text.split()
+            self._frequencies.update(set(words))
+            self._documents += 1
+            self._length += len(words)

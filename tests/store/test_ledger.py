@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memhook.errors import StoreError
+from memhook.store.ledger import Considered, Injection, Ledger, Shown
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SHOWN = Considered(
+    "aaaaaaaaaaaa", "hash-a", 0.91, level="preview", passage=(10, 60), tokens=40, parts={"dense": 0.8}, part=1
+)
+SECOND = replace(SHOWN, memory="bbbbbbbbbbbb", content_hash="hash-b", part=2)
+LEFT_OUT = Considered("cccccccccccc", "hash-c", 0.2, reason="below relevance")
+INJECTION = Injection(
+    at=NOW,
+    session="s1",
+    agent="",
+    client="claude",
+    event="UserPromptSubmit",
+    project="example.org/team/shop",
+    outcome="shown",
+    text="## Relevant memories (memhook)",
+    tokens=80,
+    budget=4000,
+    milliseconds={"embed": 6.1},
+    considered=(SHOWN, SECOND, LEFT_OUT),
+)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "state" / "ledger.sqlite3")
+
+
+def test_what_was_recorded_is_read_back_whole(ledger: Ledger) -> None:
+    ledger.record(INJECTION)
+    assert ledger.last_injection(session="s1") == INJECTION
+    assert ledger.last_injection(project="example.org/team/shop") == INJECTION
+    assert ledger.last_injection(session="other") is None
+
+
+def test_only_parts_read_to_their_end_count_as_shown(ledger: Ledger) -> None:
+    number = ledger.record(INJECTION)
+    assert ledger.shown("s1", "") == {}
+    ledger.delivered(number, 1)
+    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", (10, 60))]}
+    ledger.delivered(number, 2)
+    assert set(ledger.shown("s1", "")) == {"aaaaaaaaaaaa", "bbbbbbbbbbbb"}
+
+
+def test_sessions_and_subagents_have_accounts_of_their_own(ledger: Ledger) -> None:
+    ledger.delivered(ledger.record(INJECTION), 1)
+    assert ledger.shown("s2", "") == {}
+    assert ledger.shown("s1", "agent-7") == {}
+
+
+def test_a_reset_forgets_what_was_shown_but_not_what_comes_after(ledger: Ledger) -> None:
+    ledger.delivered(ledger.record(INJECTION), 1)
+    ledger.reset("s1", "")
+    assert ledger.shown("s1", "") == {}
+    ledger.delivered(ledger.record(INJECTION), 2)
+    assert set(ledger.shown("s1", "")) == {"bbbbbbbbbbbb"}
+
+
+def test_what_is_older_than_the_days_kept_is_pruned_with_its_memories(ledger: Ledger) -> None:
+    ledger.delivered(ledger.record(replace(INJECTION, at=NOW - timedelta(days=31))), 1)
+    ledger.delivered(ledger.record(INJECTION), 1)
+    assert ledger.prune(NOW, keep_days=30) == 1
+    assert ledger.times_shown(["aaaaaaaaaaaa"]) == {"aaaaaaaaaaaa": 1}
+
+
+def test_the_user_is_told_a_thing_once(ledger: Ledger) -> None:
+    assert ledger.first_telling("no memories yet", NOW)
+    assert not ledger.first_telling("no memories yet", NOW)
+    assert ledger.first_telling("something else", NOW)
+
+
+def test_the_file_is_private(ledger: Ledger) -> None:
+    assert ledger.path.stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_file_is_an_error_that_says_so_and_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    path.write_bytes(b"not a database, but long enough to look at" * 10)
+    with pytest.raises(StoreError, match="cannot be used"):
+        Ledger(path)
+    assert path.read_bytes().startswith(b"not a database")
