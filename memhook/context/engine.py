@@ -1,0 +1,151 @@
+"""What the daemon holds: the libraries, the ledger and the settings, and the calls other doors may make on them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from memhook.context import access, calls, recall
+from memhook.context.library import Library, loading_embedder
+from memhook.errors import InvalidInput, StoreError
+from memhook.paths import PROJECT_FILE, Paths
+from memhook.settings import Loaded, Settings, load_settings
+from memhook.store.embedding import Embedder
+from memhook.store.ledger import Injection, Ledger, Shown
+from memhook.store.project import Project, project_of
+
+log = logging.getLogger("memhook")
+
+KEPT_SETTINGS = 256
+PRUNE_EVERY = timedelta(hours=1)
+
+T = TypeVar("T")
+
+
+class Engine:
+    """Opens nothing twice. Without a ledger it goes on: then nothing counts as shown before."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self._lock = Lock()
+        self._libraries: dict[tuple[str, str], Library] = {}
+        self._embedders: dict[str, Future[Embedder]] = {}
+        self._loaded: dict[tuple[Any, ...], Loaded] = {}
+        self._told: set[str] = set()
+        self._pruned = datetime.min.replace(tzinfo=UTC)
+        self._ledger = self._opened_ledger()
+
+    def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
+        """One of the functions of `calls`, by name."""
+        function = calls.CALLS.get(method)
+        if function is None:
+            raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
+        project = self.project(directory)
+        settings = self.settings(environment, project.root)
+        try:
+            return function(calls.Caller(self.library(settings), settings, project, self._ledger, self.paths), **params)
+        except StoreError:
+            self.reopen()
+            raise
+
+    def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
+        """Read again when a file has changed, so that a change holds from the next prompt on."""
+        user_file = self.paths.config_file
+        project_file = root / PROJECT_FILE if root else None
+        variables = tuple(sorted((environment or {}).items()))
+        key = (project_file, _stamp(user_file), _stamp(project_file), variables)
+        with self._lock:
+            loaded = self._loaded.get(key)
+        if loaded is None:
+            loaded = load_settings(user_file, project_file, environment)
+            for problem in loaded.problems:
+                log.warning("settings: %s", problem)
+            with self._lock:
+                while len(self._loaded) >= KEPT_SETTINGS:
+                    del self._loaded[next(iter(self._loaded))]
+                self._loaded[key] = loaded
+        return loaded.settings
+
+    def project(self, directory: str) -> Project:
+        return project_of(directory)
+
+    def library(self, settings: Settings) -> Library:
+        """Raises StoreError when the store cannot be opened; the next call tries again."""
+        model = settings.embedding.model
+        uri = settings.store.uri or str(self.paths.store)
+        with self._lock:
+            if model not in self._embedders:
+                self._embedders[model] = loading_embedder(model, self.paths.models)
+            library = self._libraries.get((uri, model))
+            if library is None:
+                library = self._libraries[uri, model] = Library(uri, self.paths.backups, self._embedders[model])
+            return library
+
+    def reopen(self) -> None:
+        """After a failure: the store may have been moved, mended or put back."""
+        with self._lock:
+            self._libraries.clear()
+
+    def warm_up(self) -> None:
+        """Do before the first prompt what it would otherwise wait for."""
+        recall.for_search(self.library(self.settings()), "warm up", access.OWNER, 1)
+
+    def keep_house(self, now: datetime) -> None:
+        with self._lock:
+            libraries = list(self._libraries.values())
+        for library in libraries:
+            library.renew_vectors()
+            library.store.optimize()
+        if now - self._pruned > PRUNE_EVERY:
+            self._pruned = now
+            self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
+
+    # The session's account. A ledger that fails is told in the log and costs only the account.
+
+    def account(self, session: str, agent: str) -> dict[str, list[Shown]]:
+        return self._from_ledger(lambda ledger: ledger.shown(session, agent), {})
+
+    def reset_account(self, session: str, agent: str) -> None:
+        self._from_ledger(lambda ledger: ledger.reset(session, agent), None)
+
+    def recorded(self, injection: Injection) -> int:
+        return self._from_ledger(lambda ledger: ledger.record(injection), 0)
+
+    def mark_delivered(self, number: int, part: int) -> None:
+        self._from_ledger(lambda ledger: ledger.delivered(number, part), None)
+
+    def times_shown(self, memories: Sequence[str]) -> Mapping[str, int]:
+        return self._from_ledger(lambda ledger: ledger.times_shown(memories), {})
+
+    def first_telling(self, what: str, now: datetime) -> bool:
+        if what in self._told:
+            return False
+        self._told.add(what)
+        return self._from_ledger(lambda ledger: ledger.first_telling(what, now), True)
+
+    def _from_ledger(self, action: Callable[[Ledger], T], otherwise: T) -> T:
+        try:
+            return otherwise if self._ledger is None else action(self._ledger)
+        except StoreError as error:
+            log.warning("%s", error.message)
+            return otherwise
+
+    def _opened_ledger(self) -> Ledger | None:
+        try:
+            return Ledger(self.paths.ledger)
+        except StoreError as error:
+            log.warning("%s %s", error.message, error.hint)
+            return None
+
+
+def _stamp(path: Path | None) -> tuple[int, int]:
+    try:
+        status = path.stat() if path else None
+    except OSError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_size) if status else (0, 0)

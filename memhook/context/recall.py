@@ -1,0 +1,153 @@
+"""Finding memories: for a prompt, for a search, for the start of a session."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memhook.context.access import surfacing
+from memhook.context.inject import Block, Ranked
+from memhook.context.library import Library
+from memhook.context.stages import Stages
+from memhook.core import ranking
+from memhook.core.memory import Memory
+from memhook.core.relevance import worth_showing
+from memhook.core.terms import terms
+from memhook.settings import Settings
+from memhook.store.filters import Filter
+from memhook.store.ledger import Considered
+from memhook.store.memories import Candidate
+from memhook.store.project import Project, recent_work
+
+CANDIDATES = 50
+HEAD_CHARS = 8_000
+TAIL_CHARS = 4_000
+KEPT_CONSIDERED = 40
+BELOW_RELEVANCE = "below relevance"
+
+GIT_SECONDS = 0.5
+RECENT = 50
+HALF_LIFE_DAYS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs."""
+
+    worth_showing: tuple[Ranked, ...] = ()
+    rest: tuple[Ranked, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def with_the_rest(self, block: Block) -> Block:
+        """`block` with what was not even offered to it."""
+        rest = (
+            Considered(one.memory.id, one.memory.content_hash, one.score, BELOW_RELEVANCE, parts=one.parts)
+            for one in self.rest
+        )
+        return replace(block, considered=(*block.considered, *rest)[:KEPT_CONSIDERED])
+
+
+def for_prompt(
+    library: Library, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
+) -> Recalled:
+    """What bears on the prompt among this project's and the global memories."""
+    found = _ranking(library, prompt, surfacing(project, settings, now), stages)
+    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    ranked = found.ranked()
+    return Recalled(
+        tuple(one for one in ranked if one.memory.id in worth),
+        tuple(one for one in ranked if one.memory.id not in worth),
+        found.weights,
+    )
+
+
+def for_search(library: Library, query: str, allowed: Filter, limit: int) -> list[Ranked]:
+    """The best answers to a query, relevant or not: the caller decides."""
+    return _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit)).ranked()[:limit]
+
+
+def for_session(
+    library: Library,
+    project: Project,
+    settings: Settings,
+    times_shown: Callable[[Sequence[str]], Mapping[str, int]],
+    limit: int,
+    now: datetime,
+    stages: Stages,
+) -> list[Ranked]:
+    """Pinned memories first, then the most useful by nearness to recent work, recency and use."""
+    if not limit:
+        return []
+    allowed = surfacing(project.id, settings, now)
+    with stages.timed("git"):
+        work = recent_work(project.root, GIT_SECONDS) if project.root else None
+    text = " ".join((work.branch, *work.subjects)) if work else ""
+    near = {one.memory.id: one for one in (_ranking(library, text, allowed, stages).ranked() if text.strip() else [])}
+    with stages.timed("search"):
+        pinned = library.store.newest(replace(allowed, pinned=True), limit)
+        pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
+    pool |= {one.memory.id: one.memory for one in near.values()}
+    uses = times_shown(list(pool))
+
+    def usefulness(memory: Memory) -> Ranked:
+        nearness = near[memory.id].score if memory.id in near else 0.0
+        age = (now - max(memory.updated, memory.accessed or memory.updated)).total_seconds() / 86_400
+        parts = {
+            "nearness": nearness,
+            "recency": 0.5 ** (max(age, 0.0) / HALF_LIFE_DAYS),
+            "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
+            "project": float(bool(memory.project)),
+        }
+        return Ranked(memory, round(sum(_SESSION_WEIGHTS[name] * value for name, value in parts.items()), 4), parts)
+
+    ranked = sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
+    return ranked[:limit]
+
+
+# By judgement, not by measurement: what the branch is about says more than age, and a project's own note more than a
+# global one.
+_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    candidates: Mapping[str, Candidate]
+    scores: Sequence[ranking.Scored]
+    weights: Mapping[str, float]
+
+    def ranked(self) -> list[Ranked]:
+        return [Ranked(self.candidates[one.id].memory, round(one.score, 4), _parts(one)) for one in self.scores]
+
+
+def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
+    """Every candidate that vectors or words bring up, scored."""
+    text = _excerpt(text)
+    with stages.timed("terms"):
+        asked = terms(text)
+        statistics = library.store.statistics
+        weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
+    with stages.timed("embed"):
+        vector = library.query_vector(text)
+    with stages.timed("search"):
+        candidates = library.store.candidates(vector, asked, allowed, limit)
+    with stages.timed("rank"):
+        proposed = [
+            ranking.Candidate(one.memory.id, one.cosine, one.terms.split(), one.memory.created.isoformat())
+            for one in candidates
+        ]
+        scores = ranking.scored(
+            asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length
+        )
+    return _Ranking({one.memory.id: one for one in candidates}, scores, weights)
+
+
+def _excerpt(text: str) -> str:
+    """The head and the tail of what is too long to read within the hook's time: a log says what it is about there."""
+    return text if len(text) <= HEAD_CHARS + TAIL_CHARS else f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+
+
+def _parts(score: ranking.Scored) -> dict[str, float]:
+    parts = {"dense": score.dense, "lexical": score.lexical, "together": score.together}
+    return {name: round(value, 4) for name, value in parts.items() if value is not None}

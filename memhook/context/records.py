@@ -1,0 +1,38 @@
+"""A memory as the plain record that leaves memhook: in `--json`, in an export, over MCP."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from memhook.core.memory import Memory
+
+
+def record_of(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "urn": memory.urn,
+        "title": memory.title,
+        "content": memory.content,
+        "summary": memory.summary,
+        "namespace": memory.namespace,
+        "tags": list(memory.tags),
+        "related": list(memory.related),
+        "source": memory.source,
+        "project": memory.project,
+        "sensitivity": memory.sensitivity.value,
+        "pinned": memory.pinned,
+        "redacted": memory.redacted,
+        "origin": memory.origin.value,
+        "created": memory.created.isoformat(),
+        "updated": memory.updated.isoformat(),
+        "accessed": _time(memory.accessed),
+        "expires": _time(memory.expires),
+        "supersedes": list(memory.supersedes),
+        "superseded_by": memory.superseded_by,
+        "aliases": list(memory.aliases),
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
