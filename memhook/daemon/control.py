@@ -1,0 +1,159 @@
+"""The daemon seen from a command: reach it, start it, stop it, or do without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memhook.daemon import wire
+from memhook.daemon.wire import Request
+from memhook.errors import DaemonUnavailable, MemhookError
+from memhook.paths import Paths, private_directory
+from memhook.settings import ENVIRONMENT_PREFIX
+
+START_SECONDS = 20.0
+STOP_SECONDS = 10.0
+POLL_SECONDS = 0.02
+
+Call = Callable[..., Any]
+
+
+def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
+    """A function `call(method, **params)`: to the daemon, started when needed, or to an engine in this process."""
+    environment = {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)}
+    if use_daemon:
+        with suppress(DaemonUnavailable):
+            started(paths)
+            return lambda method, **params: called(paths, method, params, directory, environment)
+    return _local_door(paths, directory, environment)
+
+
+def called(
+    paths: Paths,
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    directory: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> Any:
+    """What the running daemon returns; raises DaemonUnavailable when none answers."""
+    body = json.dumps({"method": method, "params": params or {}}).encode("utf-8", "surrogatepass")
+    request = Request("call", directory=directory, environment=environment or {}, body=body)
+    with _connected(paths) as connection:
+        try:
+            connection.sendall(wire.encoded(request))
+            answer = wire.read_block(connection, wire.MAX_BODY * 8)
+        except (OSError, wire.ConnectionEnded) as error:
+            raise DaemonUnavailable(
+                "The daemon went away before it had answered.", "Check whether it was done, then try again."
+            ) from error
+    return wire.result_of(answer)
+
+
+def is_running(paths: Paths) -> bool:
+    try:
+        _connected(paths).close()
+    except DaemonUnavailable:
+        return False
+    return True
+
+
+def started(paths: Paths) -> bool:
+    """Make sure that a daemon runs; whether this call started it."""
+    if is_running(paths):
+        return False
+    try:
+        private_directory(paths.state)
+    except (OSError, MemhookError) as error:
+        raise DaemonUnavailable(f"The daemon cannot start: {error}", f"See {paths.state}.") from error
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-E", "-m", "memhook.daemon"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    _wait_until(lambda: is_running(paths) or process.poll() not in (None, 0), START_SECONDS)
+    if not is_running(paths):
+        raise DaemonUnavailable("The daemon did not start.", f"The reason is in {paths.log}.")
+    process.returncode = 0  # it lives on by design: no warning about a child left behind
+    return True
+
+
+def stopped(paths: Paths) -> int | None:
+    """Stop the daemon and wait until it is gone; its process id, or None when none was running."""
+    try:
+        pid = int(called(paths, "stop")["pid"])
+    except DaemonUnavailable:
+        return None
+    if not _wait_until(lambda: not _is_alive(pid), STOP_SECONDS):
+        raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"End it with: kill -9 {pid}")
+    return pid
+
+
+def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:
+    # Imports lancedb and fastembed, which take seconds: only for a command that must do without the daemon.
+    from memhook.context.engine import Engine  # noqa: PLC0415
+
+    os.umask(0o077)
+    engine = Engine(paths)
+    return lambda method, **params: engine.call(method, params, directory, environment)
+
+
+def _connected(paths: Paths) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with _short_name(paths.socket) as name:
+            connection.connect(name)
+    except OSError as error:
+        connection.close()
+        raise DaemonUnavailable("No daemon is running.", "Start it: memhook daemon start") from error
+    return connection
+
+
+class _short_name:  # noqa: N801  used like a function
+    """A socket's path may have about 100 bytes; a longer one is reached through a link to its folder's descriptor."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._previous = -1
+
+    def __enter__(self) -> str:
+        if len(os.fsencode(self._path)) < 100:
+            return str(self._path)
+        self._previous = os.open(".", os.O_RDONLY)
+        os.chdir(self._path.parent)
+        return self._path.name
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous >= 0:
+            os.fchdir(self._previous)
+            os.close(self._previous)
+
+
+def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text(encoding="ascii", errors="replace").rsplit(")", 1)[-1].split()[0] != "Z"

@@ -1,0 +1,238 @@
+"""The hook command: hands the event on stdin to the daemon and the daemon's answer to stdout.
+
+Run by path as `python -I -S hook_client.py [EVENT] [PART]`, on every prompt. It uses four built-in modules and
+nothing of memhook, because importing `socket` and `json` alone would double its time. Whatever happens it exits 0,
+within its deadline, having written one whole JSON object or nothing.
+"""
+
+import _signal  # type: ignore[import-not-found]  # signal itself imports enum
+import _socket
+import os
+import sys
+
+VERSION = "0.1.0"
+PROTOCOL = "1"
+DEADLINE = 1.5
+DEADLINE_WITH_START = 5.0
+POLL_SECONDS = 0.02
+STILL_STARTING = b"\xff\xff\xff\xff"
+BROKEN = (OSError, ValueError, MemoryError)
+
+DAEMON_FAILED = (
+    b'{"systemMessage": "memhook: its background process does not start, so no memories are shown.'
+    b' Run: memhook doctor"}\n'
+)
+
+
+def main(argv: list[str]) -> int:
+    event, part = [*argv, "", ""][:2]
+    if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
+        return 0
+    try:
+        state = state_directory()
+    except BROKEN:
+        return 0  # nowhere to log either
+    start_timer(state, DEADLINE)
+    try:
+        answer(state, event, part or "1")
+    except BROKEN as error:
+        note(state, f"hook {event} gave up: {type(error).__name__}: {error}")
+    return 0
+
+
+def answer(state: str, event: str, part: str) -> None:
+    body = everything_from_stdin()
+    if not body.strip():
+        return
+    working_directory = current_directory()
+    # From here on the socket is named relative to the state folder: its full path may be longer than a socket's can be.
+    os.chdir(state)
+    for _ in range(2):  # a daemon that is just ending may take a connection and close it
+        connection = connected(state)
+        send_all(connection, request("hook", event, part, working_directory, body))
+        answered, text = received(connection, state)
+        if answered:
+            _signal.setitimer(_signal.ITIMER_REAL, 0)  # never stop half-way through an object
+            write_all(1, text)
+            connection.send(b"\x06")  # read to its end: what it held counts as shown
+            return
+        connection.close()
+    note(state, f"hook {event}: the daemon closed the connection without an answer")
+
+
+def request(kind: str, event: str, part: str, working_directory: str, body: bytes) -> bytes:
+    """Two length-prefixed blocks: the header's fields separated by NUL, and what came on stdin."""
+    passed_on = [
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name in ("COPILOT_CLI", "CLAUDE_PROJECT_DIR") or name.startswith("MEMHOOK_")
+    ]
+    header = os.fsencode("\0".join([PROTOCOL, VERSION, kind, event, part, working_directory, *passed_on]))
+    return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
+
+
+def connected(state: str) -> _socket.socket:
+    """A connection to the daemon, which is started when there is none."""
+    starting = -1
+    while True:
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            connection.connect("daemon.sock")
+        except OSError:
+            connection.close()
+        else:
+            if starting >= 0:
+                os.close(starting)
+            return connection
+        if starting < 0:
+            start_timer(state, DEADLINE_WITH_START, "the daemon did not start in time", DAEMON_FAILED)
+            starting = start_daemon_unless_starting()
+        nap()
+
+
+def start_daemon_unless_starting() -> int:
+    """Of many clients at once the one that gets the lock starts the daemon; -1 for the others, who look again."""
+    lock = os.open("daemon.starting", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.lockf(lock, os.F_TLOCK, 0)
+    except OSError:
+        os.close(lock)
+        return -1
+    start_daemon()
+    return lock
+
+
+def start_daemon() -> None:
+    """Detached from the assistant: own session, no descriptors, none of its environment but what memhook reads."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        os.closerange(3, 1024)
+        kept = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
+        environment = {
+            name: value for name, value in os.environ.items() if name in kept or name.startswith(("XDG_", "MEMHOOK_"))
+        }
+        # -P: the project's folder must not be searched for modules. -E: nor what PYTHONPATH names.
+        os.execve(sys.executable, [sys.executable, "-P", "-E", "-m", "memhook.daemon"], environment)
+    finally:
+        os._exit(1)
+
+
+def state_directory() -> str:
+    """As memhook.paths has it: the XDG folder, or one in /tmp when the home cannot be written."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if not base.startswith("/"):
+        base = os.environ.get("HOME", "") + "/.local/state"
+    preferred = base + "/memhook"
+    try:
+        os.makedirs(preferred, 0o700, exist_ok=True)
+        if os.stat(preferred).st_uid == os.getuid() and os.access(preferred, os.W_OK | os.X_OK):
+            return preferred
+    except OSError:
+        pass
+    fallback = f"/tmp/memhook-{os.getuid()}"
+    os.makedirs(fallback, 0o700, exist_ok=True)
+    status = os.lstat(fallback)
+    if status.st_uid != os.getuid() or status.st_mode & 0o170077 != 0o040000:
+        raise OSError(f"{fallback} is not a private directory of this user")
+    return fallback
+
+
+def everything_from_stdin() -> bytes:
+    chunks = []
+    while chunk := os.read(0, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def current_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under the assistant
+        return ""
+
+
+def received(connection: _socket.socket, state: str) -> tuple[bool, bytes]:
+    """Whether the daemon answered, and with what: an empty answer is one too."""
+    size = read_exactly(connection, 4)
+    if size == STILL_STARTING:
+        start_timer(state, DEADLINE_WITH_START, "the daemon did not start in time", DAEMON_FAILED)
+        size = read_exactly(connection, 4)
+    text = read_exactly(connection, int.from_bytes(size, "big")) if len(size) == 4 else b""
+    return len(size) == 4 and len(text) == int.from_bytes(size, "big"), text
+
+
+def read_exactly(connection: _socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        try:
+            chunk = connection.recv(min(size - len(data), 1 << 20))
+        except ConnectionError:
+            return data
+        if not chunk:
+            return data
+        data += chunk
+    return data
+
+
+def send_all(connection: _socket.socket, data: bytes) -> None:
+    try:
+        connection.sendall(data)
+    except ConnectionError:
+        pass  # the answer that does not come says the same
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def nap() -> None:
+    waiting, _other = _socket.socketpair()
+    waiting.settimeout(POLL_SECONDS)
+    try:
+        waiting.recv(1)
+    except OSError:
+        pass
+
+
+def start_timer(state: str, seconds: float, reason: str = "no answer in time", message: bytes = b"") -> None:
+    def give_up(_signal_number: int, _frame: object) -> None:
+        note(state, f"hook gave up after {seconds} s: {reason}")
+        if message and first_time(state):
+            write_all(1, message)
+        os._exit(0)
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def first_time(state: str) -> bool:
+    """Told once, until a daemon has started again and removed the mark."""
+    try:
+        os.close(os.open(state + "/daemon.failed", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+def note(state: str, reason: str) -> None:
+    """A line in the daemon's log; of what failed only, never of the prompt."""
+    try:
+        log = os.open(state + "/memhook.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        os.write(log, os.fsencode(f"hook client {os.getpid()}: {reason[:300]}\n"))
+        os.close(log)
+    except BROKEN:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,283 @@
+"""The resident process: one per user and state folder, holding the store, the model and the ledger."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import logging.handlers
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from memhook import __version__
+from memhook.daemon import hook_client, wire
+from memhook.errors import InvalidInput, MemhookError
+from memhook.paths import Paths, private_directory, user_paths, write_private
+
+if TYPE_CHECKING:
+    from memhook.hooks.runner import Runner
+
+log = logging.getLogger("memhook")
+
+WORKERS = 16
+REQUEST_SECONDS = 5.0
+ACKNOWLEDGE_SECONDS = 2.0
+HOUSEKEEPING_SECONDS = 15.0
+HAND_OVER_SECONDS = 10.0
+
+
+class Server:
+    """Answers hooks and calls until it is idle, told to stop, or met by a newer version."""
+
+    def __init__(self, paths: Paths, listener: socket.socket) -> None:
+        self._paths = paths
+        self._listener = listener
+        self._workers = ThreadPoolExecutor(WORKERS, "memhook-request")
+        self._runner: Future[Runner] = Future()
+        self._started = time.monotonic()
+        self._last_request = self._started
+        self._requests = 0
+        self._last_error = ""
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
+        threading.Thread(target=self._load, name="memhook-load", daemon=True).start()
+        threading.Thread(target=self._accept, name="memhook-accept", daemon=True).start()
+        while not self._stopping.wait(HOUSEKEEPING_SECONDS):
+            self._keep_house()
+        # Off the door first: who comes now starts the next daemon, which waits for this one's lock.
+        self._paths.socket.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._workers.shutdown(wait=True, cancel_futures=False)
+
+    def stop(self, reason: str) -> None:
+        if not self._stopping.is_set():
+            log.info("stopping: %s", reason)
+            self._stopping.set()
+
+    def _load(self) -> None:
+        # lancedb and fastembed take seconds to import: the socket must be open before.
+        try:
+            from memhook.hooks.runner import Runner  # noqa: PLC0415
+
+            runner = Runner(self._paths)
+            self._runner.set_result(runner)
+            runner.warm_up()
+        except Exception as error:
+            log.exception("loading failed")
+            self._last_error = f"{type(error).__name__}: {error}"
+            if not self._runner.done():
+                self._runner.set_exception(error)
+
+    def _accept(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError as error:
+                self.stop(f"the socket failed: {error}")
+                return
+            self._workers.submit(self._serve, connection)
+
+    def _serve(self, connection: socket.socket) -> None:
+        """One request. Whatever is wrong with it ends with this connection."""
+        self._last_request = time.monotonic()
+        self._requests += 1
+        with connection:
+            try:
+                connection.settimeout(REQUEST_SECONDS)
+                if not _is_same_user(connection):
+                    log.warning("refused a connection of another user")
+                    return
+                header = wire.read_block(connection, wire.MAX_HEADER)
+                request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
+                self._answer(connection, request)
+                if _is_newer(request.version, __version__):
+                    self.stop(f"version {request.version} takes over from {__version__}")
+            except wire.ConnectionEnded:
+                pass  # somebody looked whether a daemon is there
+            except (wire.BadRequest, OSError) as error:
+                log.warning("bad request: %s %s", type(error).__name__, error)
+            except Exception as error:
+                log.exception("a request failed")
+                self._last_error = f"{type(error).__name__}: {error}"
+        self._last_request = time.monotonic()
+
+    def _answer(self, connection: socket.socket, request: wire.Request) -> None:
+        if request.kind == "call":
+            connection.sendall(wire.block(self._called(request)))
+            return
+        if not self._runner.done():
+            connection.sendall(wire.STILL_STARTING)
+        text, delivered = self._hooked(request)
+        connection.sendall(wire.block(text))
+        connection.settimeout(ACKNOWLEDGE_SECONDS)
+        try:
+            if connection.recv(1) == wire.READ_TO_ITS_END:
+                delivered()
+        except OSError:
+            log.info("the client went before it had read the answer")
+
+    def _hooked(self, request: wire.Request) -> tuple[bytes, Callable[[], None]]:
+        try:
+            runner = self._runner.result()
+        except Exception:  # noqa: BLE001  logged when it happened; a hook stays silent
+            return b"", lambda: None
+        return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
+
+    def _called(self, request: wire.Request) -> bytes:
+        try:
+            call = json.loads(request.body)
+            method, params = call["method"], call.get("params", {})
+        except (ValueError, KeyError, TypeError) as error:
+            return wire.error_block(InvalidInput(f"The call cannot be read: {error}"))
+        if method == "stop":
+            self.stop("asked to")
+            return wire.result_block({"pid": os.getpid()})
+        if method == "daemon_status":
+            return wire.result_block(self._status())
+        try:
+            runner = self._runner.result()
+            result = runner.call(method, params, request.directory, dict(request.environment))
+            return wire.result_block(result)
+        except MemhookError as error:
+            return wire.error_block(error)
+        except Exception as error:
+            log.exception("%s failed", method)
+            self._last_error = f"{type(error).__name__}: {error}"
+            message = f"memhook met an unexpected error ({type(error).__name__}: {error})."
+            return wire.error_block(MemhookError(message, f"The details are in {self._paths.log}."))
+
+    def _status(self) -> dict[str, Any]:
+        return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "uptime_seconds": round(time.monotonic() - self._started, 1),
+            "memory_mb": round(_resident_megabytes()),
+            "requests": self._requests,
+            "last_error": self._last_error,
+            "ready": self._runner.done(),
+            "socket": str(self._paths.socket),
+            "log": str(self._paths.log),
+        }
+
+    def _keep_house(self) -> None:
+        if not self._runner.done() or self._runner.exception() is not None:
+            idle_seconds = 60.0  # a daemon that could not load is of no use
+        else:
+            runner = self._runner.result()
+            idle_seconds = runner.idle_seconds()
+            try:
+                runner.keep_house()
+            except MemhookError as error:
+                log.warning("housekeeping: %s", error.message)
+        if time.monotonic() - self._last_request > idle_seconds:
+            self.stop("idle")
+        if not self._paths.socket.exists():
+            self.stop("its socket is gone")
+
+
+def main() -> int:
+    os.umask(0o077)
+    paths = user_paths()
+    private_directory(paths.state)
+    _log_to(paths.log)
+    lock = _locked(paths)
+    if lock is None:
+        return 0  # another one won
+    os.chdir(paths.state)
+    listener = _listening()
+    server = Server(paths, listener)
+
+    def terminated(_number: int, _frame: FrameType | None) -> None:
+        server.stop("SIGTERM")
+
+    signal.signal(signal.SIGTERM, terminated)
+    signal.signal(signal.SIGINT, terminated)
+    log.info("started: version %s, pid %s", __version__, os.getpid())
+    _record_interpreter(paths)
+    server.run()
+    log.info("stopped")
+    logging.shutdown()
+    os._exit(0)  # LanceDB's threads would keep the process for a while
+
+
+def _locked(paths: Paths) -> int | None:
+    """The right to be the daemon; None when another one has it and is there to answer."""
+    handle = os.open(paths.daemon_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    deadline = time.monotonic() + HAND_OVER_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            # The one that holds it may be ending: it closes its socket first.
+            if paths.socket.exists() or time.monotonic() > deadline:
+                os.close(handle)
+                return None
+            time.sleep(0.02)
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    return handle
+
+
+def _listening() -> socket.socket:
+    """Bound by its name in the current folder: the full path may be longer than a socket's can be."""
+    Path("daemon.sock").unlink(missing_ok=True)  # of a dead daemon: the lock is ours
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind("daemon.sock")
+    listener.listen(256)
+    Path("daemon.failed").unlink(missing_ok=True)
+    return listener
+
+
+def _log_to(path: Path) -> None:
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.raiseExceptions = False  # a full disk must not end the daemon
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+def _record_interpreter(paths: Paths) -> None:
+    """For the plugin's launcher, so that a hook never has to look for Python."""
+    try:
+        write_private(paths.interpreter, f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
+    except OSError as error:
+        log.warning("%s cannot be written: %s", paths.interpreter, error)
+
+
+def _is_same_user(connection: socket.socket) -> bool:
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True  # the folder is private to the user
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", credentials)[1]) == os.getuid()
+
+
+def _is_newer(theirs: str, ours: str) -> bool:
+    def numbers(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+    return numbers(theirs) > numbers(ours)
+
+
+def _resident_megabytes() -> float:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:  # not Linux: the peak is what there is, in bytes there
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

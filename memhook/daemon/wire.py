@@ -1,0 +1,103 @@
+"""How doors and daemon talk: length-prefixed blocks over a Unix socket. The hook client speaks it by hand."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memhook import __version__, errors
+
+PROTOCOL = "1"
+READ_TO_ITS_END = b"\x06"
+STILL_STARTING = b"\xff\xff\xff\xff"
+"""In place of a length: the answer follows, but the one who waits for it should allow for a start."""
+MAX_HEADER = 1 << 20
+MAX_BODY = 64 << 20
+
+
+class BadRequest(Exception):
+    """The peer does not speak this protocol."""
+
+
+class ConnectionEnded(Exception):
+    """The peer went away in the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`kind` is "hook" (the body is what came on stdin) or "call" (the body is JSON)."""
+
+    kind: str
+    event: str = ""
+    part: int = 1
+    directory: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    version: str = __version__
+
+
+def encoded(request: Request) -> bytes:
+    fields = [
+        PROTOCOL,
+        request.version,
+        request.kind,
+        request.event,
+        str(request.part),
+        request.directory,
+        *(f"{name}={value}" for name, value in request.environment.items()),
+    ]
+    header = "\0".join(fields).encode("utf-8", "surrogateescape")
+    return block(header) + block(request.body)
+
+
+def decoded(header: bytes, body: bytes) -> Request:
+    protocol, *fields = header.decode("utf-8", "surrogateescape").split("\0")
+    if protocol != PROTOCOL:
+        raise BadRequest(f"protocol {protocol[:20]!r} is not {PROTOCOL}")
+    try:
+        version, kind, event, part, directory, *variables = fields
+        environment = dict(variable.split("=", 1) for variable in variables)
+        return Request(kind, event, int(part), directory, environment, body, version)
+    except ValueError as error:
+        raise BadRequest(f"the header has {len(fields)} fields: {error}") from error
+
+
+def block(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+def read_block(connection: socket.socket, limit: int) -> bytes:
+    size = int.from_bytes(read_exactly(connection, 4), "big")
+    if size > limit:
+        raise BadRequest(f"a block of {size} bytes is above {limit}")
+    return read_exactly(connection, size)
+
+
+def read_exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = connection.recv(min(size - len(data), 1 << 20))
+        if not chunk:
+            raise ConnectionEnded
+        data += chunk
+    return bytes(data)
+
+
+def result_block(result: Any) -> bytes:
+    return json.dumps({"result": result}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def error_block(error: errors.MemhookError) -> bytes:
+    return json.dumps({"error": [type(error).__name__, error.message, error.hint]}).encode()
+
+
+def result_of(answer: bytes) -> Any:
+    """What a call returned; an error on the other side is raised on this one."""
+    parsed = json.loads(answer.decode("utf-8", "surrogatepass"))
+    if "error" in parsed:
+        name, message, hint = parsed["error"]
+        raise getattr(errors, name, errors.MemhookError)(message, hint)
+    return parsed["result"]

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhook import errors
+from memhook.daemon import hook_client, wire
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0="), min_size=1, max_size=20)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=50)
+
+
+@given(
+    event=TEXT,
+    part=st.integers(0, 9),
+    directory=TEXT,
+    environment=st.dictionaries(NAMES, TEXT, max_size=4),
+    body=st.binary(max_size=500),
+)
+def test_a_request_comes_out_as_it_went_in(
+    event: str, part: int, directory: str, environment: dict[str, str], body: bytes
+) -> None:
+    request = wire.Request("hook", event, part, directory, environment, body)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(wire.encoded(request))
+        header = wire.read_block(theirs, wire.MAX_HEADER)
+        assert wire.decoded(header, wire.read_block(theirs, wire.MAX_BODY)) == request
+
+
+def test_the_hook_client_speaks_the_same_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMHOOK_MAX_TOKENS", "7")
+    monkeypatch.setenv("COPILOT_CLI", "1")
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    data = hook_client.request("hook", "SessionStart", "2", "/some/where", b'{"a": 1}')
+    size = int.from_bytes(data[:4], "big")
+    request = wire.decoded(data[4 : 4 + size], data[8 + size :])
+    assert (request.kind, request.event, request.part, request.directory) == ("hook", "SessionStart", 2, "/some/where")
+    assert request.environment == {"MEMHOOK_MAX_TOKENS": "7", "COPILOT_CLI": "1"}
+    assert request.body == b'{"a": 1}'
+
+
+@given(st.binary(max_size=200))
+def test_any_header_is_a_request_or_a_bad_request(header: bytes) -> None:
+    with suppress(wire.BadRequest):
+        wire.decoded(header, b"")
+
+
+def test_a_block_above_the_limit_is_refused_before_it_is_read() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall((1 << 31).to_bytes(4, "big"))
+        with pytest.raises(wire.BadRequest, match="above"):
+            wire.read_block(theirs, 1000)
+
+
+def test_an_error_over_there_is_the_same_error_here() -> None:
+    with pytest.raises(errors.NotFound) as raised:
+        wire.result_of(wire.error_block(errors.NotFound("No memory is called x.", "See: memhook list")))
+    assert (raised.value.message, raised.value.hint) == ("No memory is called x.", "See: memhook list")
