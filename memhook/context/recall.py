@@ -131,14 +131,14 @@ def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit
     with stages.timed("embed"):
         vector = library.query_vector(text)
     with stages.timed("search"):
-        candidates = library.store.candidates(vector, asked, allowed, limit)
+        candidates, searched = library.store.candidates(vector, asked, allowed, limit)
     with stages.timed("rank"):
         proposed = [
             ranking.Candidate(one.memory.id, one.cosine, one.terms.split(), one.memory.created.isoformat())
             for one in candidates
         ]
         scores = ranking.scored(
-            asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length
+            asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
         )
     return _Ranking({one.memory.id: one for one in candidates}, scores, weights)
 
@@ -149,5 +149,5 @@ def _excerpt(text: str) -> str:
 
 
 def _parts(score: ranking.Scored) -> dict[str, float]:
-    parts = {"dense": score.dense, "lexical": score.lexical, "together": score.together}
+    parts = {"dense": score.dense, "lexical": score.lexical, "companion": score.companion}
     return {name: round(value, 4) for name, value in parts.items() if value is not None}

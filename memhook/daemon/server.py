@@ -36,6 +36,7 @@ REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 15.0
 HAND_OVER_SECONDS = 10.0
+USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
 
 
 class Server:
@@ -56,7 +57,7 @@ class Server:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
         threading.Thread(target=self._load, name="memhook-load", daemon=True).start()
         threading.Thread(target=self._accept, name="memhook-accept", daemon=True).start()
-        while not self._stopping.wait(HOUSEKEEPING_SECONDS):
+        while not self._stopping.wait(min(HOUSEKEEPING_SECONDS, self._idle_seconds() / 2)):
             self._keep_house()
         # Off the door first: who comes now starts the next daemon, which waits for this one's lock.
         self._paths.socket.unlink(missing_ok=True)
@@ -174,20 +175,20 @@ class Server:
             "log": str(self._paths.log),
         }
 
+    def _idle_seconds(self) -> float:
+        is_loaded = self._runner.done() and self._runner.exception() is None
+        return self._runner.result().idle_seconds() if is_loaded else USELESS_SECONDS
+
     def _keep_house(self) -> None:
-        if not self._runner.done() or self._runner.exception() is not None:
-            idle_seconds = 60.0  # a daemon that could not load is of no use
-        else:
-            runner = self._runner.result()
-            idle_seconds = runner.idle_seconds()
+        if time.monotonic() - self._last_request > self._idle_seconds():
+            self.stop("idle")
+        elif not self._paths.socket.exists():
+            self.stop("its socket is gone")
+        elif self._runner.done() and self._runner.exception() is None:
             try:
-                runner.keep_house()
+                self._runner.result().keep_house()
             except MemhookError as error:
                 log.warning("housekeeping: %s", error.message)
-        if time.monotonic() - self._last_request > idle_seconds:
-            self.stop("idle")
-        if not self._paths.socket.exists():
-            self.stop("its socket is gone")
 
 
 def main() -> int:

@@ -123,10 +123,13 @@ class MemoryStore:
     # Reading
 
     @_translated
-    def candidates(self, vector: Vector | None, terms: Sequence[str], allowed: Filter, limit: int) -> list[Candidate]:
-        """The union of the `limit` nearest by vector and the `limit` best by words, in the order of their ids."""
+    def candidates(
+        self, vector: Vector | None, terms: Sequence[str], allowed: Filter, limit: int
+    ) -> tuple[list[Candidate], int]:
+        """The `limit` nearest by vector and the `limit` best by words, in the order of their ids; and out of how many."""
         if self._table is None:
-            return []
+            return [], 0
+        searched = self._searching.submit(self._table.count_rows, allowed.sql())
         searches = []
         if vector is not None:
             searches.append(self._searching.submit(self._nearest, vector, allowed, limit))
@@ -135,7 +138,7 @@ class MemoryStore:
         found: dict[str, Candidate] = {}
         for search in searches:
             found |= {candidate.memory.id: candidate for candidate in _candidates(search.result(), vector)}
-        return [found[key] for key in sorted(found)]
+        return [found[key] for key in sorted(found)], int(searched.result())
 
     @_translated
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:

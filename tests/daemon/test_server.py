@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memhook import __version__
+from memhook.daemon import control, hook_client, wire
+from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
+from memhook.paths import Paths
+from tests.daemon.conftest import FACT, Served, event, hook, log_text
+
+
+def daemons(paths: Paths) -> list[int]:
+    """Processes of this home's daemon, from what the system lists."""
+    listing = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    pids = [int(line.split()[0]) for line in listing.splitlines() if "memhook.daemon" in line]
+    return [pid for pid in pids if serves(pid, paths)]
+
+
+def serves(pid: int, paths: Paths) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"HOME={paths.state.parents[2]}\0".encode() in environment
+
+
+def gone(pid: int) -> bool:
+    return control._wait_until(lambda: not control._is_alive(pid), 30)
+
+
+def test_many_hooks_at_once_start_one_daemon_and_all_exit_cleanly(paths: Paths) -> None:
+    control.door(paths, "/", use_daemon=False)("remember", content=FACT)
+    with ThreadPoolExecutor(12) as clients:
+        runs = list(clients.map(lambda number: hook(event(session_id=f"s{number}")), range(12)))
+    assert [run.returncode for run in runs] == [0] * 12
+    assert all(run.stdout == b"" or FACT in run.stdout.decode() for run in runs)
+    assert len(daemons(paths)) == 1
+
+
+def test_a_second_daemon_leaves_at_once(served: Served) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "memhook.daemon"], check=True, timeout=60, env={**os.environ, "HOME": served.home}
+    )
+    assert served.is_unharmed()
+
+
+def test_stopping_leaves_no_process_and_no_socket(daemon: int, paths: Paths) -> None:
+    assert control.stopped(paths) == daemon
+    assert not paths.socket.exists()
+    assert daemons(paths) == []
+    assert control.stopped(paths) is None
+
+
+def test_sigterm_is_a_clean_end(daemon: int, paths: Paths) -> None:
+    os.kill(daemon, signal.SIGTERM)
+    assert gone(daemon)
+    assert not paths.socket.exists()
+    assert "stopped" in log_text(paths)
+
+
+def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
+    paths.config_file.parent.mkdir(parents=True)
+    paths.config_file.write_text("[daemon]\nidle_minutes = 0.005\n", encoding="utf-8")
+    control.started(paths)
+    pid = int(control.called(paths, "daemon_status")["pid"])
+    control.called(paths, "status")
+    assert gone(pid)
+    assert "idle" in log_text(paths)
+
+
+def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(paths.socket))
+        connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="99.0.0")))
+        assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
+        connection.sendall(wire.READ_TO_ITS_END)
+    assert gone(daemon)
+    assert "99.0.0 takes over" in log_text(paths)
+
+
+def test_an_older_version_is_served_and_changes_nothing(served: Served) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(served.paths.socket))
+        connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="0.0.1")))
+        assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
+    assert served.is_unharmed()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x00\x00\x00\x05hello",
+        b"\xff\xff\xff\xff",
+        wire.block(b"9\0x\0hook\0\01\0") + wire.block(b""),
+        wire.block(b"1\0x\0call\0\01\0/") + wire.block(b"not json"),
+        wire.block(b"1\0x\0call\0\01\0/") + wire.block(b'{"method": 5}'),
+        wire.block(b"1\0x\0nonsense\0\0many\0/") + wire.block(b""),
+    ],
+)
+def test_it_survives_whatever_a_peer_sends(served: Served, noise: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(served.paths.socket))
+        connection.sendall(noise)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(4096):
+            pass
+    assert served.is_unharmed()
+
+
+def test_errors_come_back_as_what_they_are(served: Served) -> None:
+    with pytest.raises(NotFound, match="zzzzzzzzzzzz"):
+        control.called(served.paths, "get", {"references": ["zzzzzzzzzzzz"]})
+    with pytest.raises(InvalidInput, match="no call"):
+        control.called(served.paths, "nonsense")
+
+
+def test_writers_at_the_same_time_lose_nothing_with_and_without_the_daemon(daemon: int, paths: Paths) -> None:
+    def through_daemon(number: int) -> None:
+        control.called(paths, "remember", {"content": f"through the daemon, number {number}"})
+
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "memhook.cli", "--no-daemon", "import", "-"], stdin=-1, stdout=-1, text=True
+        )
+        for _ in range(2)
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(through_daemon, number) for number in range(12)]
+        for which, writer in enumerate(writers):
+            lines = "".join(json.dumps({"text": f"without it, {which} {number}"}) + "\n" for number in range(10))
+            writer.communicate(lines, timeout=60)
+        for write in waiting:
+            write.result()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert control.called(paths, "status")["memories"] == 1 + 12 + 20
+
+
+def test_what_was_acknowledged_survives_a_kill(daemon: int, paths: Paths) -> None:
+    urn = control.called(paths, "remember", {"content": "acknowledged, then killed"})["memory"]["urn"]
+    os.kill(daemon, signal.SIGKILL)
+    assert gone(daemon)
+    control.started(paths)
+    assert control.called(paths, "get", {"references": [urn]})[0]["content"] == "acknowledged, then killed"
+
+
+def test_status_tells_who_it_is(served: Served) -> None:
+    status = control.called(served.paths, "daemon_status")
+    assert status["version"] == __version__
+    assert status["requests"] > 0
+    assert 50 < status["memory_mb"] < 2000
+    assert status["last_error"] == ""
+
+
+def test_it_records_the_interpreter_for_the_launcher(served: Served) -> None:
+    assert served.paths.interpreter.read_text(encoding="utf-8").splitlines() == [
+        sys.executable,
+        hook_client.__file__,
+        __version__,
+    ]
+
+
+def test_its_files_are_private(served: Served) -> None:
+    files = [path for folder in (served.paths.state, served.paths.data) for path in folder.rglob("*")]
+    assert files
+    assert [path for path in (*files, served.paths.state, served.paths.data) if path.stat().st_mode & 0o077] == []
+
+
+def test_without_a_daemon_a_call_says_so(paths: Paths) -> None:
+    with pytest.raises(DaemonUnavailable, match="No daemon is running"):
+        control.called(paths, "status")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.context import engine as engine_module
+from memhook.hooks.runner import Runner
+from memhook.paths import user_paths
+from memhook.store.embedding import DEFAULT_MODEL, Embedder, load_embedder
+
+PAYLOADS = Path(__file__).parent / "payloads"
+
+
+@pytest.fixture(scope="session")
+def real_embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    """The packaged model, loaded once: whether to speak depends on what it says."""
+    return load_embedder(DEFAULT_MODEL, tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def runner(home: Path, real_embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    loaded: Future[Embedder] = Future()
+    loaded.set_result(real_embedder)
+    monkeypatch.setattr(engine_module, "loading_embedder", lambda *_: loaded)
+    return Runner(user_paths())
+
+
+class Assistant:
+    """A session of an assistant with memhook's hooks: sends events, reads answers to their end."""
+
+    def __init__(self, runner: Runner, directory: Path) -> None:
+        self.runner = runner
+        self.directory = directory
+        self.environment: dict[str, str] = {}
+        self._prompts = 0
+
+    def prompts(self, prompt: str, part: int = 1, read: bool = True, session: str = "s1", **fields: Any) -> str:
+        self._prompts += 1
+        moment = fields.pop("prompt_id", f"p{self._prompts}")
+        payload = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt, "prompt_id": moment}
+        return self.sends({**payload, **fields}, part, read)
+
+    def starts(self, source: str = "startup", part: int = 1, session: str = "s1") -> str:
+        return self.sends({"hook_event_name": "SessionStart", "session_id": session, "source": source}, part)
+
+    def sends(self, payload: dict[str, Any], part: int = 1, read: bool = True) -> str:
+        """The context for the model."""
+        return str(self.answer(payload, part, read).get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def answer(self, payload: dict[str, Any], part: int = 1, read: bool = True) -> dict[str, Any]:
+        body = json.dumps({"cwd": str(self.directory), **payload}).encode()
+        text, delivered = self.runner.hook("", part, str(self.directory), self.environment, body)
+        if read:
+            delivered()
+        answer: dict[str, Any] = json.loads(text) if text else {}
+        return answer
+
+    def remembers(self, content: str, **fields: Any) -> str:
+        called = self.runner.call("remember", {"content": content, **fields}, str(self.directory), self.environment)
+        return str(called["memory"]["urn"])
+
+    def calls(self, method: str, **params: Any) -> Any:
+        return self.runner.call(method, params, str(self.directory), self.environment)
+
+
+@pytest.fixture
+def assistant(runner: Runner, tmp_path: Path) -> Assistant:
+    directory = tmp_path / "work"
+    directory.mkdir()
+    return Assistant(runner, directory)
+
+
+@pytest.fixture
+def payload() -> Callable[[str], dict[str, Any]]:
+    def read(name: str) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
+        return parsed
+
+    return read

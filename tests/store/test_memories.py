@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from memhook.core.memory import Memory, Sensitivity, content_hash, derived_summary, derived_title
+from memhook.core.terms import terms
+from memhook.errors import StoreError
+from memhook.store.embedding import ModelIdentity
+from memhook.store.filters import Filter
+from memhook.store.memories import Candidate, MemoryStore
+from memhook.store.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
+
+Open = Callable[[], MemoryStore]
+
+
+@pytest.fixture
+def open_store(tmp_path: Path) -> Open:
+    return lambda: MemoryStore(str(tmp_path / "store"), tmp_path / "backups")
+
+
+@pytest.fixture
+def store(open_store: Open) -> MemoryStore:
+    return open_store()
+
+
+def memory(number: int, content: str, **fields: object) -> Memory:
+    plain = Memory(
+        id=f"m{number:011d}",
+        title=derived_title(content),
+        content=content,
+        summary=derived_summary(content),
+        created=NOW,
+        updated=NOW + timedelta(minutes=number),
+        content_hash=content_hash(content),
+    )
+    return replace(plain, **fields)  # type: ignore[arg-type]
+
+
+def axis(number: int) -> Vector:
+    vector = np.zeros(DIMENSIONS, dtype=np.float32)
+    vector[number % DIMENSIONS] = 1.0
+    return vector
+
+
+def add(store: MemoryStore, *memories: Memory) -> None:
+    with store.writing():
+        store.add(memories, [axis(number) for number in range(len(memories))], MODEL)
+
+
+def matching(store: MemoryStore, text: str, allowed: Filter = Filter()) -> list[str]:  # noqa: B008  it is frozen
+    return [found.memory.content for found in store.candidates(None, terms(text), allowed, 50)[0]]
+
+
+def test_a_store_nobody_wrote_to_is_empty_and_makes_no_files(store: MemoryStore, tmp_path: Path) -> None:
+    assert store.count() == 0
+    assert store.candidates(axis(0), ["word"], Filter(), 5) == ([], 0)
+    assert store.by_reference(["anything"], Filter()) == []
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_memory_comes_back_as_it_went_in_also_from_another_process(store: MemoryStore, open_store: Open) -> None:
+    whole = memory(
+        1,
+        "Content with 'quotes', \"more\" and ünïcödé 数据\nand lines",
+        namespace="it's",
+        tags=("a", "b"),
+        related=("orders_table",),
+        source="session-7",
+        project="example.org/team/shop",
+        sensitivity=Sensitivity.RESTRICTED,
+        pinned=True,
+        accessed=NOW,
+        expires=NOW + timedelta(days=1),
+        supersedes=("other",),
+        superseded_by="successor",
+        aliases=("elsewhere/1",),
+    )
+    add(store, whole)
+    for opened in (store, open_store()):
+        assert opened.by_reference([whole.id], Filter()) == [whole]
+        assert opened.by_reference(["elsewhere/1"], Filter()) == [whole]
+        assert opened.model == MODEL
+
+
+def test_nearest_and_matching_are_united_with_exact_cosines(store: MemoryStore) -> None:
+    add(store, memory(1, "alpha"), memory(2, "beta"), memory(3, "gamma"))
+    found, searched = store.candidates(axis(0), terms("gamma"), Filter(), 1)
+    assert searched == 3
+    assert [(one.memory.content, one.cosine) for one in found] == [("alpha", 1.0), ("gamma", 0.0)]
+    assert found[0] == Candidate(found[0].memory, "alpha 1 march 2026", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "query"),
+    [
+        ("call getLocalSyncBranch first", "getLocalSyncBranch"),
+        ("call getLocalSyncBranch first", "sync branch"),
+        ("set max_retry_count", "max_retry_count"),
+        ("set max_retry_count", "retry"),
+        ("see path/to/file.py", "path/to/file.py"),
+        ("see path/to/file.py", "file.py"),
+        ("error E1234 came", "e1234"),
+        ("数据库连接超时", "连接超时"),
+        ("データベースのバックアップ", "バックアップ"),
+        ("การสำรองข้อมูล", "สำรองข้อมูล"),
+    ],
+)
+def test_identifiers_and_unspaced_text_are_found_whole_and_by_parts(
+    store: MemoryStore, content: str, query: str
+) -> None:
+    add(store, memory(1, content), memory(2, "something else entirely"))
+    assert matching(store, query) == [content]
+
+
+def test_titles_and_tags_are_searched_too(store: MemoryStore) -> None:
+    add(store, memory(1, "body", title="Kafka rebalance"), memory(2, "other body", tags=("zookeeper",)))
+    assert matching(store, "kafka") == ["body"]
+    assert matching(store, "zookeeper") == ["other body"]
+
+
+def test_what_is_written_is_found_before_and_after_the_indexes_were_brought_up_to_date(store: MemoryStore) -> None:
+    add(store, *(memory(number, f"common word number{number}") for number in range(600)))
+    assert matching(store, "number42") == ["common word number42"]
+    assert store.optimize()
+    add(store, memory(1000, "common word afterwards"))
+    assert matching(store, "afterwards") == ["common word afterwards"]
+    assert matching(store, "number42") == ["common word number42"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "seen"),
+    [
+        (Filter(), {"plain", "secret", "restricted", "gone", "empty", "old", "pinned", "elsewhere"}),
+        (Filter(sensitivities=(Sensitivity.NORMAL,)), {"plain", "gone", "empty", "old", "pinned", "elsewhere"}),
+        (Filter(redacted=False), {"plain", "secret", "restricted", "gone", "old", "pinned", "elsewhere"}),
+        (Filter(superseded=False), {"plain", "secret", "restricted", "gone", "empty", "pinned", "elsewhere"}),
+        (Filter(alive_at=NOW), {"plain", "secret", "restricted", "empty", "old", "pinned", "elsewhere"}),
+        (Filter(projects=("", "here")), {"plain", "secret", "restricted", "gone", "empty", "old", "pinned"}),
+        (Filter(pinned=True), {"pinned"}),
+        (Filter(namespaces=("it's",)), {"pinned"}),
+        (Filter(tags=("t'ag",)), {"plain"}),
+        (Filter(since=NOW), {"plain", "secret", "restricted", "gone", "empty", "old", "pinned", "elsewhere"}),
+        (Filter(before=NOW), set()),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(store: MemoryStore, allowed: Filter, seen: set[str]) -> None:
+    add(
+        store,
+        memory(1, "plain", tags=("t'ag", "other")),
+        memory(2, "secret", sensitivity=Sensitivity.CONFIDENTIAL),
+        memory(3, "restricted", sensitivity=Sensitivity.RESTRICTED, project="here"),
+        memory(4, "gone", expires=NOW - timedelta(seconds=1)),
+        memory(5, "empty", redacted=True),
+        memory(6, "old", superseded_by="m00000000001"),
+        memory(7, "pinned", pinned=True, namespace="it's"),
+        memory(8, "elsewhere", project="elsewhere"),
+    )
+    assert {one.content for one in store.newest(allowed, 50)} == seen
+    assert store.count(allowed) == len(seen)
+    assert {one.memory.content for one in store.candidates(axis(0), [], allowed, 50)[0]} == seen - {"empty"}
+
+
+def test_the_last_changed_come_first_page_by_page(store: MemoryStore) -> None:
+    add(store, *(memory(number, f"note {number}") for number in range(5)))
+    assert [one.content for one in store.newest(Filter(), 2)] == ["note 4", "note 3"]
+    assert [one.content for one in store.newest(Filter(), 2, offset=4)] == ["note 0"]
+
+
+def test_a_forgotten_memory_leaves_no_text_behind_in_the_table(store: MemoryStore, tmp_path: Path) -> None:
+    add(store, memory(1, "remember the zanzibar protocol", tags=("zanzibar",)), memory(2, "other"))
+    with store.writing():
+        store.forget(store.by_reference(["m00000000001"], Filter()), NOW)
+    assert store.count() == 1
+    assert matching(store, "zanzibar") == []
+    rows = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
+    assert not any("zanzibar" in str(row) for row in rows)
+    assert [one.id for one in store.with_content([content_hash("remember the zanzibar protocol")], forgotten=True)]
+
+
+def test_a_table_from_before_versions_is_migrated_after_a_backup(tmp_path: Path, open_store: Open) -> None:
+    old = pa.table({"id": ["m00000000001"], "content": ["an early note"], "created": pa.array([NOW])})
+    lancedb.connect(tmp_path / "store").create_table("memories", data=old)
+    migrated = open_store()
+    assert matching(migrated, "early") == ["an early note"]
+    assert migrated.by_reference(["m00000000001"], Filter())[0].created == NOW
+    (backup,) = (tmp_path / "backups").iterdir()
+    kept = lancedb.connect(backup).open_table("memories").to_arrow()
+    assert kept.column_names == ["id", "content", "created"]
+    assert open_store().count() == 1
+    assert len(list((tmp_path / "backups").iterdir())) == 1
+
+
+def snapshot(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_a_newer_schema_is_refused_and_left_untouched(tmp_path: Path, open_store: Open) -> None:
+    newer = table_schema(MODEL, version=SCHEMA_VERSION + 1)
+    lancedb.connect(tmp_path / "store").create_table("memories", schema=newer)
+    before = snapshot(tmp_path / "store")
+    with pytest.raises(StoreError, match="newer memhook") as refused:
+        open_store()
+    assert "Upgrade" in refused.value.hint
+    assert snapshot(tmp_path / "store") == before
+
+
+def test_a_damaged_store_is_refused_and_left_untouched(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
+    add(store, memory(1, "a note"))
+    for manifest in (tmp_path / "store/memories.lance/_versions").iterdir():
+        manifest.write_bytes(b"garbage")
+    before = snapshot(tmp_path / "store")
+    with pytest.raises(StoreError, match="damaged"):
+        open_store()
+    assert snapshot(tmp_path / "store") == before
+
+
+def test_a_file_in_place_of_the_store_is_refused(tmp_path: Path, open_store: Open) -> None:
+    (tmp_path / "store").write_text("my notes", encoding="utf-8")
+    with pytest.raises(StoreError, match="is a file"):
+        open_store()
+    assert (tmp_path / "store").read_text(encoding="utf-8") == "my notes"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_an_unreadable_store_is_refused(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
+    add(store, memory(1, "a note"))
+    (tmp_path / "store").chmod(0)
+    try:
+        with pytest.raises(StoreError, match="cannot be read"):
+            open_store()
+    finally:
+        (tmp_path / "store").chmod(0o700)
+
+
+def test_a_table_of_somebody_else_is_refused(tmp_path: Path, open_store: Open) -> None:
+    lancedb.connect(tmp_path / "store").create_table("memories", data=pa.table({"x": [1]}))
+    with pytest.raises(StoreError, match="not memhook's"):
+        open_store()
+
+
+def test_a_store_deleted_under_it_is_an_error_not_a_crash(store: MemoryStore, tmp_path: Path) -> None:
+    add(store, memory(1, "a note"))
+    shutil.rmtree(tmp_path / "store")
+    with pytest.raises(StoreError, match="could not be used"):
+        store.candidates(axis(0), ["note"], Filter(), 5)
+
+
+def test_vectors_of_another_model_are_not_stored_beside_the_table_s_own(store: MemoryStore) -> None:
+    add(store, memory(1, "first"))
+    with store.writing():
+        store.add([memory(2, "second")], [axis(1)], ModelIdentity("another", "hash", DIMENSIONS))
+    assert [one.content for one in store.without_vector()] == ["second"]
+    assert store.model == MODEL
+
+
+def test_there_are_indexes_for_everything_that_is_filtered_on(store: MemoryStore, tmp_path: Path) -> None:
+    add(store, memory(1, "a note"))
+    indexes = lancedb.connect(tmp_path / "store").open_table("memories").list_indices()
+    kinds = {index.columns[0]: index.index_type for index in indexes}
+    assert kinds["terms"] == "FTS"
+    assert {"id", "project", "namespace", "sensitivity", "expires", "content_hash", "tags"} <= set(kinds)
