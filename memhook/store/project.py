@@ -1,0 +1,391 @@
+"""Which project a directory is, so that a clone, a worktree and a subdirectory share their memories."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from memhook.core.memory import shortened
+
+ROOT_MARKERS = (
+    ".memhook.toml",
+    ".hg",
+    ".jj",
+    ".svn",
+    "pyproject.toml",
+    "setup.py",
+    "package.json",
+    "deno.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "build.sbt",
+    "Gemfile",
+    "composer.json",
+    "mix.exs",
+    "pubspec.yaml",
+    "Package.swift",
+)
+RECENT_COMMITS = 5
+SUBJECT_CHARS = 200
+
+_CONFIG_SECONDS = 1.0
+_LARGEST_CONFIG = 16 * 1024 * 1024
+_LARGEST_POINTER = 8192  # a .git or commondir file holds one path
+_WANTED_KEYS = re.compile(r"(remote\..*\.url|core\.worktree)")
+_DEFAULT_PORTS = {"ssh": 22, "git+ssh": 22, "ssh+git": 22, "https": 443, "http": 80, "git": 9418}
+
+# What a repository's own configuration could make git start is switched off; aliases cannot replace a built-in command.
+_GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_KEPT_VARIABLES = ("PATH", "HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL")  # safe.directory is in the user's own file
+_GIT_VARIABLES = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # A partial clone fetches missing commits by a command its configuration names; older gits know only the second.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """`id` is equal wherever the project is checked out, `root` is the top of the checkout asked about.
+
+    An empty `id` means no project: only global memories apply.
+    """
+
+    id: str = ""
+    root: Path | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecentWork:
+    """The branch checked out, empty when none is, and the newest commit subjects, newest first."""
+
+    branch: str = ""
+    subjects: tuple[str, ...] = ()
+
+
+NO_PROJECT = Project()
+
+
+def project_of(directory: str | Path) -> Project:
+    """The project `directory` belongs to. Starts no process unless the repository's configuration is new or changed."""
+    start = _real_directory(directory)
+    if start is None:
+        return NO_PROJECT
+    candidates = _possible_roots(start)
+    return _git_project(candidates) or _marked_project(candidates) or NO_PROJECT
+
+
+def recent_work(root: str | Path, timeout: float) -> RecentWork:
+    """What has been worked on in the repository at `root`, within `timeout` seconds; empty when git cannot tell."""
+    start = _real_directory(root)
+    repository = _repository(_possible_roots(start)) if start else None
+    if repository is None:
+        return RecentWork()
+    at_root = ("-C", str(repository.top))
+    branch = _git_output(*at_root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
+    # log.showSignature in the configuration would start whatever gpg.program names.
+    log = ("log", "--no-show-signature", "--encoding=UTF-8", "--format=%s", "-z", f"-{RECENT_COMMITS}", "HEAD", "--")
+    subjects = _git_output(*at_root, *log, timeout=timeout / 2)
+    return RecentWork(
+        branch=_readable((branch or "").strip()),
+        subjects=tuple(shortened(_readable(s), SUBJECT_CHARS) for s in (subjects or "").split("\0") if s),
+    )
+
+
+def remote_identity(url: str) -> str:
+    """`host/path` of a remote however it is spelled; empty when it names nothing beyond this machine."""
+    host, path = _host_and_path(url.strip())
+    path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
+    if not path or not host or _is_loopback(host):
+        return ""
+    return f"{host}/{path}"
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    if "://" in url:
+        return _url_host_and_path(url)
+    # git's rule for [user@]host:path, where a slash before the colon means a local path; "::" names a remote helper
+    # and a single letter is a drive.
+    scp = re.fullmatch(r"(?:[^/:]*@)?(\[[^]/]+\]|[^/:@]{2,}):(?!:)(.*)", url)
+    return (_host(scp[1].strip("[]")), scp[2]) if scp else ("", "")
+
+
+def _url_host_and_path(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "", ""
+    if parts.scheme in ("", "file"):
+        return "", ""
+    foreign_port = "" if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f":{port}"
+    return (_host(host) + foreign_port if host else ""), parts.path
+
+
+def _host(name: str) -> str:
+    host = name.lower().rstrip(".")
+    return f"[{host}]" if ":" in host else host
+
+
+def _is_loopback(host: str) -> bool:
+    # A proxy on this machine, often on another port every time, says nothing about which project it serves.
+    return re.fullmatch(r"(localhost|127\.[\d.]+|\[::1\])(:\d+)?", host) is not None
+
+
+def _real_directory(directory: str | Path) -> Path | None:
+    try:
+        path = Path(directory)
+        real = path.resolve(strict=True) if path.is_absolute() else None
+        return real if real is not None and real.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # missing or unreadable; a loop of links; NULs, lone surrogates
+        return None
+
+
+def _possible_roots(start: Path) -> tuple[Path, ...]:
+    """`start` and what is above it, up to where a directory holds unrelated things."""
+    too_wide = _too_wide()
+    roots: list[Path] = []
+    for directory in (start, *start.parents):
+        if directory in too_wide:
+            break
+        roots.append(directory)
+    return tuple(roots)
+
+
+def _too_wide() -> frozenset[Path]:
+    try:
+        return _real_paths(str(Path.home()), tempfile.gettempdir())
+    except (OSError, RuntimeError):  # nowhere to write, or a user without a home
+        return _real_paths("/", "/")
+
+
+@lru_cache(maxsize=8)
+def _real_paths(home: str, temporary: str) -> frozenset[Path]:
+    everywhere = ("/", "/tmp", "/var/tmp")  # noqa: S108  compared with, never written to
+    return frozenset(Path(path).resolve() for path in (*everywhere, home, temporary))
+
+
+def _marked_project(candidates: Sequence[Path]) -> Project | None:
+    for directory in candidates:
+        if any(_exists(directory / marker) for marker in ROOT_MARKERS):
+            return Project(_path_id(directory), directory, _readable(directory.name))
+    return None
+
+
+def _git_project(candidates: Sequence[Path]) -> Project | None:
+    repository = _repository(candidates)
+    if repository is None:
+        return None
+    config = _config_of(repository.common_dir)
+    if identity := config.identity:
+        return Project(identity, repository.top, identity.rpartition("/")[2])
+    main = _main_worktree(repository.common_dir, config)
+    if main in _too_wide():  # a worktree of the repository some keep their home directory in
+        return None
+    name = _bare_name(main) if main == repository.common_dir else main.name
+    return Project(_path_id(main), repository.top, _readable(name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Repository:
+    top: Path
+    common_dir: Path  # shared by all worktrees
+
+
+def _repository(candidates: Sequence[Path]) -> _Repository | None:
+    for directory in candidates:
+        git_dir = _git_dir_in(directory)
+        if git_dir is not None and (common := _common_dir(git_dir)) is not None:
+            return _Repository(directory, common)
+        if (common := _common_dir(directory)) is not None:  # a bare repository, or inside a .git
+            top = directory.parent if directory.name == ".git" else directory
+            return None if top in _too_wide() else _Repository(top, common)
+    return None
+
+
+def _git_dir_in(directory: Path) -> Path | None:
+    """What `.git` is or points to: a worktree and a submodule have a file there."""
+    git = directory / ".git"
+    try:
+        mode = git.stat().st_mode
+    except OSError:
+        return None
+    if stat.S_ISDIR(mode):
+        return git
+    pointer = _small_file(git) if stat.S_ISREG(mode) else ""
+    return directory / pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else None
+
+
+def _common_dir(git_dir: Path) -> Path | None:
+    """The repository `git_dir` belongs to, if it is a git directory at all."""
+    try:
+        (git_dir / "HEAD").lstat()
+        common = (git_dir / _small_file(git_dir / "commondir").strip()).resolve(strict=True)
+        return common if (common / "objects").is_dir() and (common / "refs").is_dir() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _main_worktree(common_dir: Path, config: _Config) -> Path:
+    """Where the repository's first checkout is, told from what all its worktrees share; a bare one is its own."""
+    if common_dir.name == ".git":
+        return common_dir.parent
+    # A submodule's git directory lies in its superproject's.
+    worktree = _real_directory(common_dir / config.worktree) if config.worktree else None
+    return worktree if worktree is not None and worktree not in _too_wide() else common_dir
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    identity: str = ""
+    worktree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _FileState:
+    """A file as it was: git replaces its configuration by renaming, so each version is another inode."""
+
+    path: Path
+    inode: int
+    modified_ns: int
+    size: int
+
+
+def _config_of(common_dir: Path) -> _Config:
+    path = common_dir / "config"
+    try:
+        found = path.stat()
+    except OSError:
+        return _Config()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_CONFIG:  # reading a pipe would never end
+        return _Config()
+    return _config_in(_FileState(path, found.st_ino, found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=512)
+def _config_in(file: _FileState) -> _Config:
+    entries = _entries_by_git(file.path)
+    if entries is None:
+        entries = _entries_by_reading(file.path)
+    worktrees = [value for key, value in entries if key == "core.worktree"]
+    return _Config(identity=_first_identity(entries), worktree=worktrees[-1] if worktrees else "")
+
+
+def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
+    """Of origin, or else of the first remote by name, that is not a path on this machine."""
+    remotes = [(key[len("remote.") : -len(".url")], url) for key, url in entries if key.startswith("remote.")]
+    remotes.sort(key=lambda remote: (remote[0] != "origin", remote[0]))
+    return _readable(next((identity for _, url in remotes if (identity := remote_identity(url))), ""))
+
+
+def _entries_by_git(config: Path) -> tuple[tuple[str, str], ...] | None:
+    # The file is named instead of the repository: the user's own configuration can hold remotes too, insteadOf depends
+    # on the machine, and git refuses a repository that someone else owns.
+    wanted = f"^{_WANTED_KEYS.pattern}$"
+    output = _git_output("config", "--file", str(config), "-z", "--get-regexp", wanted, timeout=_CONFIG_SECONDS)
+    if output is None:  # git gives the same answer for no match and for a file it cannot read
+        return None
+    pairs = (entry.partition("\n") for entry in output.split("\0") if entry)
+    return tuple((key, value) for key, _, value in pairs)
+
+
+def _entries_by_reading(config: Path) -> tuple[tuple[str, str], ...]:
+    """What git would say, so that a project does not change its identity when git is missing or slow."""
+    text = _small_file(config, _LARGEST_CONFIG).removeprefix("\ufeff")
+    return tuple(entry for entry in _config_entries(text) if _WANTED_KEYS.fullmatch(entry[0]))
+
+
+_SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_VALUE_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<comment>[#;])|(?P<plain>[^"\\#;]+)')
+
+
+def _config_entries(text: str) -> Iterator[tuple[str, str]]:
+    section = ""
+    for raw in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
+        line = raw.strip()
+        if header := _SECTION.match(line):
+            section = header[1].lower() + ("" if header[2] is None else "." + _unescaped(header[2]))
+            line = line[header.end() :].strip()
+        key, _, value = line.partition("=")
+        if re.fullmatch(r"[A-Za-z][\w-]*", key.strip()):
+            yield f"{section}.{key.strip().lower()}", _config_value(value.strip())
+
+
+def _config_value(text: str) -> str:
+    parts: list[str] = []
+    for part in _VALUE_PART.finditer(text):
+        if part["comment"]:
+            break
+        parts.append(part["plain"] or part["escaped"] or _unescaped(part["quoted"] or ""))
+    return "".join(parts).strip()
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _git_output(*arguments: str, timeout: float) -> str | None:
+    """What git printed, or None when it failed, is missing or took too long."""
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    try:
+        finished = subprocess.run(
+            [*_GIT, *arguments],
+            cwd="/",  # a relative entry in PATH must not find a git inside the repository
+            env=kept | _GIT_VARIABLES,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=timeout,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return finished.stdout.decode("utf-8", "surrogateescape")
+
+
+def _small_file(path: Path, limit: int = _LARGEST_POINTER) -> str:
+    """The text of a file, empty when it is absent, too large or not a plain file."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+            return ""
+        return path.read_text("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError:  # Path.exists lets a forbidden directory and a path too long through
+        return False
+    return True
+
+
+def _path_id(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _bare_name(directory: Path) -> str:
+    """`repo` for repo.git/ and for repo/.bare/, which some keep worktrees around."""
+    named = directory.parent if directory.name.startswith(".") else directory
+    return named.name.removesuffix(".git")
+
+
+def _readable(text: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
