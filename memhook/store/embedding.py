@@ -1,0 +1,248 @@
+"""Texts as vectors, by a model that arrived inside a package, through fastembed, without the network.
+
+Cheap to import: fastembed takes 0.7 s and is imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memhook.errors import EmbeddingError
+from memhook.store.model_files import GRANITE, GRAPH, PACKAGED, PackagedModel, model_directory, sha256_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+DEFAULT_MODEL = GRANITE.id
+MAX_CHARS = 8_000  # four times what a model reads; tokenising 10 MB to keep 512 tokens would take seconds
+MAX_THREADS = 4
+# Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
+BATCH_TOKENS = 512
+
+_CUSTOM = "memhook/"
+_FATAL = 4
+_UPGRADE = "Install memhook again, with the versions of fastembed and onnxruntime it asks for."
+_REGISTRATION = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What made a vector. Models of one width are told apart by nothing else; `sha256` is that of the weights."""
+
+    id: str
+    sha256: str
+    dimensions: int
+
+
+class Embedder(Protocol):
+    """Vectors of unit length, float32. Safe to call from several threads."""
+
+    @property
+    def model(self) -> ModelIdentity: ...
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]: ...
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]: ...
+
+
+def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> Embedder:
+    """The embedder called `model`, ready to answer; raises EmbeddingError when it is missing or not the one expected.
+
+    A packaged model is verified and laid out below `models_dir`. Any other name is one of fastembed's own models, which
+    must have been pulled before: nothing is downloaded here.
+    """
+    threads = threads or _default_threads()
+    if packaged := PACKAGED.get(model):
+        embedder = _packaged(packaged, models_dir, threads)
+    else:
+        embedder = _pulled(model, models_dir, threads)
+    _check(embedder)
+    return embedder
+
+
+def known_models() -> tuple[str, ...]:
+    """The ids `load_embedder` takes: the packaged models, then fastembed's own. Imports fastembed."""
+    fastembed = _fastembed(offline=False)  # a pull may follow in the same process
+    return (*PACKAGED, *(name for name in _descriptions(fastembed) if not name.startswith(_CUSTOM)))
+
+
+def pull(model: str, models_dir: Path) -> None:
+    """Download one of fastembed's own models: the only function here that uses the network.
+
+    For a process that has loaded no model: huggingface_hub decides once, when imported, whether it is offline.
+    """
+    if packaged := PACKAGED.get(model):
+        model_directory(packaged, models_dir)  # nothing to download; says what to install when the package is missing
+        return
+    cache = _pulled_dir(models_dir)
+    os.environ.setdefault("HF_HOME", str(cache / "huggingface"))  # its side files go into this cache, not the home
+    fastembed = _fastembed(offline=False)
+    _description(fastembed, model)
+    try:
+        fastembed.TextEmbedding(model_name=model, cache_dir=str(cache), lazy_load=True)
+    except Exception as error:
+        raise EmbeddingError(
+            f"The embedding model {model} could not be downloaded: {error}", "Check the connection, then try again."
+        ) from error
+
+
+class FastembedEmbedder:
+    """Reads the first 512 tokens of a text (256 for MiniLM); what comes after has no part in the vector."""
+
+    def __init__(self, model: ModelIdentity, runtime: Any, max_tokens: int, batch_tokens: int) -> None:
+        self._model = model
+        self._runtime = runtime
+        self._max_tokens = max_tokens
+        self._batch_tokens = batch_tokens
+
+    @property
+    def model(self) -> ModelIdentity:
+        return self._model
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return _unit_vectors(self._runtime.query_embed, _readable(text))[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        readable = [_readable(text) for text in texts]
+        # No token is shorter than a byte, two more mark start and end: a bound that needs no second tokenising.
+        sizes = [min(len(text.encode()) + 2, self._max_tokens) for text in readable]
+        vectors: dict[int, npt.NDArray[np.float32]] = {}
+        for batch in _batches(sizes, self._batch_tokens):
+            found = _unit_vectors(self._runtime.passage_embed, [readable[index] for index in batch])
+            vectors.update(zip(batch, found, strict=True))
+        return [vectors[index] for index in range(len(texts))]
+
+
+def _default_threads() -> int:
+    """Half the machine: a thread that waits for a busy core slows a query more than it ever helps."""
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
+
+
+def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> FastembedEmbedder:
+    directory = model_directory(model, models_dir)
+    fastembed = _fastembed()
+    try:
+        runtime = fastembed.TextEmbedding(
+            model_name=_registered(fastembed, model),
+            specific_model_path=str(directory),
+            cache_dir=str(models_dir),  # unused, but fastembed makes a directory of its own when none is given
+            local_files_only=True,
+            threads=threads,
+        )
+    except Exception as error:
+        raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
+    identity = ModelIdentity(model.id, model.sha256, model.dimensions)
+    return FastembedEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS)
+
+
+def _pulled(model: str, models_dir: Path, threads: int) -> FastembedEmbedder:
+    fastembed = _fastembed()
+    description = _description(fastembed, model)
+    try:
+        runtime = fastembed.TextEmbedding(
+            model_name=model, cache_dir=str(_pulled_dir(models_dir)), local_files_only=True, threads=threads
+        )
+        digest = sha256_of(runtime.model._model_dir / description["model_file"])
+    except Exception as error:
+        raise EmbeddingError(
+            f"The embedding model {model} is not on this machine.", f"Download it: memhook models pull {model}"
+        ) from error
+    identity = ModelIdentity(description["model"], digest, description["dim"])
+    # One text at a time: several of these models are quantised dynamically, and then a vector depends on its batch.
+    return FastembedEmbedder(identity, runtime, max_tokens=MAX_CHARS, batch_tokens=1)
+
+
+def _pulled_dir(models_dir: Path) -> Path:
+    return models_dir / "fastembed"
+
+
+def _check(embedder: FastembedEmbedder) -> None:
+    """Raise unless it answers. This first run also spares the first prompt what ONNX Runtime sets up only then."""
+    width = len(embedder.embed_query("ready"))
+    if width != embedder.model.dimensions:
+        raise EmbeddingError(
+            f"The embedding model {embedder.model.id} gives {width} dimensions, not {embedder.model.dimensions}.",
+            _UPGRADE,
+        )
+
+
+def _fastembed(offline: bool = True) -> Any:
+    """The module, told before it is imported to stay silent and at home."""
+    # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    # Tokenising is a hundredth of the work, and a fork after it ran in parallel prints a warning.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if offline:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        import fastembed  # noqa: PLC0415 - 0.7 s
+        import onnxruntime  # noqa: PLC0415
+    except (ImportError, OSError) as error:
+        raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
+    fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
+    onnxruntime.set_default_logger_severity(_FATAL)
+    return fastembed
+
+
+def _registered(fastembed: Any, model: PackagedModel) -> str:
+    """The name fastembed knows the model by. Its registry takes a name once, and wants a source that is never used."""
+    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+
+    name = _CUSTOM + model.id
+    with _REGISTRATION:
+        if name not in _descriptions(fastembed):
+            fastembed.TextEmbedding.add_custom_model(
+                model=name,
+                pooling=PoolingType[model.pooling],
+                normalization=False,
+                sources=ModelSource(hf=name),
+                dim=model.dimensions,
+                model_file=GRAPH,
+            )
+    return name
+
+
+def _descriptions(fastembed: Any) -> dict[str, dict[str, Any]]:
+    return {description["model"]: description for description in fastembed.TextEmbedding.list_supported_models()}
+
+
+def _description(fastembed: Any, model: str) -> dict[str, Any]:
+    for name, description in _descriptions(fastembed).items():
+        if name.lower() == model.lower():
+            return description
+    raise EmbeddingError(f"No embedding model is called {model}.", "See the names: memhook models")
+
+
+def _readable(text: str) -> str:
+    """The part a model can read: its start, with a mark for each lone surrogate, which the tokenizer does not take."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
+
+
+def _batches(sizes: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Indexes of texts, longest first, so that little is padded; a batch is a single text or padded within `limit`."""
+    batch: list[int] = []
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        if batch and (len(batch) + 1) * sizes[batch[0]] > limit:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _unit_vectors(embed: Any, texts: str | list[str]) -> list[npt.NDArray[np.float32]]:
+    import numpy as np  # noqa: PLC0415 - here with fastembed
+
+    try:
+        found: Iterable[npt.NDArray[Any]] = list(embed(texts))
+    except Exception as error:
+        raise EmbeddingError(f"The embedding model failed: {error}", _UPGRADE) from error
+    matrix = np.asarray(found, dtype=np.float32)
+    return list(matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny))
