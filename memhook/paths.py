@@ -12,6 +12,7 @@ from pathlib import Path
 from memhook.errors import StoreError
 
 PROJECT_FILE = ".memhook.toml"
+ENVIRONMENT_PREFIX = "MEMHOOK_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput
+from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]
 Relevance = Literal["strict", "balanced", "eager"]
 Source = Literal["default", "user file", "project file", "environment"]
-
-ENVIRONMENT_PREFIX = "MEMHOOK_"
 
 
 class _Section(BaseModel):
@@ -126,6 +125,8 @@ def checked(key: str, value: Any) -> Any:
     """`value` as the setting `key` keeps it; raises InvalidInput naming key, value and what is allowed."""
     if key not in setting_keys():
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
+    if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool):
+        raise InvalidInput(f"{key} = {str(value).lower()} is not possible: it is not a switch.")
     try:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:

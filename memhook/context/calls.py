@@ -39,11 +39,12 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     return {"outcome": stored.outcome, "memory": record_of(stored.memory)}
 
 
-def get(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
     """The memories called so, whole; asking for them so marks them as accessed."""
     memories = remember.found(caller.library, references)
-    with caller.library.store.writing():
-        caller.library.store.touch([memory.id for memory in memories], _now())
+    if touch:
+        with caller.library.store.writing():
+            caller.library.store.touch([memory.id for memory in memories], _now())
     return [record_of(memory) for memory in memories]
 
 

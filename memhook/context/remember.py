@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from memhook.context.access import OWNER
 from memhook.context.library import Library
@@ -98,9 +98,9 @@ def remembered(library: Library, drafts: Sequence[Draft], now: datetime, again: 
     return results
 
 
-def edited(library: Library, reference: str, changes: Draft | dict[str, object], now: datetime) -> Memory:
-    """The memory with these fields changed, under its old name."""
-    fields = dict(changes) if isinstance(changes, dict) else {}
+def edited(library: Library, reference: str, changes: Mapping[str, Any], now: datetime) -> Memory:
+    """The memory with these fields of a draft changed, under its old name."""
+    fields = dict(changes)
     current = found(library, [reference])[0]
     if "content" in fields:
         # What was derived from the old content follows the new one.
@@ -108,7 +108,7 @@ def edited(library: Library, reference: str, changes: Draft | dict[str, object],
             fields.setdefault("title", "")
         if current.summary == derived_summary(current.content):
             fields.setdefault("summary", "")
-    draft = checked(replace(_draft(current), **fields))  # type: ignore[arg-type]  # checked by name and type at the door
+    draft = checked(replace(_draft(current), **fields))
     changed = replace(_memory(draft, now), id=current.id, created=current.created, updated=now, aliases=current.aliases)
     changed = replace(changed, superseded_by=current.superseded_by)
     vectors, model = library.vectors([changed])
@@ -117,6 +117,8 @@ def edited(library: Library, reference: str, changes: Draft | dict[str, object],
         twin = next((m for m in others if m.project == changed.project and m.id != changed.id), None)
         if twin is not None:
             raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
+        dropped = [old.id for old in library.store.superseded_by(changed.id) if old.id not in changed.supersedes]
+        library.store.set_successor(dropped, "")
         _replace_superseded(library, [changed])
         library.store.replace([changed], vectors, model)
     return changed

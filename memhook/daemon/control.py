@@ -16,8 +16,7 @@ from typing import Any
 from memhook.daemon import wire
 from memhook.daemon.wire import Request
 from memhook.errors import DaemonUnavailable, MemhookError
-from memhook.paths import Paths, private_directory
-from memhook.settings import ENVIRONMENT_PREFIX
+from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
 
 START_SECONDS = 20.0
 STOP_SECONDS = 10.0

@@ -115,6 +115,13 @@ def test_a_superseded_memory_points_to_its_successor_until_that_is_forgotten(lib
     assert found(library, [old.id])[0].superseded_by == ""
 
 
+def test_an_edit_that_takes_back_a_succession_frees_the_old_memory(library: Library) -> None:
+    old = stored(library, "we lint with TSLint")
+    new = stored(library, "we lint with ESLint", supersedes=(old.id,))
+    edited(library, new.id, {"supersedes": ()}, NOW)
+    assert found(library, [old.id])[0].superseded_by == ""
+
+
 def test_superseding_what_does_not_exist_stores_nothing(library: Library) -> None:
     with pytest.raises(NotFound):
         stored(library, "new", supersedes=("urn:memhook:zzzzzzzzzzzz",))

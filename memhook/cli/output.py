@@ -1,0 +1,87 @@
+"""How commands speak: readable in a terminal, plain when piped, JSON on request."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+from typing import Any
+
+from memhook.core.fencing import clean, collapsed
+
+MAX_WIDTH = 100
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def say(*lines: str) -> None:
+    """Lines for stdout. Whatever they quote cannot act on the terminal."""
+    for line in lines:
+        print(_encodable(clean(line), sys.stdout.encoding))
+
+
+def warn(*lines: str) -> None:
+    """Lines beside the result: what went wrong, what to know, how far it is."""
+    for line in lines:
+        text = clean(line)
+        for row in _wrapped(text, "") if sys.stderr.isatty() else [text]:
+            print(_encodable(row, sys.stderr.encoding), file=sys.stderr)
+
+
+def say_title(text: str, before: str = "") -> None:
+    """A line that stands out where that is wanted."""
+    line = _encodable(before + collapsed(text), sys.stdout.encoding)
+    print(f"\033[1m{line}\033[0m" if is_terminal() and not os.environ.get("NO_COLOR") else line)
+
+
+def say_wrapped(text: str, indent: str = "") -> None:
+    """A text of several lines: as it is when piped, within the width of the terminal otherwise."""
+    for line in clean(text).split("\n"):
+        say(*(_wrapped(line, indent) if is_terminal() else [indent + line if line else ""]))
+
+
+def say_json(value: Any) -> None:
+    print(json_text(value, indent=2, encoding=sys.stdout.encoding))
+
+
+def json_text(value: Any, indent: int | None = None, encoding: str = "utf-8") -> str:
+    """Readable JSON; half a surrogate pair, which no encoding has, is escaped as JSON does."""
+    text = json.dumps(value, ensure_ascii=not _is_utf8(encoding), indent=indent)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def counted(memories: int) -> str:
+    return "1 memory" if memories == 1 else f"{memories} memories"
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    return min(shutil.get_terminal_size().columns, MAX_WIDTH)
+
+
+def _wrapped(line: str, indent: str) -> list[str]:
+    """Within the width, what follows a break under what it belongs to."""
+    margin = indent + line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(
+        line.lstrip(),
+        max(width(), len(margin) + 20),
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    ) or [""]
+
+
+def _encodable(text: str, encoding: str) -> str:
+    return text if _is_utf8(encoding) else text.encode(encoding, "replace").decode(encoding)
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return (encoding or "utf-8").lower().replace("-", "").replace("_", "") == "utf8"

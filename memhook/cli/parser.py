@@ -1,0 +1,135 @@
+"""Every command with its options, a line of what it does and an example."""
+
+from __future__ import annotations
+
+import sys
+from argparse import (
+    ArgumentParser,
+    RawDescriptionHelpFormatter,
+)
+from typing import NoReturn
+
+from memhook import __version__
+from memhook.cli import memory_options
+from memhook.cli.memory_options import Commands, command
+
+DESCRIPTION = "Memory for coding assistants: the right memories at the right moment,\nwithin a token budget."
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+EPILOG = """\
+examples:
+  memhook remember "Deploys hang at 40 % without the VPN" --tag deploy
+  memhook search "why does the deploy hang"
+  memhook doctor
+
+Each command has its own help: memhook remember --help"""
+
+
+def parser() -> ArgumentParser:
+    top: ArgumentParser = _Parser(
+        "memhook",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"memhook {__version__}")
+    top.add_argument("-C", dest="directory", metavar="DIRECTORY", help="run as if started there")
+    top.add_argument("--no-daemon", action="store_true", help="work in this process, under the store's lock")
+    commands: Commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    memory_options.add_commands(commands)
+    _add_transfer(commands)
+    _add_config(commands)
+    _add_daemon(commands)
+    _add_others(commands)
+    return top
+
+
+class _Parser(ArgumentParser):
+    """Says where to look when the arguments cannot be understood."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {message}\nSee: {self.prog} --help\n")
+
+
+def _add_transfer(commands: Commands) -> None:
+    importing = command(
+        commands,
+        "import",
+        "store the memories of a JSONL file, none of them twice",
+        "memhook import notes.jsonl",
+        'A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.\n'
+        "Bad lines are listed by number on stderr while the good ones are stored; the\n"
+        "exit code is 1 then.",
+    )
+    importing.add_argument("file", metavar="FILE", help="the file, or - for stdin")
+    importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
+    importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
+    exporting = command(
+        commands, "export", "write every memory as JSONL, as import reads it", "memhook export backup.jsonl"
+    )
+    exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
+
+
+def _add_config(commands: Commands) -> None:
+    config = command(
+        commands, "config", "see and change the settings", "memhook config set max_tokens 2000", json=False
+    )
+    actions: Commands = config.add_subparsers(dest="action", metavar="ACTION", required=True)
+    command(actions, "show", "every setting, its value and where that came from", "memhook config show")
+    get = command(actions, "get", "the value of one setting", "memhook config get max_tokens")
+    get.add_argument("key", metavar="KEY")
+    change = command(
+        actions,
+        "set",
+        "change one setting in your file; the rest of the file stays as it is",
+        "memhook config set hooks.detail cascade",
+        json=False,
+    )
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE", help='as in TOML (2000, true, ["a", "b"]) or plain text')
+    unset = command(
+        actions, "unset", "take one setting out of your file", "memhook config unset max_tokens", json=False
+    )
+    unset.add_argument("key", metavar="KEY")
+    command(actions, "path", "where your settings are", "memhook config path", json=False)
+    command(actions, "edit", "open your settings in $VISUAL or $EDITOR", "memhook config edit", json=False)
+
+
+def _add_daemon(commands: Commands) -> None:
+    daemon = command(
+        commands, "daemon", "the resident process that makes hooks fast", "memhook daemon status", json=False
+    )
+    actions: Commands = daemon.add_subparsers(dest="action", metavar="ACTION", required=True)
+    command(actions, "start", "start it, unless it runs", "memhook daemon start", json=False)
+    command(actions, "stop", "stop it; the next prompt starts it again", "memhook daemon stop", json=False)
+    command(actions, "restart", "stop it and start it again", "memhook daemon restart", json=False)
+    command(actions, "status", "whether it runs (exit code 0) or not (1)", "memhook daemon status --json")
+
+
+def _add_others(commands: Commands) -> None:
+    command(commands, "status", "project, memories, model, budget and daemon on one screen", "memhook status")
+    command(
+        commands,
+        "doctor",
+        "look for problems and say what mends them",
+        "memhook doctor",
+        "The exit code is 1 when there is one.",
+    )
+    hook = command(
+        commands,
+        "hook",
+        "what the plugin runs: an event on stdin, an answer on stdout",
+        "memhook hook UserPromptSubmit",
+        json=False,
+    )
+    hook.add_argument("event", metavar="EVENT", nargs="?")
+    hook.add_argument("part", metavar="PART", nargs="?")
+    completion = command(
+        commands,
+        "completion",
+        "print the completion script for a shell",
+        'eval "$(memhook completion bash)"',
+        json=False,
+    )
+    completion.add_argument("shell", choices=SHELLS)

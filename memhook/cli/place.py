@@ -1,0 +1,60 @@
+"""Where a command runs, and the way from there to the memories."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+from memhook.daemon.control import Call, door
+from memhook.errors import InvalidInput
+from memhook.paths import PROJECT_FILE, Paths, user_paths
+from memhook.settings import Loaded, load_settings
+from memhook.store.project import Project, project_of
+
+
+class Place:
+    """A directory and the user's folders. The way to the memories is opened by the first call."""
+
+    def __init__(self, directory: str, paths: Paths, *, use_daemon: bool = True) -> None:
+        self.directory = directory
+        self.paths = paths
+        self.use_daemon = use_daemon
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self._door(method, **params)
+
+    @cached_property
+    def project(self) -> Project:
+        return project_of(self.directory)
+
+    def project_asked_for(self) -> Project:
+        """For `--project`, which makes no sense outside one."""
+        if not self.project.id:
+            raise InvalidInput(
+                "This directory belongs to no project.",
+                "Go into one (a git repository, or a folder with a .memhook.toml), or say --global or nothing.",
+            )
+        return self.project
+
+    def settings(self) -> Loaded:
+        root = self.project.root
+        return load_settings(self.paths.config_file, root / PROJECT_FILE if root else None, os.environ)
+
+    @cached_property
+    def _door(self) -> Call:
+        return door(self.paths, self.directory, use_daemon=self.use_daemon)
+
+
+def place_of(directory: str | None, *, use_daemon: bool) -> Place:
+    """The current directory, or the one of `-C`, into which it goes as if the command had been started there."""
+    if directory:
+        try:
+            os.chdir(directory)
+        except OSError as error:
+            raise InvalidInput(f"{directory} cannot be entered ({error.strerror}).", "Give -C a directory.") from error
+    try:
+        current = os.getcwd()  # noqa: PTH109  the wire takes text
+    except OSError:  # deleted under us: then it is no project's
+        current = ""
+    return Place(current, user_paths(), use_daemon=use_daemon)

@@ -1,0 +1,100 @@
+"""From arguments to one command, and from whatever it raises to an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memhook.cli import completion, config, daemon, doctor, memories, status, transfer
+from memhook.cli.output import warn
+from memhook.cli.parser import parser
+from memhook.cli.place import Place, place_of
+from memhook.errors import MemhookError
+from memhook.paths import user_paths
+
+REFUSED, BUG, INTERRUPTED = 1, 3, 130
+
+Command = Callable[[Namespace, Place], int]
+
+COMMANDS: Mapping[str, Command] = {
+    "": status.where_you_are,
+    "remember": memories.remember,
+    "get": memories.get,
+    "search": memories.search,
+    "list": memories.list_,
+    "edit": memories.edit,
+    "forget": memories.forget,
+    "import": transfer.import_,
+    "export": transfer.export,
+    "config": config.config,
+    "daemon": daemon.daemon,
+    "status": status.status,
+    "doctor": doctor.doctor,
+    "completion": completion.completion,
+}
+
+
+def run(argv: list[str]) -> int:
+    """The exit code. Nothing that goes wrong shows a traceback."""
+    _open_missing_streams()
+    try:
+        code = _dispatched(argv)
+        sys.stdout.flush()  # so that a reader who went away is met here
+    except SystemExit as end:  # argparse has said what there was to say
+        return end.code if isinstance(end.code, int) else 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the one door at which every error is told
+        return _told(error)
+    return code
+
+
+def _dispatched(argv: list[str]) -> int:
+    args = parser().parse_args(argv)
+    place = place_of(args.directory, use_daemon=not args.no_daemon)
+    return COMMANDS[args.command or ""](args, place)
+
+
+def _open_missing_streams() -> None:
+    """Started with a stream closed, as some schedulers do, Python has None in its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _told(error: BaseException) -> int:
+    """Say it in the way its kind asks for; the exit code."""
+    match error:
+        case MemhookError():
+            warn(f"memhook: {error.message}", *filter(None, [error.hint]))
+        case KeyboardInterrupt():
+            warn("Interrupted.")
+            return INTERRUPTED
+        case BrokenPipeError():
+            # The interpreter flushes once more at its end, and must not find the broken pipe again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case OSError():
+            warn(f"memhook: {error}", "Check the permissions and the room on the disk; memhook doctor looks for more.")
+        case _:
+            warn(_bug(error))
+            return BUG
+    return REFUSED
+
+
+def _bug(error: BaseException) -> str:
+    """One line for the terminal; the rest goes to the log."""
+    what = f"{type(error).__name__}: {str(error)[:200]}"
+    met = f"memhook met an unexpected error ({what})."
+    try:
+        log = user_paths().log
+        handle = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{datetime.now(UTC):%F %T} ERROR a command failed: {what}\n")
+            file.writelines(traceback.format_tb(error.__traceback__))
+    except (OSError, MemhookError):
+        return f"{met} The log cannot be written."
+    return f"{met} The details are in {log}."

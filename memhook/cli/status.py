@@ -1,0 +1,90 @@
+"""status, and `memhook` alone: where you are."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from memhook import __version__
+from memhook.cli.daemon import daemon_state, summary
+from memhook.cli.output import say, say_json, say_title
+from memhook.cli.place import Place
+from memhook.core.fencing import collapsed
+
+OTHER_PROJECTS = 5
+
+NEXT_STEPS = (
+    'memhook remember "what is worth keeping"   store a memory',
+    'memhook search "what you want to know"     look for what was learned',
+    "memhook doctor                             check that everything works",
+)
+
+
+def where_you_are(_args: Namespace, place: Place) -> int:
+    """Quick: it neither starts the daemon nor loads what the daemon is there for."""
+    state = daemon_state(place.paths)
+    say_title(f"memhook {__version__}")
+    say(
+        f"project   {_project(place.project.name, place.project.id)}",
+        f"memories  {_counted(place, running=state['running'])}",
+        f"daemon    {summary(state)}",
+        "",
+        "What to do next:",
+        *(f"  {step}" for step in NEXT_STEPS),
+        "",
+        "All commands: memhook --help",
+    )
+    return 0
+
+
+def status(args: Namespace, place: Place) -> int:
+    report = {"version": __version__, **place.call("status"), "daemon": daemon_state(place.paths)}
+    if args.json:
+        say_json(report)
+        return 0
+    say_title(f"memhook {__version__}")
+    say(
+        f"project   {_project(report['project_name'], report['project'])}",
+        f"memories  {report['memories']}",
+        *_by_project(report),
+        f"model     {_model(report)}",
+        f"budget    {report['max_tokens']} tokens for an event",
+        f"store     {report['store']}",
+        f"settings  {place.paths.config_file}",
+        f"daemon    {summary(report['daemon'])}",
+    )
+    return 0
+
+
+def _project(name: str, identity: str) -> str:
+    if not identity:
+        return "none in this directory, so only global memories apply"
+    return f"{collapsed(name)} ({collapsed(identity)})"
+
+
+def _counted(place: Place, *, running: bool) -> str:
+    if running:
+        return str(place.call("status")["memories"])
+    if not place.settings().settings.store.uri and not place.paths.store.exists():
+        return "none yet"
+    return "counted when the daemon runs: memhook status starts it"
+
+
+def _by_project(report: Mapping[str, Any]) -> list[str]:
+    """This project and the global memories first, then the largest of the others."""
+    counts: dict[str, int] = dict(report["by_project"])
+    here = report["project"]
+    named = [("global", counts.pop("", 0))] + ([("this project", counts.pop(here, 0))] if here else [])
+    others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    rest = sum(count for _, count in others[OTHER_PROJECTS:])
+    rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
+    return [f"          {count:>6}  {collapsed(name)}" for name, count in rows]
+
+
+def _model(report: Mapping[str, Any]) -> str:
+    if report["embedding_problem"]:
+        return f"none, search by words alone: {report['embedding_problem']}"
+    if report["model"] and report["model"] != report["configured_model"]:
+        return f"{report['model']}, to become {report['configured_model']}"
+    return str(report["configured_model"])

@@ -1,0 +1,79 @@
+"""Memories as they are shown to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from memhook.cli.output import say, say_title, say_wrapped
+from memhook.core.fencing import collapsed
+from memhook.core.memory import URN_PREFIX, shortened
+
+EXCERPT_CHARS = 230
+
+Record = Mapping[str, Any]
+
+
+def show_whole(record: Record) -> None:
+    say_title(record["title"])
+    say(record["urn"], _key_facts(record))
+    for name in ("tags", "related", "source"):
+        if value := record[name]:
+            say(f"{name}: {_joined(value)}")
+    if record["expires"]:
+        say(f"expires: {_moment(record['expires'])}")
+    if record["supersedes"]:
+        say(f"supersedes: {', '.join(URN_PREFIX + name for name in record['supersedes'])}")
+    if record["superseded_by"]:
+        say(f"superseded by: {URN_PREFIX}{record['superseded_by']}")
+    if record["aliases"]:
+        say(f"also called: {_joined(record['aliases'])}")
+    say("")
+    say_wrapped(record["content"].strip("\n"))
+
+
+def show_in_list(record: Record) -> None:
+    say_title(record["title"])
+    say_wrapped(f"  {record['urn']}  {_key_facts(record)}{_tags(record)}")
+
+
+def show_found(record: Record) -> None:
+    say_title(record["title"], before=f"{record['score']:.2f}  ")
+    say_wrapped(f"      {record['urn']}  {_key_facts(record)}{_tags(record)}")
+    say_wrapped(shortened(collapsed(record["content"]), EXCERPT_CHARS), indent="      ")
+
+
+def show_stored(what: str, record: Record) -> None:
+    say_title(record["title"], before=f"{what}: ")
+    say(f"{record['urn']}  {_home(record)}")
+    if record["expires"] and _is_past(record["expires"]):
+        say(f"expires: {_moment(record['expires'])}, so no assistant is shown it")
+
+
+def _key_facts(record: Record) -> str:
+    facts = [collapsed(record["namespace"]), record["created"][:10], _home(record), f"by {record['origin']}"]
+    facts += [record["sensitivity"]] if record["sensitivity"] != "normal" else []
+    facts += [name for name in ("pinned", "redacted") if record[name]]
+    return " · ".join(facts)
+
+
+def _home(record: Record) -> str:
+    return f"project {collapsed(record['project'])}" if record["project"] else "global"
+
+
+def _tags(record: Record) -> str:
+    return "".join(f" #{collapsed(tag)}" for tag in record["tags"])
+
+
+def _joined(value: str | list[str]) -> str:
+    return ", ".join(collapsed(one) for one in ([value] if isinstance(value, str) else value))
+
+
+def _moment(iso: str) -> str:
+    text = f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{text} (past)" if _is_past(iso) else text
+
+
+def _is_past(iso: str) -> bool:
+    return datetime.fromisoformat(iso) <= datetime.now(UTC)

@@ -1,0 +1,48 @@
+"""Points in time as people type them: 2026-02-14, 2026-02-14T09:30+01:00, 30d, 12h, 2w."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from memhook.errors import InvalidInput
+
+_DURATION = re.compile(r"([0-9]{1,6})\s?(m|h|d|w)", re.IGNORECASE)
+# fromisoformat alone takes a row of digits of any length for a date.
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{2,15}(?:Z|[+-][0-9:]{2,8})?)?")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def moment_ahead(text: str, now: datetime) -> datetime:
+    """The moment meant by `text`; a duration counts from `now` on."""
+    return _moment(text, now, 1)
+
+
+def moment_back(text: str, now: datetime) -> datetime:
+    """The moment meant by `text`; a duration counts back from `now`."""
+    return _moment(text, now, -1)
+
+
+def duration(text: str) -> timedelta | None:
+    """What `30m`, `12h`, `30d` and `2w` say, or None for anything else."""
+    found = _DURATION.fullmatch(text.strip())
+    return int(found[1]) * _UNITS[found[2].lower()] if found else None
+
+
+def _date(text: str) -> datetime:
+    if not _DATE.fullmatch(text):
+        raise ValueError
+    return datetime.fromisoformat(text)
+
+
+def _moment(text: str, now: datetime, direction: int) -> datetime:
+    try:
+        span = duration(text)
+        moment = _date(text.strip()) if span is None else now + direction * span
+        # Without a zone it is taken as UTC, on every machine alike, as in an import.
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{text!r} is not a point in time.",
+            "Say a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w).",
+        ) from None

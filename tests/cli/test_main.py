@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memhook import __version__
+from memhook.cli.main import main
+from memhook.cli.parser import SHELLS, parser
+from memhook.cli.run import COMMANDS
+from memhook.paths import user_paths
+from tests.cli.conftest import Cli, Engine
+
+
+def test_the_way_to_the_hook_client_imports_nothing_else_of_the_command_line() -> None:
+    script = (
+        "import sys; from memhook.cli.main import main; main(['hook', 'X']);"
+        "print([m for m in sys.modules if m.startswith('memhook') or m in ('argparse', 'json', 'socket', 'pydantic')])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", script], input=b"", capture_output=True, check=True)
+    ways = {"memhook", "memhook.cli", "memhook.cli.main", "memhook.daemon", "memhook.daemon.hook_client"}
+    assert set(ast.literal_eval(done.stdout.decode())) == ways
+
+
+def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    config, daemon = ("show", "get", "set", "unset", "path", "edit"), ("start", "stop", "restart", "status")
+    names = [[name] for name in COMMANDS if name] + [["hook"]]
+    names += [["config", action] for action in config] + [["daemon", action] for action in daemon]
+    for name in names:
+        shown = cli(*name, "--help")
+        assert shown.code == 0
+        assert "example:\n  " in shown.out
+        assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_every_command_of_the_parser_is_dispatched() -> None:
+    listed = parser().format_help()
+    assert all(f"    {name}" in listed for name in COMMANDS if name)
+
+
+def test_version_and_help_end_well(cli: Cli) -> None:
+    assert cli("--version").out == f"memhook {__version__}\n"
+    assert cli("--help").code == 0
+
+
+def test_arguments_that_make_no_sense_exit_with_2_and_point_to_the_help(cli: Cli) -> None:
+    for arguments in (["nonsense"], ["remember"], ["list", "--nope"], ["config"], ["daemon", "dance"]):
+        result = cli(*arguments)
+        assert result.code == 2
+        assert "--help" in result.err
+
+
+def test_the_global_options_may_stand_on_either_side_of_the_command(
+    engine: Engine, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, bool]] = []
+
+    def door(_paths: object, directory: str, *, use_daemon: bool) -> object:
+        opened.append((directory, use_daemon))
+        return lambda *_, **__: {"memories": [], "total": 0}
+
+    monkeypatch.setattr("memhook.cli.place.door", door)
+    cli("-C", str(tmp_path), "--no-daemon", "list")
+    cli("list", "--no-daemon", "-C", str(tmp_path))
+    cli("list")
+    assert opened == [(str(tmp_path), False), (str(tmp_path), False), (str(tmp_path), True)]
+
+
+def test_a_directory_that_cannot_be_entered_is_named(cli: Cli) -> None:
+    result = cli("-C", "/nowhere/at/all", "list")
+    assert result.code == 1
+    assert "/nowhere/at/all" in result.err
+
+
+def test_a_bug_is_one_line_and_its_traceback_is_in_the_log(engine: Engine, cli: Cli) -> None:
+    engine.answers["list"] = ZeroDivisionError("boom")
+    result = cli("list")
+    log = user_paths().log
+    assert result.code == 3
+    assert result.err == f"memhook met an unexpected error (ZeroDivisionError: boom). The details are in {log}.\n"
+    assert "in list_" in log.read_text()
+
+
+def test_ctrl_c_and_a_full_disk_and_a_closed_pipe_end_quietly(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    engine.answers["list"] = interrupted
+    assert (cli("list").code, cli("list").err) == (130, "Interrupted.\n")
+    engine.answers["list"] = OSError(28, "No space left on device")
+    assert cli("list").code == 1
+    assert "No space left" in cli("list").err
+
+
+def test_a_reader_who_went_away_is_not_an_error() -> None:
+    command = f"{sys.executable} -m memhook.cli --help | true; {sys.executable} -m memhook.cli config show | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.startswith("enabled")
+
+
+def test_closed_streams_are_no_reason_to_fail() -> None:
+    command = f"{sys.executable} -m memhook.cli config show >&- <&- && {sys.executable} -m memhook.cli nonsense 2>&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["list"], 1), (["hook", "UserPromptSubmit"], 0)])
+def test_windows_is_pointed_to_wsl(
+    arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "WSL" in err
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_knows_the_commands_and_options(cli: Cli, shell: str) -> None:
+    pytest.importorskip("shtab")
+    script = cli("completion", shell).out
+    assert "remember" in script
+    assert "sensitivity" in script

@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memhook.errors import NotFound
+from tests.cli.conftest import NOTE, Cli, Engine
+
+
+@pytest.fixture
+def in_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """stdin as a terminal; what the user types goes into it."""
+    keys = io.StringIO()
+    monkeypatch.setattr(keys, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", keys)
+    return keys
+
+
+def test_remember_sends_only_what_was_given(engine: Engine, cli: Cli) -> None:
+    engine.answers["remember"] = {"outcome": "stored", "memory": NOTE}
+    result = cli("remember", "Read from the primary.")
+    assert engine.asked == [("remember", {"content": "Read from the primary.", "here": True})]
+    assert result.out == "Remembered: Replica lag\nurn:memhook:k3v9x2m4p7qa  global\n"
+    assert result.code == 0
+
+
+def test_remember_takes_every_field(engine: Engine, cli: Cli, in_a_project: Path) -> None:
+    engine.answers["remember"] = {"outcome": "stored", "memory": NOTE}
+    options = [
+        "--title",
+        "T",
+        "--summary",
+        "S",
+        "--namespace",
+        "n",
+        "--tag",
+        "a,b",
+        "--tag",
+        "c",
+        "--project",
+        "--sensitivity",
+        "restricted",
+        "--pin",
+    ]
+    options += ["--source", "s", "--supersedes", "urn:memhook:k3v9x2m4p7qa", "--related", "X", "--related", "Y"]
+    cli("remember", "unquoted", "words", *options, "--expires", "2026-03-01")
+    assert engine.asked[0][1] == {
+        "content": "unquoted words",
+        "here": True,
+        "title": "T",
+        "summary": "S",
+        "namespace": "n",
+        "tags": ["a", "b", "c"],
+        "sensitivity": "restricted",
+        "pinned": True,
+        "source": "s",
+        "supersedes": ["urn:memhook:k3v9x2m4p7qa"],
+        "related": ["X", "Y"],
+        "expires": "2026-03-01T00:00:00+00:00",
+    }
+
+
+def test_remember_global_stores_outside_the_project(engine: Engine, cli: Cli, in_a_project: Path) -> None:
+    engine.answers["remember"] = {"outcome": "stored", "memory": NOTE}
+    cli("remember", "x", "--global")
+    assert engine.asked[0][1]["here"] is False
+
+
+@pytest.mark.parametrize("command", [["remember", "x"], ["search", "x"], ["list"], ["import", "-"]])
+def test_project_outside_any_project_is_refused(engine: Engine, cli: Cli, command: list[str]) -> None:
+    result = cli(*command, "--project")
+    assert result.code == 1
+    assert "belongs to no project" in result.err
+    assert not engine.asked
+
+
+def test_remember_says_what_was_there_already(engine: Engine, cli: Cli) -> None:
+    engine.answers["remember"] = {"outcome": "already there", "memory": NOTE | {"project": "github.com/a/b"}}
+    result = cli("remember", "x")
+    assert result.out == "Already remembered: Replica lag\nurn:memhook:k3v9x2m4p7qa  project github.com/a/b\n"
+    assert cli("remember", "x", "--json").json["outcome"] == "already there"
+
+
+def test_a_memory_that_has_expired_already_is_pointed_out(engine: Engine, cli: Cli) -> None:
+    engine.answers["remember"] = {"outcome": "stored", "memory": NOTE | {"expires": "2020-01-01T00:00:00+00:00"}}
+    assert "expires: 2020-01-01 00:00 UTC (past), so no assistant is shown it" in cli("remember", "x").out
+
+
+def test_a_dash_reads_the_text_from_stdin(engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.answers["remember"] = {"outcome": "stored", "memory": NOTE}
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("zwei\nZeilen ü\n".encode())))
+    cli("remember", "-")
+    assert engine.asked[0][1]["content"] == "zwei\nZeilen ü\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    assert "not UTF-8" in cli("remember", "-").err
+
+
+def test_get_shows_the_whole_record(engine: Engine, cli: Cli) -> None:
+    engine.answers["get"] = [
+        NOTE
+        | {"source": "TICKET-1", "related": ["Ledger"], "pinned": True, "superseded_by": "a" * 12, "aliases": ["m7"]},
+        NOTE | {"title": "Other"},
+    ]
+    result = cli("get", "k3v9x2m4p7qa", "other")
+    assert engine.asked == [("get", {"references": ["k3v9x2m4p7qa", "other"]})]
+    assert result.out.startswith(
+        "Replica lag\n"
+        "urn:memhook:k3v9x2m4p7qa\n"
+        "incidents · 2026-02-14 · global · by user · pinned\n"
+        "tags: db\n"
+        "related: Ledger\n"
+        "source: TICKET-1\n"
+        "superseded by: urn:memhook:aaaaaaaaaaaa\n"
+        "also called: m7\n"
+        "\n"
+        "Read from the primary.\nRaise the timeout to 40 seconds.\n"
+        "\n"
+        "Other\n"
+    )
+    assert [memory["title"] for memory in cli("get", "a", "--json").json["memories"]] == ["Replica lag", "Other"]
+
+
+def test_an_unknown_urn_is_an_error_with_a_way_out(engine: Engine, cli: Cli) -> None:
+    engine.answers["get"] = NotFound("No memory is called nope.", "See: memhook list")
+    result = cli("get", "nope")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "memhook: No memory is called nope.\nSee: memhook list\n"
+
+
+def test_search_shows_scores_and_excerpts(engine: Engine, cli: Cli) -> None:
+    engine.answers["search"] = [NOTE | {"score": 0.8712, "score_parts": {}}]
+    result = cli("search", "statement", "timeout", "--limit", "3", "--namespace", "incidents", "--tag", "db")
+    assert engine.asked == [
+        ("search", {"query": "statement timeout", "limit": 3, "namespaces": ["incidents"], "tags": ["db"]})
+    ]
+    assert result.out == (
+        "0.87  Replica lag\n"
+        "      urn:memhook:k3v9x2m4p7qa  incidents · 2026-02-14 · global · by user #db\n"
+        "      Read from the primary. Raise the timeout to 40 seconds.\n"
+    )
+    assert cli("search", "x", "--json").json["results"][0]["score"] == 0.8712
+
+
+def test_a_search_without_results_says_so_beside_an_empty_output(engine: Engine, cli: Cli) -> None:
+    engine.answers["search"] = []
+    result = cli("search", "x")
+    assert (result.code, result.out, result.err) == (0, "", "Nothing found.\n")
+
+
+def test_since_counts_back_from_now(engine: Engine, cli: Cli) -> None:
+    engine.answers["list"] = {"memories": [], "total": 0}
+    cli("list", "--since", "30d", "--before", "2026-01-01")
+    asked = engine.asked[0][1]
+    age = datetime.now(UTC) - datetime.fromisoformat(asked["since"])
+    assert timedelta(days=30) <= age < timedelta(days=31)
+    assert asked["before"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_list_is_plain_when_piped(engine: Engine, cli: Cli) -> None:
+    engine.answers["list"] = {"memories": [NOTE], "total": 41}
+    result = cli("list", "--limit", "1", "--offset", "2")
+    assert engine.asked == [("list", {"limit": 1, "offset": 2})]
+    assert result.out == "Replica lag\n  urn:memhook:k3v9x2m4p7qa  incidents · 2026-02-14 · global · by user #db\n"
+    assert result.err == ""
+    assert cli("list", "--json").json["total"] == 41
+
+
+def test_an_empty_list_says_how_to_begin(engine: Engine, cli: Cli) -> None:
+    engine.answers["list"] = {"memories": [], "total": 0}
+    assert "memhook remember" in cli("list").err
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        (["--title", "New"], {"title": "New"}),
+        (["--expires", ""], {"expires": ""}),
+        (["--tag", ""], {"tags": []}),
+        (["--tag", "a, b"], {"tags": ["a", "b"]}),
+        (["--pin"], {"pinned": True}),
+        (["--no-pin"], {"pinned": False}),
+        (["--global"], {"project": ""}),
+        (["--content", "Other text"], {"content": "Other text"}),
+        (["--source", "", "--related", ""], {"source": "", "related": []}),
+    ],
+)
+def test_edit_changes_what_was_named(engine: Engine, cli: Cli, options: list[str], changes: dict[str, object]) -> None:
+    engine.answers["edit"] = NOTE
+    assert cli("edit", "k3v9x2m4p7qa", *options).out.startswith("Changed: Replica lag\n")
+    assert engine.asked == [("edit", {"reference": "k3v9x2m4p7qa", **changes})]
+
+
+def test_edit_project_moves_a_memory_into_the_project(engine: Engine, cli: Cli, in_a_project: Path) -> None:
+    engine.answers["edit"] = NOTE
+    cli("edit", "k3v9x2m4p7qa", "--project")
+    assert engine.asked[0][1]["project"] == str(in_a_project.resolve())
+
+
+def test_edit_alone_opens_the_editor(
+    engine: Engine, cli: Cli, in_terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine.answers |= {"get": [NOTE], "edit": NOTE}
+    editor = tmp_path / "my editor"
+    editor.write_text('#!/bin/sh\nsed -i.old s/40/60/ "$2"; rm -f "$2.old"; test "$1" = -w\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", f"'{editor}' -w")
+    cli("edit", "k3v9x2m4p7qa")
+    assert engine.asked[1][1]["content"] == "Read from the primary.\nRaise the timeout to 60 seconds."
+
+
+@pytest.mark.parametrize(("editor", "message"), [("true", "Nothing changed."), ("false", "ended with code 1")])
+def test_an_editor_that_changes_nothing_changes_nothing(
+    engine: Engine, cli: Cli, in_terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch, editor: str, message: str
+) -> None:
+    engine.answers["get"] = [NOTE]
+    monkeypatch.setenv("VISUAL", editor)
+    assert message in cli("edit", "k3v9x2m4p7qa").err
+    assert [method for method, _ in engine.asked] == ["get"]
+
+
+def test_without_editor_or_terminal_edit_says_what_to_do(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answers["get"] = [NOTE]
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    assert "--content" in cli("edit", "k3v9x2m4p7qa").err
+    monkeypatch.setenv("EDITOR", "vi")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert "no terminal" in cli("edit", "k3v9x2m4p7qa").err
+
+
+def test_forget_asks_in_a_terminal(engine: Engine, cli: Cli, in_terminal: io.StringIO) -> None:
+    engine.answers |= {"get": [NOTE], "forget": [NOTE]}
+    in_terminal.write("n\ny\n")
+    in_terminal.seek(0)
+    refused = cli("forget", "k3v9x2m4p7qa")
+    assert refused.code == 1
+    assert "Replica lag" in refused.err
+    assert "Nothing forgotten." in refused.err
+    assert "forget" not in dict(engine.asked)
+    assert cli("forget", "k3v9x2m4p7qa").out.startswith("Forgotten: Replica lag\n")
+
+
+def test_forget_without_a_terminal_needs_yes(engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.answers["forget"] = [NOTE]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    refused = cli("forget", "k3v9x2m4p7qa")
+    assert refused.code == 1
+    assert "--yes" in refused.err
+    assert not engine.asked
+    assert cli("forget", "--yes", "k3v9x2m4p7qa").code == 0
+
+
+def test_remembered_text_cannot_act_on_the_terminal(engine: Engine, cli: Cli) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2Jred\u202e"
+    engine.answers["get"] = [NOTE | dict.fromkeys(("title", "content", "namespace", "source", "project"), evil)]
+    shown = cli("get", "x").out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "red" in shown
+
+
+def test_json_survives_half_a_surrogate_pair_and_keeps_letters(engine: Engine, cli: Cli) -> None:
+    engine.answers["get"] = lambda references: [NOTE | {"content": "ü \udc80"}]
+    out = cli("get", "x", "--json").out
+    assert "ü \\udc80" in out
+    assert json.loads(out)["memories"][0]["content"] == "ü \udc80"
+
+
+def test_a_terminal_gets_bold_titles_and_wrapped_lines(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("memhook.cli.output.is_terminal", lambda: True)
+    engine.answers["get"] = [NOTE | {"content": "  indented " + "word " * 20 + "\n\nend"}]
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    lines = cli("get", "x").out.splitlines()
+    assert lines[0] == "\033[1mReplica lag\033[0m"
+    assert all(line.startswith("  ") and len(line) <= 40 for line in lines[5:-2])
+    assert lines[-2:] == ["", "end"]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert cli("get", "x").out.splitlines()[0] == "Replica lag"
+
+
+def test_a_narrow_encoding_costs_characters_not_the_command(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answers["get"] = [NOTE | {"content": "größer → 日本"}]
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="latin-1", write_through=True))
+    assert cli("get", "x").code == 0
+    assert cli("get", "x", "--json").code == 0
+    text = raw.getvalue().decode("latin-1")
+    assert "größer ? ??" in text
+    assert json.loads(text[text.index("{") :])["memories"][0]["content"] == "größer → 日本"
+
+
+def test_limits_are_numbers(engine: Engine, cli: Cli) -> None:
+    assert cli("list", "--limit", "-1").code == 2
+    assert cli("list", "--limit", "many").code == 2
+    assert not engine.asked
