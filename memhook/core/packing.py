@@ -1,0 +1,175 @@
+"""Filling a token budget with memories.
+
+packed(candidates, budget, frames, part_limit, policy) -> Packed
+
+The one packer behind hooks, `inject` and `pack`: it knows tokens and sizes, nothing of what is written. In rank order
+each memory is taken at the richest of its renderings that fits what is left. The budget bounds the whole text,
+frames included, over all parts; nothing chosen means no parts at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+from memhook.core.rendering import Frame, Rendering
+
+
+class Policy(StrEnum):
+    """What to do when a memory does not fit at any of its levels."""
+
+    CASCADE = "cascade"
+    """Stop: what ranks lower is not shown in place of what ranks higher."""
+    SKIP = "skip"
+    """Go on with the next."""
+
+
+class Reason(StrEnum):
+    """Why a candidate is not in the text."""
+
+    OVER_BUDGET = "over budget"
+    OVER_PART_LIMIT = "over the client's limit"
+    NOTHING_TO_SHOW = "nothing to show"
+
+
+@dataclass(frozen=True, slots=True)
+class PartLimit:
+    """How large one part may be, frame included. `measure` adds up: that of two texts joined is the sum of theirs."""
+
+    size: int
+    measure: Callable[[str], int] = len
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A candidate that is in the text: its place in the ranking, how it is shown, and in which part."""
+
+    index: int
+    rendering: Rendering
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A candidate that is not."""
+
+    index: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The finished parts, which candidates are in them and which are not; `tokens` counts everything in the parts."""
+
+    parts: tuple[str, ...] = ()
+    chosen: tuple[Chosen, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    tokens: int = 0
+
+    @property
+    def carried_tokens(self) -> int:
+        return sum(choice.rendering.carried_tokens for choice in self.chosen)
+
+
+def packed(
+    candidates: Sequence[Iterable[Rendering]],
+    budget: int,
+    frames: Sequence[Frame],
+    part_limit: PartLimit | None = None,
+    policy: Policy = Policy.CASCADE,
+) -> Packed:
+    """The candidates that fit, in their order, each at most once.
+
+    Each candidate offers the renderings of one memory, richest first; it is looked through more than once. There are
+    as many parts as `frames`, filled one after the other up to `part_limit`; without a limit there is one.
+    """
+    usable = frames if part_limit else frames[:1]
+    # Opening another part costs its frame, which at some budgets is worth more than what the part carries: of the ways
+    # that open fewer and more parts the one that carries most is taken. This keeps a larger budget from carrying less.
+    ways = (_filled(candidates, budget, usable[: count + 1], part_limit, policy) for count in range(len(usable)))
+    return max(ways, key=lambda way: way.carried_tokens)
+
+
+def utf16_units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def utf8_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How far the filling has come: the open part, what is left of the budget and of that part's room."""
+
+    left: int
+    part: int = -1
+    room: float = 0
+
+
+def _filled(
+    candidates: Sequence[Iterable[Rendering]],
+    budget: int,
+    frames: Sequence[Frame],
+    limit: PartLimit | None,
+    policy: Policy,
+) -> Packed:
+    place = _Place(left=budget)
+    chosen: list[Chosen] = []
+    left_out: list[LeftOut] = []
+    for index, renderings in enumerate(candidates):
+        found = _richest(renderings, place, frames, limit)
+        if not isinstance(found, Reason):
+            rendering, place = found
+            chosen.append(Chosen(index, rendering, place.part))
+        elif policy is Policy.SKIP or found is Reason.NOTHING_TO_SHOW:
+            left_out.append(LeftOut(index, found))
+        else:
+            left_out.extend(LeftOut(later, found) for later in range(index, len(candidates)))
+            break
+    return Packed(_parts(chosen, frames), tuple(chosen), tuple(left_out), budget - place.left)
+
+
+def _richest(
+    renderings: Iterable[Rendering], place: _Place, frames: Sequence[Frame], limit: PartLimit | None
+) -> tuple[Rendering, _Place] | Reason:
+    reason = Reason.NOTHING_TO_SHOW
+    for rendering in renderings:
+        after = _after(rendering, place, frames, limit)
+        if not isinstance(after, Reason):
+            return rendering, after
+        reason = after
+    return reason
+
+
+def _after(rendering: Rendering, place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place | Reason:
+    """Where the filling stands once `rendering` is in the open part, or where that has no room for it, in the next."""
+    size = limit.measure(rendering.text) if limit else 0
+    if place.part < 0 or size > place.room:
+        place = _opened(place, frames, limit)
+    if size > place.room:
+        return Reason.OVER_PART_LIMIT
+    if rendering.tokens > place.left:
+        return Reason.OVER_BUDGET
+    return _Place(place.left - rendering.tokens, place.part, place.room - size)
+
+
+def _opened(place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place:
+    part = place.part + 1
+    if part >= len(frames):
+        return _Place(place.left, part)
+    frame = frames[part]
+    room = limit.size - limit.measure(frame.head) - limit.measure(frame.tail) if limit else inf
+    return _Place(place.left - frame.tokens, part, room)
+
+
+def _parts(chosen: Sequence[Chosen], frames: Sequence[Frame]) -> tuple[str, ...]:
+    count = chosen[-1].part + 1 if chosen else 0
+    return tuple(_part([choice for choice in chosen if choice.part == part], frames[part]) for part in range(count))
+
+
+def _part(chosen: Iterable[Chosen], frame: Frame) -> str:
+    entries = "".join(choice.rendering.text for choice in chosen)
+    return (frame.head + entries + frame.tail).removesuffix("\n")

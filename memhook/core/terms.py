@@ -1,0 +1,275 @@
+"""The words a text is found by: one analyser for what is stored and for what is asked.
+
+terms(text)       the terms in order of appearance, repeats kept; join them with spaces to index them
+term_spans(text)  the same terms, each with where it stands in the original text
+
+A term is case-folded, free of white space and never empty. An identifier or path is found by its parts and as a
+whole, however it is spelled: `getSyncBranch`, `get_sync_branch` and `get-sync-branch` share the term `getsyncbranch`.
+English words are stemmed, stop words dropped unless nothing else is there, Latin accents folded, and scripts written
+without spaces cut into character pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+MAX_TERM_CHARS = 64
+
+# Vowel signs and other marks that `\w` does not cover but without which a word falls to pieces.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
+    "\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b4d"
+    "\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3c-\u0c4d\u0c81-\u0c83\u0cbc-\u0ccd\u0d00-\u0d03\u0d3b-\u0d4d"
+    "\u0dca-\u0ddf\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e"
+    "\u17b4-\u17d3"
+)
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = rf"(?:[^\W_]|[{_MARKS}])"
+_FLAG = r"(?<![\w-])--?[A-Za-z][A-Za-z0-9_-]*"
+_LANGUAGE = r"[cCfF](?:\+\+|#)(?!\w)"
+_CHUNK = re.compile(rf"{_LANGUAGE}|{_FLAG}|{_WORD}++(?:(?:_*+[./-]_*+|_++){_WORD}++)*+")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+_ANY_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_PIECE = re.compile(r"[^/._-]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_VERSION = re.compile(r"v(\d+(?:\.\d+)+)")
+_LATIN_MARKED = re.compile("([a-z])[\u0300-\u036f]+")
+_POINTING = re.compile("[\u0591-\u05c7\u064b-\u0652\u0670]+")
+_SPECIAL_LATIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+
+_STOP_WORDS_TEXT = """
+    a about after again all also am an and any are aren as at be because been before being between both but by can
+    could couldn d did didn do does doesn doing don during each few for from further get got had hadn has hasn
+    have haven having he her here hers him his how i if in into is isn it its itself just let ll m me more most my
+    myself no nor not now of off on once only or other our ours out over own please re same she should shouldn so
+    some such t than that the their theirs them then there these they this those through to too under until up ve
+    very was wasn we were weren what when where which while who whom why will with won would wouldn you your yours
+    s
+"""
+STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+
+_Relative = tuple[tuple[str, int, int], ...]
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text` in order of appearance."""
+    return [term for term, _, _ in term_spans(text)]
+
+
+def term_spans(text: str) -> list[tuple[str, int, int]]:
+    """Each term with the half-open range of `text` it came from; a part lies within its whole."""
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return _spans_of_normal(text)
+    normal, starts, ends = _normalised_with_offsets(text)
+    return [(term, starts[start], ends[end - 1]) for term, start, end in _spans_of_normal(normal)]
+
+
+def _spans_of_normal(text: str) -> list[tuple[str, int, int]]:
+    found: list[tuple[str, int, int]] = []
+    stopped: list[tuple[str, int, int]] = []
+    for match in _CHUNK.finditer(text):
+        chunk, at = match.group(), match.start()
+        if (word := chunk.lower()) in STOP_WORDS:
+            stopped.append((word, at, match.end()))
+            continue
+        analysed = _analysed_once(chunk) if len(chunk) <= MAX_TERM_CHARS else _analysed(chunk)
+        found.extend((term, at + start, at + end) for term, start, end in analysed)
+    return found or stopped
+
+
+def _normalised_with_offsets(text: str) -> tuple[str, list[int], list[int]]:
+    """NFKC of `text`, and for each of its characters where the characters it came from start and end."""
+    normal: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for cluster in _CLUSTER.findall(text):
+        composed = unicodedata.normalize("NFKC", cluster)
+        normal.append(composed)
+        starts.extend([at] * len(composed))
+        at += len(cluster)
+        ends.extend([at] * len(composed))
+    return "".join(normal), starts, ends
+
+
+# What composes to one character: a base with its marks, or the letters of one Hangul syllable. The marks are counted
+# so that a text of nothing but marks stays linear (normalising sorts them).
+_CLUSTER = re.compile(
+    r"[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\u0300-\u036f\uff9e\uff9f][\u0300-\u036f\uff9e\uff9f\u3099\u309a]{0,8}|.",
+    re.DOTALL,
+)
+
+
+def _analysed(chunk: str) -> _Relative:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
+        return ((stemmed(chunk.lower()), 0, len(chunk)),)
+    if chunk[0] == "-" or chunk[-1] in "+#":
+        return _flag_or_language(chunk)
+    if _ANY_UNSPACED.search(chunk):
+        return tuple(_pairs_and_rest(chunk))
+    return tuple(_compound(chunk))
+
+
+_analysed_once = lru_cache(maxsize=1 << 15)(_analysed)
+
+
+def _flag_or_language(chunk: str) -> _Relative:
+    whole = (_cut(_folded(chunk)), 0, len(chunk))
+    if chunk[-1] in "+#" or len(chunk.lstrip("-")) == 1:
+        return (whole,)
+    dashes = len(chunk) - len(chunk.lstrip("-"))
+    return (
+        whole,
+        *((term, dashes + start, dashes + end) for term, start, end in _analysed(chunk[dashes:].rstrip("-_"))),
+    )
+
+
+def _pairs_and_rest(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """Character pairs of the unspaced runs, and what stands between the runs analysed by itself."""
+    at = 0
+    for run in _UNSPACED_RUN.finditer(chunk):
+        yield from _rest(chunk, at, run.start())
+        start, at = run.span()
+        if at - start == 1:
+            yield chunk[start:at], start, at
+        for first in range(start, at - 1):
+            yield chunk[first : first + 2], first, first + 2
+    yield from _rest(chunk, at, len(chunk))
+
+
+def _rest(chunk: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    inner = chunk[start:end].strip("/._-")
+    if inner and inner.lower() not in STOP_WORDS:
+        offset = chunk.index(inner, start)
+        yield from ((term, offset + a, offset + b) for term, a, b in _analysed(inner))
+
+
+def _compound(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """A path, then its segments, then what the dots separate, then words, then the humps of camel case."""
+    end = len(chunk)
+    if "/" in chunk:
+        yield _cut(_joined(chunk)), 0, end
+    for start, stop in _ranges(chunk, 0, end, "/"):
+        if (segment := chunk[start:stop]).count("."):
+            yield from _dotted_whole(segment, start)
+        for inner_start, inner_stop in _ranges(chunk, start, stop, "."):
+            yield from _words(chunk, inner_start, inner_stop, alone=inner_stop - inner_start == end)
+
+
+def _dotted_whole(segment: str, start: int) -> Iterator[tuple[str, int, int]]:
+    whole = _joined(segment)
+    yield _cut(whole), start, start + len(segment)
+    if version := _VERSION.fullmatch(whole):
+        yield _cut(version[1]), start, start + len(segment)
+
+
+def _words(chunk: str, start: int, stop: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
+    pieces = [(start + m.start(), start + m.end()) for m in _PIECE.finditer(chunk[start:stop])]
+    if len(pieces) > 1:
+        yield _cut(_joined(chunk[start:stop])), start, stop
+    for a, b in pieces:
+        yield from _word(chunk[a:b], a, alone=alone and len(pieces) == 1)
+
+
+def _word(word: str, at: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
+    """A word and its humps. Single characters and small numbers count only where they stand alone."""
+    folded = _folded(word)
+    if not folded or (
+        not alone and (folded in STOP_WORDS or len(folded) == 1 or (len(folded) < 3 and folded.isdigit()))
+    ):
+        return
+    yield _cut(stemmed(folded)), at, at + len(word)
+    humps = list(_CAMEL.finditer(word)) if word.isascii() and not word.islower() and not word.isupper() else []
+    if len(humps) < 2:
+        return
+    for hump in humps:
+        part = hump.group().lower()
+        if len(part) > 1 and part not in STOP_WORDS and not part.isdigit():
+            yield _cut(stemmed(part)), at + hump.start(), at + hump.end()
+
+
+def _ranges(chunk: str, start: int, stop: int, separator: str) -> Iterator[tuple[int, int]]:
+    while (at := chunk.find(separator, start, stop)) >= 0:
+        yield start, at
+        start = at + 1
+    yield start, stop
+
+
+def _joined(compound: str) -> str:
+    """One spelling for camel, snake and kebab case."""
+    return _folded(compound).replace("_", "").replace("-", "")
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    plain = _POINTING.sub("", _LATIN_MARKED.sub(r"\1", decomposed)).translate(_SPECIAL_LATIN)
+    return unicodedata.normalize("NFKC", plain)
+
+
+def _cut(term: str) -> str:
+    return term[:MAX_TERM_CHARS]
+
+
+def stemmed(word: str) -> str:
+    """A light English stem of a lower-case word: inflections, and the endings that turn a verb into a noun.
+
+    Within noise of Snowball's English stemmer on the development sets, without its dependency.
+    """
+    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+        return word
+    return _without_derivation(_without_verb_ending(_without_plural(word)))
+
+
+def _without_plural(word: str) -> str:
+    if word[-1] != "s" or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def _without_verb_ending(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and not word.endswith("eed"):
+            return _verb(word, word[: -len(ending)])
+    return word
+
+
+def _verb(word: str, stem: str) -> str:
+    if not _has_vowel(stem):
+        return word
+    if len(stem) == 2:
+        return stem + "e" if stem[0] in "aeiou" else word
+    if stem[-1] == stem[-2] and stem[-1] not in "aeioulsz":
+        return stem[:-1]
+    return stem
+
+
+def _without_derivation(word: str) -> str:
+    for ending, kept in (("ation", 5), ("ator", 5), ("ment", 4), ("ness", 4), ("able", 5), ("ate", 5), ("ly", 4)):
+        if word.endswith(ending) and len(word) - len(ending) >= kept:
+            return _without_final_e(word[: -len(ending)])
+    if word.endswith(("tion", "sion", "tor")) and len(word) > 5:
+        return word[:-3] if word.endswith("ion") else word[:-2]
+    return _without_final_e(word)
+
+
+def _without_final_e(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word[-1] == "e" else word
+
+
+def _has_vowel(stem: str) -> bool:
+    return any(letter in "aeiouy" for letter in stem)

@@ -1,0 +1,2 @@
+def estimated_tokens(text: str) -> int:
+    return -(-len(text) // 3)
