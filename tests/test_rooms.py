@@ -28,7 +28,6 @@ ALLOWED_LIBRARIES = {
     "errors": set(),
     "paths": set(),
     "settings": {"pydantic", "pydantic_settings"},
-    "toml_layout": set(),
     "config_file": {"tomli_w"},
     "store": {"lancedb", "pyarrow", "numpy", "fastembed", "onnxruntime"},
     "context": {"pydantic"},

@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Speak when the best score reaches `best`; then show what reaches `floor` and is at most `odds` times less likely."""
+    """Speak when the best score reaches `best`; then show what reaches `floor` and is not `odds` times less likely."""
 
     best: float
     floor: float

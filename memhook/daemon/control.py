@@ -21,6 +21,10 @@ from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
 START_SECONDS = 20.0
 STOP_SECONDS = 10.0
 POLL_SECONDS = 0.02
+HAND_OVER_SECONDS = 2.0
+
+# What is stored twice is stored once, so these may be.
+REPEATABLE = frozenset({"remember", "import_lines", "get", "search", "list", "export_page", "status"})
 
 Call = Callable[..., Any]
 
@@ -31,8 +35,22 @@ def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
     if use_daemon:
         with suppress(DaemonUnavailable):
             started(paths)
-            return lambda method, **params: called(paths, method, params, directory, environment)
+            return lambda method, **params: _persistently(paths, method, params, directory, environment)
     return _local_door(paths, directory, environment)
+
+
+def _persistently(
+    paths: Paths, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]
+) -> Any:
+    """A daemon may be ending, or be killed, just now: what may be asked twice is asked again of the next one."""
+    try:
+        return called(paths, method, params, directory, environment)
+    except DaemonUnavailable:
+        if method not in REPEATABLE:
+            raise
+        _wait_until(lambda: not is_running(paths), HAND_OVER_SECONDS)
+        started(paths)
+        return called(paths, method, params, directory, environment)
 
 
 def called(

@@ -126,7 +126,7 @@ class MemoryStore:
     def candidates(
         self, vector: Vector | None, terms: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        """The `limit` nearest by vector and the `limit` best by words, in the order of their ids; and out of how many."""
+        """The `limit` nearest by vector and the `limit` best by words, by id; and out of how many they are."""
         if self._table is None:
             return [], 0
         searched = self._searching.submit(self._table.count_rows, allowed.sql())

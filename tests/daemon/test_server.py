@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_many_hooks_at_once_start_one_daemon_and_all_exit_cleanly(paths: Paths) 
     with ThreadPoolExecutor(12) as clients:
         runs = list(clients.map(lambda number: hook(event(session_id=f"s{number}")), range(12)))
     assert [run.returncode for run in runs] == [0] * 12
-    assert all(run.stdout == b"" or FACT in run.stdout.decode() for run in runs)
+    assert all(run.stdout == b"" or json.loads(run.stdout) for run in runs)
     assert len(daemons(paths)) == 1
 
 
@@ -113,8 +114,9 @@ def test_it_survives_whatever_a_peer_sends(served: Served, noise: bytes) -> None
         connection.connect(str(served.paths.socket))
         connection.sendall(noise)
         connection.shutdown(socket.SHUT_WR)
-        while connection.recv(4096):
-            pass
+        with suppress(ConnectionResetError):  # it may hang up before it has read everything
+            while connection.recv(4096):
+                pass
     assert served.is_unharmed()
 
 
@@ -146,12 +148,11 @@ def test_writers_at_the_same_time_lose_nothing_with_and_without_the_daemon(daemo
     assert control.called(paths, "status")["memories"] == 1 + 12 + 20
 
 
-def test_what_was_acknowledged_survives_a_kill(daemon: int, paths: Paths) -> None:
-    urn = control.called(paths, "remember", {"content": "acknowledged, then killed"})["memory"]["urn"]
+def test_what_was_acknowledged_survives_a_kill_and_a_command_does_not_notice(daemon: int, paths: Paths) -> None:
+    call = control.door(paths, "/")
+    urn = call("remember", content="acknowledged, then killed")["memory"]["urn"]
     os.kill(daemon, signal.SIGKILL)
-    assert gone(daemon)
-    control.started(paths)
-    assert control.called(paths, "get", {"references": [urn]})[0]["content"] == "acknowledged, then killed"
+    assert call("get", references=[urn])[0]["content"] == "acknowledged, then killed"
 
 
 def test_status_tells_who_it_is(served: Served) -> None:
