@@ -85,6 +85,7 @@ def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[
 
 def status(caller: Caller) -> dict[str, Any]:
     store = caller.library.store
+    renewal = caller.library.renewal
     return {
         "project": caller.project.id,
         "project_name": caller.project.name,
@@ -94,6 +95,7 @@ def status(caller: Caller) -> dict[str, Any]:
         "model": store.model.id,
         "configured_model": caller.settings.embedding.model,
         "embedding_problem": caller.library.embedding_problem,
+        "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,7 @@ log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
 PRUNE_EVERY = timedelta(hours=1)
+RETRY_SECONDS = 300.0
 
 T = TypeVar("T")
 
@@ -33,8 +35,9 @@ class Engine:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self._lock = Lock()
-        self._libraries: dict[tuple[str, str], Library] = {}
-        self._embedders: dict[str, Future[Embedder]] = {}
+        self._libraries: dict[str, Library] = {}
+        self._embedders: dict[str, tuple[Future[Embedder], float]] = {}
+        self._opening = Lock()
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._told: set[str] = set()
         self._pruned = datetime.min.replace(tzinfo=UTC)
@@ -76,27 +79,37 @@ class Engine:
 
     def library(self, settings: Settings) -> Library:
         """Raises StoreError when the store cannot be opened; the next call tries again."""
-        model = settings.embedding.model
         uri = settings.store.uri or str(self.paths.store)
-        with self._lock:
-            if model not in self._embedders:
-                self._embedders[model] = loading_embedder(model, self.paths.models)
-            library = self._libraries.get((uri, model))
+        with self._opening:
+            library = self._libraries.get(uri)
             if library is None:
-                library = self._libraries[uri, model] = Library(uri, self.paths.backups, self._embedders[model])
+                library = Library(uri, self.paths.backups, settings.embedding.model, self._embedder)
+                self._libraries[uri] = library
+            library.want(settings.embedding.model)
             return library
+
+    def _embedder(self, model: str) -> Future[Embedder]:
+        """Loaded once, beside whatever else goes on; one that failed is tried again after a while."""
+        with self._lock:
+            loading, since = self._embedders.get(model, (None, 0.0))
+            failed = loading is not None and loading.done() and loading.exception() is not None
+            if loading is None or (failed and time.monotonic() - since > RETRY_SECONDS):
+                loading = loading_embedder(model, self.paths.models)
+                self._embedders[model] = (loading, time.monotonic())
+            return loading
 
     def reopen(self) -> None:
         """After a failure: the store may have been moved, mended or put back."""
-        with self._lock:
+        with self._opening:
             self._libraries.clear()
 
     def warm_up(self) -> None:
         """Do before the first prompt what it would otherwise wait for."""
+        self._embedder(self.settings().embedding.model)
         recall.for_search(self.library(self.settings()), "warm up", access.OWNER, 1)
 
     def keep_house(self, now: datetime) -> None:
-        with self._lock:
+        with self._opening:
             libraries = list(self._libraries.values())
         for library in libraries:
             library.renew_vectors()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 
 from memhook.core.memory import Memory
@@ -20,41 +21,56 @@ log = logging.getLogger("memhook")
 BATCH = 64
 
 
-class Library:
-    """One store. Until its model is there, or if it is missing, words alone are searched."""
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """How far the vectors have been made anew."""
 
-    def __init__(self, uri: str, backups: Path, embedder: Future[Embedder]) -> None:
+    done: int
+    total: int
+
+
+class Library:
+    """One store and the model wanted for it. Until its vectors are of that model, the model they are of is asked.
+
+    `load` gives a model by its name; without any, words alone are searched.
+    """
+
+    def __init__(self, uri: str, backups: Path, wanted: str, load: Callable[[str], Future[Embedder]]) -> None:
         self.store = MemoryStore(uri, backups)
-        self._embedder = embedder
+        self.renewal: Renewal | None = None
+        self._load = load
+        self._wanted = wanted
         self._renewing = threading.Lock()
         self._may_lack_vectors = True
 
+    def want(self, model: str) -> None:
+        """From now on the vectors are to be of this model."""
+        if model != self._wanted:
+            self._wanted = model
+            self._may_lack_vectors = True
+
     @property
     def embedding_problem(self) -> str:
-        """Why there is no search by meaning, or nothing."""
-        error = self._embedder.exception()
+        """Why the wanted model is not there, or nothing."""
+        error = self._load(self._wanted).exception()
         return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
 
     def query_vector(self, text: str) -> Vector | None:
-        """None when the stored vectors are of another model, or there is no model."""
-        embedder = self._usable()
-        if embedder is None or self.store.model != embedder.model:
-            return None
-        return embedder.embed_query(text)
+        """None when there is no model whose vectors the stored ones could be compared with."""
+        embedder = self._reader()
+        return None if embedder is None else embedder.embed_query(text)
 
     def vectors(self, memories: Sequence[Memory]) -> tuple[list[Vector | None], ModelIdentity]:
         """A vector for each as the store's own model reads it, and that model."""
-        embedder = self._usable()
-        # The first memory decides which model a store begins with.
-        current = embedder.model if embedder is not None and not self.store.exists else self.store.model
-        if embedder is None or current != embedder.model:
+        embedder = self._reader()
+        if embedder is None:
             self._may_lack_vectors = True
-            return [None] * len(memories), current
-        return list(embedder.embed_documents([_text(memory) for memory in memories])), current
+            return [None] * len(memories), self.store.model
+        return list(embedder.embed_documents([_text(memory) for memory in memories])), embedder.model
 
     def renew_vectors(self) -> int:
-        """Embed what has no vector of today's model yet; returns how many memories that were."""
-        embedder = self._usable() if self._may_lack_vectors else None
+        """Embed what has no vector of the wanted model yet; returns how many memories that were."""
+        embedder = self._model(self._wanted) if self._may_lack_vectors else None
         if embedder is None or not self._renewing.acquire(blocking=False):
             return 0
         try:
@@ -62,11 +78,20 @@ class Library:
             self._may_lack_vectors = False
             return renewed
         finally:
+            self.renewal = None
             self._renewing.release()
 
-    def _usable(self) -> Embedder | None:
+    def _reader(self) -> Embedder | None:
+        """The model that made the stored vectors; for an empty store the wanted one."""
+        current = self.store.model
+        embedder = self._model(current.id or self._wanted)
+        if embedder is None or (self.store.exists and embedder.model != current):
+            return None
+        return embedder
+
+    def _model(self, name: str) -> Embedder | None:
         try:
-            return self._embedder.result()
+            return self._load(name).result()
         except MemhookError:
             return None
 
@@ -75,9 +100,12 @@ class Library:
         if not self.store.exists:
             return 0
         ready: dict[str, Vector] = {}
+        total = self.store.count()
+        self.renewal = Renewal(0, total)
         for batch in self.store.everything(BATCH):
             vectors = embedder.embed_documents([_text(memory) for memory in batch])
             ready |= {_text(memory): vector for memory, vector in zip(batch, vectors, strict=True)}
+            self.renewal = Renewal(len(ready), total)
 
         def embedded(memories: Sequence[Memory]) -> list[Vector]:
             late = [text for memory in memories if (text := _text(memory)) not in ready]
@@ -92,6 +120,7 @@ class Library:
     def _missing_ones(self, embedder: Embedder) -> int:
         missing = self.store.without_vector()
         for start in range(0, len(missing), BATCH):
+            self.renewal = Renewal(start, len(missing))
             batch = missing[start : start + BATCH]
             vectors = embedder.embed_documents([_text(memory) for memory in batch])
             self.store.set_vectors(batch, vectors, embedder.model)

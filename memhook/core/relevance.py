@@ -31,9 +31,8 @@ class Threshold:
     odds: float
 
 
-# Kept of the answerable / silent on the unanswerable prompts, worst and best of four development sets (strict 90-98 /
-# 97-99 %, balanced 97-99 / 95-99 %, eager 99.8-100 / 86-99 %). Of the right memories among the first twenty a block
-# then shows 78-95 %, 96-99 % and all.
+# Kept of the answerable / silent on the unanswerable prompts, lowest and highest of the four sets the score was chosen
+# on: strict 91-99 / 98-100 %, balanced 97-100 / 95-100 %, eager 100 / 86-99 %. Expect less on others.
 THRESHOLDS = {
     Level.STRICT: Threshold(best=0.70, floor=0.30, odds=5.0),
     Level.BALANCED: Threshold(best=0.50, floor=0.10, odds=20.0),
@@ -46,7 +45,7 @@ MAX_SMALL_TALK_CHARS = 80
 _COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
 _ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
 _CHOICE = re.compile(r"\d{1,2}|[a-zA-Z]")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
 # A prompt is small talk when all its words are from these lists and at least one from the first.
 _ANSWERS = """
@@ -54,7 +53,7 @@ _ANSWERS = """
     excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
     confirmed confirm lgtm sgtm thanks thank thx ty cheers welcome hi hello hey bye continue proceed go next done ready
     stop wait cancel abort nevermind retry again resume more both neither all none either whatever absolutely
-    definitely indeed understood noted alright carry keep do try skip yay wow hmm hm uh um ah oh
+    definitely indeed understood noted alright carry keep do try skip works mind yay wow hmm hm uh um ah oh
     sí si claro vale gracias sigue continúa adelante oui non merci continuez continue ja nein danke weiter bitte genau
     passt sim não obrigado obrigada continua sì grazie avanti bene tak nie dzięki evet hayır teşekkürler devam tamam
     да нет спасибо продолжай продолжить хорошо давай ок
@@ -64,8 +63,8 @@ _ANSWERS = """
 _FILLERS = """
     a an and as at back be but by for from i i'd i'll i'm in is it it's its just let let's lets like looks look me my
     now of on one ones option please pls so sounds sound that that's the then there these they this those to too up
-    very way we well with works work would you your ahead away first second third last start did it'll think want much
-    lot far got don't not dont mind never worries problem going can could should
+    very way we well work you your ahead away first second third last start did it'll think want much
+    lot far got don't not dont never worries problem going
     d'accord vas y para por pour le la les und mach das es los el lo muy bien va s'il te plaît vous
 """
 _ANSWER_WORDS = frozenset(_ANSWERS.split())

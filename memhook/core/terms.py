@@ -44,6 +44,13 @@ _LATIN_MARKED = re.compile("([a-z])[\u0300-\u036f]+")
 _POINTING = re.compile("[\u0591-\u05c7\u064b-\u0652\u0670]+")
 _SPECIAL_LATIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 
+# What composes to one character: a base with its marks, or the letters of one Hangul syllable. The marks are counted
+# so that a text of nothing but marks stays linear (normalising sorts them).
+_CLUSTER = re.compile(
+    r"[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\u0300-\u036f\uff9e\uff9f][\u0300-\u036f\uff9e\uff9f\u3099\u309a]{0,8}|.",
+    re.DOTALL,
+)
+
 _STOP_WORDS_TEXT = """
     a about after again all also am an and any are aren as at be because been before being between both but by can
     could couldn d did didn do does doesn doing don during each few for from further get got had hadn has hasn
@@ -99,22 +106,15 @@ def _normalised_with_offsets(text: str) -> tuple[str, list[int], list[int]]:
     return "".join(normal), starts, ends
 
 
-# What composes to one character: a base with its marks, or the letters of one Hangul syllable. The marks are counted
-# so that a text of nothing but marks stays linear (normalising sorts them).
-_CLUSTER = re.compile(
-    r"[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\u0300-\u036f\uff9e\uff9f][\u0300-\u036f\uff9e\uff9f\u3099\u309a]{0,8}|.",
-    re.DOTALL,
-)
-
-
 def _analysed(chunk: str) -> _Relative:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
-        return ((stemmed(chunk.lower()), 0, len(chunk)),)
+        return ((_cut(stemmed(chunk.lower())), 0, len(chunk)),)
     if chunk[0] == "-" or chunk[-1] in "+#":
         return _flag_or_language(chunk)
     if _ANY_UNSPACED.search(chunk):
         return tuple(_pairs_and_rest(chunk))
-    return tuple(_compound(chunk))
+    # Pointing is folded away, so a chunk of nothing else leaves an empty term.
+    return tuple(found for found in _compound(chunk) if found[0])
 
 
 _analysed_once = lru_cache(maxsize=1 << 15)(_analysed)

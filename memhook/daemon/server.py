@@ -52,6 +52,7 @@ class Server:
         self._requests = 0
         self._last_error = ""
         self._stopping = threading.Event()
+        self._housekeeping = threading.Thread()
 
     def run(self) -> None:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
@@ -184,11 +185,17 @@ class Server:
             self.stop("idle")
         elif not self._paths.socket.exists():
             self.stop("its socket is gone")
-        elif self._runner.done() and self._runner.exception() is None:
-            try:
-                self._runner.result().keep_house()
-            except MemhookError as error:
-                log.warning("housekeeping: %s", error.message)
+        elif not self._housekeeping.is_alive():
+            # On a thread of its own: embedding a store anew takes minutes, and this one must hear when to stop.
+            self._housekeeping = threading.Thread(target=self._tidy, name="memhook-housekeeping", daemon=True)
+            self._housekeeping.start()
+
+    def _tidy(self) -> None:
+        try:
+            self._runner.result().keep_house()
+        except Exception as error:
+            log.exception("housekeeping failed")
+            self._last_error = f"{type(error).__name__}: {error}"
 
 
 def main() -> int:

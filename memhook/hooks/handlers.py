@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from memhook.context.inject import Block, Budget, hook_block
 from memhook.context.library import Library
@@ -17,7 +20,7 @@ from memhook.settings import Settings
 from memhook.store.ledger import Shown
 from memhook.store.project import Project
 
-FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: memhook remember "what is worth keeping"'
+FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: {command} remember "what is worth keeping"'
 SILENT_SOURCES = frozenset({"resume", "fork"})  # the text of the session's start is still in its history
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
 
@@ -77,7 +80,7 @@ def session_started(event: Event, around: Surroundings) -> Outcome:
     if event.source in SILENT_SOURCES:
         return Outcome(f"source {event.source}")
     if around.library.store.count() == 0:
-        return Outcome("no memories", notice=FIRST_STEPS)
+        return Outcome("no memories", notice=FIRST_STEPS.format(command=_command()))
     limit = around.settings.hooks.session_start.max_memories
     ranked = for_session(
         around.library, around.project, around.settings, around.times_shown, limit, around.now, around.stages
@@ -92,6 +95,11 @@ def session_started(event: Event, around: Surroundings) -> Outcome:
 
 def _outcome(block: Block, nothing: str) -> Outcome:
     return Outcome("shown" if block.parts else nothing, block)
+
+
+def _command() -> str:
+    """What to type: a plugin's own environment is not on the path."""
+    return "memhook" if shutil.which("memhook") else str(Path(sys.executable).with_name("memhook"))
 
 
 def _budget(event: Event, settings: Settings, heading: str) -> Budget:

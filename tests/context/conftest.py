@@ -16,19 +16,24 @@ Open = Callable[..., Library]
 
 @pytest.fixture
 def open_library(tmp_path: Path) -> Open:
-    """The library at one place, opened with the given model or with none."""
+    """The library at one place, opened with these models at hand, the first of them wanted."""
 
-    def opened(embedder: Embedder | None = HashEmbedder()) -> Library:  # noqa: B008  it has no state
-        loaded: Future[Embedder] = Future()
-        if embedder is None:
-            loaded.set_exception(EmbeddingError("The model is missing."))
-        else:
-            loaded.set_result(embedder)
-        return Library(str(tmp_path / "store"), tmp_path / "backups", loaded)
+    def opened(*embedders: Embedder) -> Library:
+        by_name = {embedder.model.id: embedder for embedder in embedders}
+
+        def load(name: str) -> Future[Embedder]:
+            loaded: Future[Embedder] = Future()
+            if name in by_name:
+                loaded.set_result(by_name[name])
+            else:
+                loaded.set_exception(EmbeddingError(f"The model {name} is missing."))
+            return loaded
+
+        return Library(str(tmp_path / "store"), tmp_path / "backups", next(iter(by_name), "none"), load)
 
     return opened
 
 
 @pytest.fixture
 def library(open_library: Open) -> Library:
-    return open_library()
+    return open_library(HashEmbedder())

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from memhook.context.library import Library
+import numpy as np
+import numpy.typing as npt
+
+from memhook.context.library import Library, Renewal
 from memhook.context.recall import for_search
 from memhook.context.remember import Draft, remembered
 from memhook.store.filters import Filter
@@ -13,34 +16,65 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 Open = Callable[..., Library]
 
 
+USUAL = HashEmbedder()
 OTHER = HashEmbedder("another-model")
+FACT = Draft("the cache is warmed by a cron job")
+
+
+def has_vectors(library: Library) -> bool:
+    return "dense" in for_search(library, "cron cache", Filter(), 5)[0].parts
 
 
 def test_without_a_model_words_alone_are_searched_and_the_reason_is_told(open_library: Open) -> None:
-    library = open_library(None)
-    remembered(library, [Draft("the cache is warmed by a cron job")], NOW)
-    found = for_search(library, "cron cache", Filter(), 5)
-    assert [one.memory.title for one in found] == ["the cache is warmed by a cron job"]
-    assert "dense" not in found[0].parts
+    library = open_library()
+    remembered(library, [FACT], NOW)
+    assert [one.memory.content for one in for_search(library, "cron cache", Filter(), 5)] == [FACT.content]
+    assert not has_vectors(library)
     assert "missing" in library.embedding_problem
 
 
 def test_memories_stored_without_a_model_get_their_vectors_when_it_is_there(open_library: Open) -> None:
-    remembered(open_library(None), [Draft("the cache is warmed by a cron job")], NOW)
-    library = open_library()
-    assert library.query_vector("cron") is None
+    remembered(open_library(), [FACT], NOW)
+    library = open_library(USUAL)
+    assert not has_vectors(library)
     assert library.renew_vectors() == 1
-    assert library.store.model == HashEmbedder().model
-    assert "dense" in for_search(library, "cron cache", Filter(), 5)[0].parts
+    assert library.store.model == USUAL.model
+    assert has_vectors(library)
+    assert library.renew_vectors() == 0
 
 
-def test_vectors_of_another_model_are_not_compared_but_made_anew(open_library: Open) -> None:
-    remembered(open_library(), [Draft("the cache is warmed by a cron job")], NOW)
-    library = open_library(OTHER)
-    assert library.query_vector("cron") is None
-    assert "dense" not in for_search(library, "cron cache", Filter(), 5)[0].parts
-    remembered(library, [Draft("written while the vectors are of the old model")], NOW)
+def test_another_model_makes_every_vector_anew_while_the_old_ones_are_searched(open_library: Open) -> None:
+    remembered(open_library(USUAL), [FACT], NOW)
+    library = open_library(OTHER, USUAL)
+    assert library.store.model == USUAL.model
+    assert has_vectors(library)
+    remembered(library, [Draft("written before the new vectors are complete")], NOW)
+    assert library.store.model == USUAL.model
     assert library.renew_vectors() == 2
     assert library.store.model == OTHER.model
     assert library.store.without_vector() == []
-    assert library.renew_vectors() == 0
+    assert has_vectors(library)
+
+
+def test_vectors_of_a_model_that_is_gone_are_not_compared_with_those_of_another(open_library: Open) -> None:
+    remembered(open_library(USUAL), [FACT], NOW)
+    library = open_library(OTHER)
+    assert library.query_vector("cron") is None
+    assert not has_vectors(library)
+    library.renew_vectors()
+    assert has_vectors(library)
+
+
+def test_the_progress_of_new_vectors_can_be_watched(open_library: Open) -> None:
+    remembered(open_library(USUAL), [Draft(f"note {number}") for number in range(100)], NOW)
+    seen: list[Renewal | None] = []
+
+    class Watched(HashEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+            seen.append(library.renewal)
+            return super().embed_documents(texts)
+
+    library = open_library(Watched("watched"))
+    library.renew_vectors()
+    assert seen == [Renewal(0, 100), Renewal(64, 100)]
+    assert library.renewal is None

@@ -18,11 +18,9 @@ def git(directory: Path, *arguments: str) -> None:
 
 
 def test_an_empty_store_tells_the_model_nothing_and_the_user_once(assistant: Assistant) -> None:
-    assert assistant.answer(START) == {
-        "systemMessage": (
-            'memhook is on. There are no memories yet; add the first: memhook remember "what is worth keeping"'
-        )
-    }
+    first = assistant.answer(START)
+    assert list(first) == ["systemMessage"]
+    assert first["systemMessage"].startswith("memhook is on. There are no memories yet; add the first: ")
     assert assistant.answer(START) == {}
 
 
