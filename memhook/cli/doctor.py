@@ -20,6 +20,7 @@ from memhook.cli.place import Place
 from memhook.daemon import hook_client
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
+from memhook.hooks.events import TRIAL_SESSION
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
 from memhook.settings import Settings
 
@@ -141,7 +142,7 @@ def round_trip(place: Place) -> Iterator[Finding]:
         return
     event = {
         "hook_event_name": "UserPromptSubmit",
-        "session_id": "memhook-doctor",
+        "session_id": TRIAL_SESSION,
         "cwd": place.directory,
         "prompt": PROMPT,
     }

@@ -1,4 +1,4 @@
-"""remember, get, search, list, edit, forget."""
+"""remember, get, search, list, edit, forget, mute, unmute."""
 
 from __future__ import annotations
 
@@ -99,6 +99,24 @@ def forget(args: Namespace, place: Place) -> int:
         return 0
     for record in records:
         show_stored("Forgotten", record)
+    return 0
+
+
+def mute(args: Namespace, place: Place) -> int:
+    return _muted(args, place, muted=True)
+
+
+def unmute(args: Namespace, place: Place) -> int:
+    return _muted(args, place, muted=False)
+
+
+def _muted(args: Namespace, place: Place, *, muted: bool) -> int:
+    records = place.call("mute", references=args.references, muted=muted)
+    if args.json:
+        say_json({"memories": records})
+        return 0
+    for record in records:
+        show_stored("Muted" if muted else "No longer muted", record)
     return 0
 
 

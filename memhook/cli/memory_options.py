@@ -104,6 +104,16 @@ def add_commands(commands: Commands) -> None:
     )
     forget.add_argument("references", metavar="URN", nargs="+")
     forget.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    mute = command(
+        commands,
+        "mute",
+        "keep memories, but never show them to an assistant",
+        "memhook mute urn:memhook:k3v9x2m4p7qa",
+        "search, list and get still find them.",
+    )
+    mute.add_argument("references", metavar="URN", nargs="+")
+    unmute = command(commands, "unmute", "let muted memories come up again", "memhook unmute urn:memhook:k3v9x2m4p7qa")
+    unmute.add_argument("references", metavar="URN", nargs="+")
 
 
 def given_fields(args: Namespace, now: datetime) -> dict[str, Any]:

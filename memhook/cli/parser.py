@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import (
     ArgumentParser,
+    ArgumentTypeError,
     RawDescriptionHelpFormatter,
 )
 from typing import NoReturn
@@ -19,6 +20,7 @@ EPILOG = """\
 examples:
   memhook remember "Deploys hang at 40 % without the VPN" --tag deploy
   memhook search "why does the deploy hang"
+  memhook why
   memhook doctor
 
 Each command has its own help: memhook remember --help"""
@@ -38,7 +40,10 @@ def parser() -> ArgumentParser:
     commands: Commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     memory_options.add_commands(commands)
     _add_transfer(commands)
+    _add_insight(commands)
+    _add_pauses(commands)
     _add_config(commands)
+    _add_models(commands)
     _add_daemon(commands)
     _add_others(commands)
     return top
@@ -71,6 +76,48 @@ def _add_transfer(commands: Commands) -> None:
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
 
 
+def _add_insight(commands: Commands) -> None:
+    why = command(
+        commands,
+        "why",
+        "what was shown last in this project, what was not, and why",
+        'memhook why "how do we deploy?"',
+        "With a prompt: what that would get now, in a new session or in the one of\n"
+        "--session. Nothing of it is recorded.",
+    )
+    why.add_argument("prompt", metavar="PROMPT", nargs="*")
+    why.add_argument("--session", metavar="ID", default="", help="of this session, wherever it was")
+    why.add_argument("--shown", action="store_true", help="the last time that anything was shown")
+    stats = command(
+        commands,
+        "stats",
+        "prompts, tokens, and the memories shown most and never",
+        "memhook stats --days 7",
+    )
+    stats.add_argument("--days", type=_days, metavar="N", help="the last N days; without it, all that is recorded")
+    stats.add_argument("--project", action="store_true", help="only this project")
+
+
+def _add_pauses(commands: Commands) -> None:
+    pause = command(
+        commands,
+        "pause",
+        "keep memhook silent, for a while or until resume",
+        "memhook pause --project 30m",
+        "It works at once, also in sessions that are open.",
+    )
+    pause.add_argument("duration", metavar="DURATION", nargs="?", help="30m, 2h, 1d, 1w; without it, until resume")
+    pause.add_argument("--project", action="store_true", help="only in this project")
+    resume = command(commands, "resume", "end a pause", "memhook resume")
+    resume.add_argument("--project", action="store_true", help="the pause of this project")
+
+
+def _days(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 100_000):
+        raise ArgumentTypeError(f"{text!r} is not a number of days")
+    return int(text)
+
+
 def _add_config(commands: Commands) -> None:
     config = command(
         commands, "config", "see and change the settings", "memhook config set max_tokens 2000", json=False
@@ -94,6 +141,27 @@ def _add_config(commands: Commands) -> None:
     unset.add_argument("key", metavar="KEY")
     command(actions, "path", "where your settings are", "memhook config path", json=False)
     command(actions, "edit", "open your settings in $VISUAL or $EDITOR", "memhook config edit", json=False)
+
+
+def _add_models(commands: Commands) -> None:
+    models = command(commands, "models", "the embedding models one may choose from", "memhook models list", json=False)
+    actions: Commands = models.add_subparsers(dest="action", metavar="ACTION", required=True)
+    command(
+        actions,
+        "list",
+        "every model, which is configured and which are on this machine",
+        "memhook models list",
+        "Nothing is asked of the network.",
+    )
+    pull = command(
+        actions,
+        "pull",
+        "download one of fastembed's own models",
+        "memhook models pull BAAI/bge-small-en-v1.5",
+        "Nothing else in memhook downloads a model.",
+        json=False,
+    )
+    pull.add_argument("name", metavar="NAME")
 
 
 def _add_daemon(commands: Commands) -> None:

@@ -10,7 +10,19 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memhook.cli import completion, config, daemon, doctor, memories, status, transfer
+from memhook.cli import (
+    completion,
+    config,
+    daemon,
+    doctor,
+    memories,
+    models,
+    pauses,
+    stats,
+    status,
+    transfer,
+    why,
+)
 from memhook.cli.output import warn
 from memhook.cli.parser import parser
 from memhook.cli.place import Place, place_of
@@ -29,9 +41,16 @@ COMMANDS: Mapping[str, Command] = {
     "list": memories.list_,
     "edit": memories.edit,
     "forget": memories.forget,
+    "mute": memories.mute,
+    "unmute": memories.unmute,
     "import": transfer.import_,
     "export": transfer.export,
+    "why": why.why,
+    "stats": stats.stats,
+    "pause": pauses.pause,
+    "resume": pauses.resume,
     "config": config.config,
+    "models": models.models,
     "daemon": daemon.daemon,
     "status": status.status,
     "doctor": doctor.doctor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from memhook import __version__
 from memhook.cli.daemon import daemon_state, summary
 from memhook.cli.output import say, say_json, say_title
+from memhook.cli.pauses import as_json, current_pause, told
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 
@@ -28,6 +30,7 @@ def where_you_are(_args: Namespace, place: Place) -> int:
     say(
         f"project   {_project(place.project.name, place.project.id)}",
         f"memories  {_counted(place, running=state['running'])}",
+        f"hooks     {_hooks(place)}",
         f"daemon    {summary(state)}",
         "",
         "What to do next:",
@@ -39,7 +42,8 @@ def where_you_are(_args: Namespace, place: Place) -> int:
 
 
 def status(args: Namespace, place: Place) -> int:
-    report = {"version": __version__, **place.call("status"), "daemon": daemon_state(place.paths)}
+    pause = as_json(current_pause(place))
+    report = {"version": __version__, **place.call("status"), "paused": pause, "daemon": daemon_state(place.paths)}
     if args.json:
         say_json(report)
         return 0
@@ -48,6 +52,7 @@ def status(args: Namespace, place: Place) -> int:
         f"project   {_project(report['project_name'], report['project'])}",
         f"memories  {report['memories']}",
         *_by_project(report),
+        f"hooks     {_hooks(place)}",
         f"model     {_model(report)}",
         f"budget    {report['max_tokens']} tokens for an event",
         f"store     {report['store']}",
@@ -82,9 +87,25 @@ def _by_project(report: Mapping[str, Any]) -> list[str]:
     return [f"          {count:>6}  {collapsed(name)}" for name, count in rows]
 
 
+def _hooks(place: Place) -> str:
+    """Whether they speak here."""
+    if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
+        return "silent where MEMHOOK_DISABLE is set, as it is here"
+    loaded = place.settings()
+    if not loaded.settings.enabled:
+        return f"switched off by enabled = false ({loaded.sources['enabled']})"
+    pause = current_pause(place)
+    return "on" if pause is None else told(pause)
+
+
 def _model(report: Mapping[str, Any]) -> str:
-    if report["embedding_problem"]:
-        return f"none, search by words alone: {report['embedding_problem']}"
-    if report["model"] and report["model"] != report["configured_model"]:
-        return f"{report['model']}, to become {report['configured_model']}"
-    return str(report["configured_model"])
+    """What is searched with, and what becomes of it."""
+    current, wanted, problem = report["model"], report["configured_model"], report["embedding_problem"]
+    if problem and not report["by_meaning"]:
+        return f"none, search by words alone: {problem}"
+    searched = f"{current}, to become {wanted}" if current and current != wanted else wanted
+    return f"{searched}: {problem}" if problem else searched + _progress(report["renewal"])
+
+
+def _progress(renewal: Mapping[str, int] | None) -> str:
+    return f", {renewal['done']} of {renewal['total']} embedded" if renewal else ""

@@ -49,12 +49,14 @@ def show_stored(what: str, record: Record) -> None:
     say(f"{record['urn']}  {_home(record)}")
     if record["expires"] and _is_past(record["expires"]):
         say(f"expires: {_moment(record['expires'])}, so no assistant is shown it")
+    if record["muted"]:
+        say("muted, so no assistant is shown it")
 
 
 def _key_facts(record: Record) -> str:
     facts = [collapsed(record["namespace"]), record["created"][:10], _home(record), f"by {record['origin']}"]
     facts += [record["sensitivity"]] if record["sensitivity"] != "normal" else []
-    facts += [name for name in ("pinned", "redacted") if record[name]]
+    facts += [name for name in ("pinned", "muted", "redacted") if record[name]]
     return " · ".join(facts)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
-from memhook.core.memory import Sensitivity
+from memhook.core.memory import Memory, Sensitivity
 from memhook.settings import Settings
 from memhook.store.filters import Filter
 
@@ -14,11 +15,32 @@ OWNER = Filter()
 
 def surfacing(project: str, settings: Settings, now: datetime) -> Filter:
     """What may come up by itself: this project's and the global memories, nothing confidential, restricted or gone."""
-    return Filter(
-        projects=tuple(dict.fromkeys(("", project))),
-        namespaces=settings.namespaces,
-        sensitivities=(Sensitivity.NORMAL,),
-        redacted=False,
-        superseded=False,
-        alive_at=now,
-    )
+    return replace(open_ones(now), projects=in_reach(project).projects, namespaces=settings.namespaces)
+
+
+def open_ones(now: datetime) -> Filter:
+    """What may come up somewhere."""
+    return Filter(sensitivities=(Sensitivity.NORMAL,), redacted=False, muted=False, superseded=False, alive_at=now)
+
+
+def in_reach(project: str) -> Filter:
+    """This project's and the global memories, also those that may not come up: to explain or count, not to show."""
+    return Filter(projects=tuple(dict.fromkeys(("", project))))
+
+
+def reason_kept_back(memory: Memory, settings: Settings, now: datetime) -> str:
+    """Why `surfacing` leaves out a memory that is in reach; empty when it does not."""
+    reasons = {
+        memory.sensitivity.value: memory.sensitivity is not Sensitivity.NORMAL,
+        "redacted": memory.redacted,
+        "muted": memory.muted,
+        "superseded": bool(memory.superseded_by),
+        "expired": memory.expires is not None and memory.expires <= now,
+        "another namespace": bool(settings.namespaces) and memory.namespace not in settings.namespaces,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def is_open(memory: Memory) -> bool:
+    """Whether an explanation may name it: what is confidential, restricted or redacted is only counted."""
+    return memory.sensitivity is Sensitivity.NORMAL and not memory.redacted

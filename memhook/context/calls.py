@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from memhook.context import recall, remember, transfer
+from memhook.context import recall, remember, transfer, usage
 from memhook.context.access import OWNER
+from memhook.context.answer import Surroundings
 from memhook.context.library import Library
+from memhook.context.pauses import Pause
 from memhook.context.records import record_of
+from memhook.context.stages import Stages
+from memhook.context.why import explained_prompt, explained_record
 from memhook.core.memory import Origin, Sensitivity
-from memhook.errors import InvalidInput
+from memhook.core.packing import PartLimit, utf16_units
+from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.paths import Paths
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -29,6 +34,14 @@ class Caller:
     project: Project
     ledger: Ledger | None
     paths: Paths
+    pause: Pause | None = None
+
+    @property
+    def record(self) -> Ledger:
+        """The ledger, for a call that is nothing without it."""
+        if self.ledger is None:
+            raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
+        return self.ledger
 
 
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
@@ -69,6 +82,43 @@ def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
 
 
+def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
+    """Keep them and never bring them up, or no longer so. They count as changed neither way."""
+    memories = remember.found(caller.library, references)
+    with caller.library.store.writing():
+        caller.library.store.set_muted([memory.id for memory in memories], muted)
+    return [record_of(replace(memory, muted=muted)) for memory in memories]
+
+
+def why(
+    caller: Caller, prompt: str | None = None, session: str = "", shown: bool = False, part_units: int = 0
+) -> dict[str, Any]:
+    """The last event of the session or the project, or with `prompt`, what that would get now.
+
+    With `shown`, the last event that got any text. `part_units` is what one part of a client's answer may hold, in
+    UTF-16 units.
+    """
+    if prompt is not None:
+        account = caller.record.shown(session, "") if session else {}
+        around = Surroundings(caller.library, caller.settings, caller.project, account, _now(), Stages())
+        part_limit = PartLimit(part_units, utf16_units) if part_units else None
+        return explained_prompt(prompt, session, around, caller.pause, part_limit)
+    last = caller.record.last_injection(session, caller.project.id, shown)
+    if last is None:
+        where = f"of the session {session}" if session else "in this project"
+        raise NotFound(
+            f"Nothing is recorded {where} yet.", 'See what a prompt would get: memhook why "how do we deploy?"'
+        )
+    earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
+    report = explained_record(last, caller.library, caller.settings)
+    return {**report, "last_shown": earlier.at.isoformat() if earlier else None}
+
+
+def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
+    """What memhook cost and was good for, in the last `days` or as long as it is recorded."""
+    return usage.usage(caller.library.store, caller.record, _now(), days, caller.project.id if here else None)
+
+
 def import_lines(
     caller: Caller, lines: Sequence[Sequence[Any]], here: bool = False, again: bool = False
 ) -> dict[str, Any]:
@@ -95,6 +145,7 @@ def status(caller: Caller) -> dict[str, Any]:
         "model": store.model.id,
         "configured_model": caller.settings.embedding.model,
         "embedding_problem": caller.library.embedding_problem,
+        "by_meaning": caller.library.query_vector("status") is not None,
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
@@ -108,6 +159,9 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "list": list_,
     "edit": edit,
     "forget": forget,
+    "mute": mute,
+    "why": why,
+    "stats": stats,
     "import_lines": import_lines,
     "export_page": export_page,
     "status": status,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from memhook.context import access, calls, recall
 from memhook.context.library import Library, loading_embedder
+from memhook.context.pauses import Pause, Pauses
 from memhook.errors import InvalidInput, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
@@ -40,6 +41,7 @@ class Engine:
         self._opening = Lock()
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._told: set[str] = set()
+        self._pauses = Pauses(paths)
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._ledger = self._opened_ledger()
 
@@ -51,10 +53,14 @@ class Engine:
         project = self.project(directory)
         settings = self.settings(environment, project.root)
         try:
-            return function(calls.Caller(self.library(settings), settings, project, self._ledger, self.paths), **params)
+            return function(self._caller(project, settings), **params)
         except StoreError:
             self.reopen()
             raise
+
+    def _caller(self, project: Project, settings: Settings) -> calls.Caller:
+        pause = self.pause(project, datetime.now(UTC))
+        return calls.Caller(self.library(settings), settings, project, self._ledger, self.paths, pause)
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
         """Read again when a file has changed, so that a change holds from the next prompt on."""
@@ -76,6 +82,9 @@ class Engine:
 
     def project(self, directory: str) -> Project:
         return project_of(directory)
+
+    def pause(self, project: Project, now: datetime) -> Pause | None:
+        return self._pauses.of(project.id, now)
 
     def library(self, settings: Settings) -> Library:
         """Raises StoreError when the store cannot be opened; the next call tries again."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memhook.context.access import surfacing
+from memhook.context.access import in_reach, reason_kept_back, surfacing
 from memhook.context.inject import Block, Ranked
 from memhook.context.library import Library
 from memhook.context.stages import Stages
@@ -24,7 +24,6 @@ from memhook.store.project import Project, recent_work
 CANDIDATES = 50
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
-KEPT_CONSIDERED = 40
 BELOW_RELEVANCE = "below relevance"
 
 GIT_SECONDS = 0.5
@@ -46,7 +45,7 @@ class Recalled:
             Considered(one.memory.id, one.memory.content_hash, one.score, BELOW_RELEVANCE, parts=one.parts)
             for one in self.rest
         )
-        return replace(block, considered=(*block.considered, *rest)[:KEPT_CONSIDERED])
+        return replace(block, considered=(*block.considered, *rest))
 
 
 def for_prompt(
@@ -61,6 +60,16 @@ def for_prompt(
         tuple(one for one in ranked if one.memory.id not in worth),
         found.weights,
     )
+
+
+def kept_back(
+    library: Library, prompt: str, project: str, settings: Settings, now: datetime
+) -> list[tuple[Ranked, str]]:
+    """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
+    found = _ranking(library, prompt, in_reach(project), Stages())
+    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in found.ranked())
+    return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
 
 
 def for_search(library: Library, query: str, allowed: Filter, limit: int) -> list[Ranked]:
@@ -129,7 +138,7 @@ def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
     with stages.timed("embed"):
-        vector = library.query_vector(text)
+        vector = library.query_vector(ranking.embedded_prompt(text))
     with stages.timed("search"):
         candidates, searched = library.store.candidates(vector, asked, allowed, limit)
     with stages.timed("rank"):

@@ -23,6 +23,7 @@ def record_of(memory: Memory) -> dict[str, Any]:
         "sensitivity": memory.sensitivity.value,
         "pinned": memory.pinned,
         "redacted": memory.redacted,
+        "muted": memory.muted,
         "origin": memory.origin.value,
         "created": memory.created.isoformat(),
         "updated": memory.updated.isoformat(),

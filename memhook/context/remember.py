@@ -47,6 +47,7 @@ class Draft:
     sensitivity: Sensitivity = Sensitivity.NORMAL
     pinned: bool = False
     redacted: bool = False
+    muted: bool = False
     origin: Origin = Origin.USER
     created: datetime | None = None
     updated: datetime | None = None
@@ -189,6 +190,7 @@ def _memory(draft: Draft, now: datetime) -> Memory:
         sensitivity=draft.sensitivity,
         pinned=draft.pinned,
         redacted=draft.redacted,
+        muted=draft.muted,
         origin=draft.origin,
         accessed=draft.accessed,
         expires=draft.expires,

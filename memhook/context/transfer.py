@@ -79,6 +79,7 @@ class _Line(BaseModel):
     sensitivity: Sensitivity = Sensitivity.NORMAL
     pinned: bool = False
     redacted: bool = False
+    muted: bool = False
     origin: Origin = Origin.IMPORT
     created: _Moment = None
     updated: _Moment = None
@@ -104,6 +105,7 @@ def _draft(text: str, project: str) -> Draft:
         sensitivity=line.sensitivity,
         pinned=line.pinned,
         redacted=line.redacted,
+        muted=line.muted,
         origin=line.origin,
         created=line.created,
         updated=line.updated,

@@ -39,7 +39,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing learned. `project` is empty for a global memory."""
+    """One thing learned. `project` is empty for a global memory; a muted one is kept and never comes up by itself."""
 
     id: str
     title: str
@@ -55,6 +55,7 @@ class Memory:
     sensitivity: Sensitivity = Sensitivity.NORMAL
     pinned: bool = False
     redacted: bool = False
+    muted: bool = False
     origin: Origin = Origin.USER
     accessed: datetime | None = None
     expires: datetime | None = None

@@ -24,7 +24,9 @@ POLL_SECONDS = 0.02
 HAND_OVER_SECONDS = 2.0
 
 # What is stored twice is stored once, so these may be.
-REPEATABLE = frozenset({"remember", "import_lines", "get", "search", "list", "export_page", "status"})
+REPEATABLE = frozenset(
+    {"remember", "import_lines", "get", "search", "list", "mute", "why", "stats", "export_page", "status"}
+)
 
 Call = Callable[..., Any]
 

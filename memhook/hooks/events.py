@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from memhook.core.packing import PartLimit
 
+TRIAL_SESSION = "memhook-doctor"
+"""The session of an event that nobody typed: answered like any other, and not recorded."""
+
 
 class Kind(StrEnum):
     """The moments at which memhook may speak."""

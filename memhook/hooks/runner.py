@@ -14,18 +14,22 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
+from memhook.context.answer import Outcome, Surroundings, silence
 from memhook.context.engine import Engine
 from memhook.context.stages import Stages
 from memhook.errors import MemhookError
 from memhook.hooks.adapters import claude
-from memhook.hooks.events import Answer, Event, Kind
-from memhook.hooks.handlers import FORGETTING_SOURCES, Outcome, Surroundings, handled
+from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
+from memhook.hooks.handlers import FORGETTING_SOURCES, handled
 from memhook.paths import Paths
+from memhook.settings import Settings
 from memhook.store.ledger import Injection
+from memhook.store.project import Project
 
 log = logging.getLogger("memhook")
 
 KEPT_PLANS = 64
+KEPT_CONSIDERED = 40  # of up to a hundred candidates: those near the threshold, and the ledger stays small
 PARTS_TOGETHER_SECONDS = 10.0
 SILENCE: tuple[bytes, Callable[[], None]] = (b"", lambda: None)
 
@@ -116,38 +120,22 @@ class Runner:
             with stages.timed("project"):
                 project = self.engine.project(event.directory)
                 settings = self.engine.settings(environment, project.root)
-            if not settings.enabled:
-                return Outcome("switched off")
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.reset_account(event.session, event.agent)
-            with stages.timed("open"):
-                around = Surroundings(
-                    self.engine.library(settings),
-                    settings,
-                    project,
-                    self.engine.account(event.session, event.agent),
-                    self.engine.times_shown,
-                    now,
-                    stages,
-                )
-            outcome = handled(event, around)
-        plan.injection = Injection(
-            at=now,
-            session=event.session,
-            agent=event.agent,
-            client=event.client,
-            event=event.name,
-            project=project.id,
-            outcome=outcome.outcome,
-            text=outcome.block.text,
-            tokens=outcome.block.tokens,
-            budget=settings.max_tokens,
-            milliseconds=stages.milliseconds,
-            considered=outcome.block.considered,
-        )
+            reason = silence(settings, self.engine.pause(project, now))
+            outcome = Outcome(reason) if reason else self._handled(event, project, settings, now, stages)
+        if event.session != TRIAL_SESSION:
+            plan.injection = _injection(event, outcome, project, settings, now, stages)
         if outcome.notice and not self.engine.first_telling(outcome.notice, now):
             outcome = Outcome(outcome.outcome, outcome.block)
         return outcome
+
+    def _handled(self, event: Event, project: Project, settings: Settings, now: datetime, stages: Stages) -> Outcome:
+        with stages.timed("open"):
+            library = self.engine.library(settings)
+            account = self.engine.account(event.session, event.agent)
+        around = Surroundings(library, settings, project, account, now, stages)
+        return handled(event, around, self.engine.times_shown)
 
     def _delivered(self, plan: _Plan, part: int) -> None:
         """After the answer is out, so that writing the ledger costs the prompt nothing."""
@@ -160,6 +148,25 @@ class Runner:
     def _told_once(self, error: MemhookError) -> str:
         notice = f"memhook: {error.message} {error.hint}".strip()
         return notice if self.engine.first_telling(notice, datetime.now(UTC)) else ""
+
+
+def _injection(
+    event: Event, outcome: Outcome, project: Project, settings: Settings, now: datetime, stages: Stages
+) -> Injection:
+    return Injection(
+        at=now,
+        session=event.session,
+        agent=event.agent,
+        client=event.client,
+        event=event.name,
+        project=project.id,
+        outcome=outcome.outcome,
+        text=outcome.block.text,
+        tokens=outcome.block.tokens,
+        budget=settings.max_tokens,
+        milliseconds=stages.milliseconds,
+        considered=outcome.block.considered[:KEPT_CONSIDERED],
+    )
 
 
 def _event(name: str, directory: str, environment: Mapping[str, str], body: bytes) -> Event | None:

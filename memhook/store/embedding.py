@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memhook.errors import EmbeddingError
-from memhook.store.model_files import GRANITE, GRAPH, PACKAGED, PackagedModel, model_directory, sha256_of
+from memhook.store.model_files import (
+    GRANITE,
+    GRAPH,
+    PACKAGED,
+    PackagedModel,
+    is_installed,
+    model_directory,
+    sha256_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +46,17 @@ class ModelIdentity:
     id: str
     sha256: str
     dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model one may choose; `megabytes` is what pulling it downloads, 0 when it comes as a package."""
+
+    id: str
+    is_packaged: bool
+    is_here: bool
+    dimensions: int
+    megabytes: int = 0
 
 
 class Embedder(Protocol):
@@ -70,6 +89,14 @@ def known_models() -> tuple[str, ...]:
     """The ids `load_embedder` takes: the packaged models, then fastembed's own. Imports fastembed."""
     fastembed = _fastembed(offline=False)  # a pull may follow in the same process
     return (*PACKAGED, *(name for name in _descriptions(fastembed) if not name.startswith(_CUSTOM)))
+
+
+def listed_models(models_dir: Path) -> list[ListedModel]:
+    """What `known_models` names, with what is known about each. Imports fastembed; looks at the disk alone."""
+    packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
+    descriptions = _descriptions(_fastembed(offline=False)).values()
+    own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]
+    return [*packaged, *own]
 
 
 def pull(model: str, models_dir: Path) -> None:
@@ -162,6 +189,16 @@ def _pulled_dir(models_dir: Path) -> Path:
     return models_dir / "fastembed"
 
 
+def _listed(description: Mapping[str, Any], models_dir: Path) -> ListedModel:
+    """Where huggingface_hub keeps a snapshot; what is laid out otherwise counts as not there."""
+    source = description["sources"].get("hf") or description["model"]
+    snapshots = _pulled_dir(models_dir) / f"models--{source.replace('/', '--')}" / "snapshots"
+    is_here = any(snapshots.glob(f"*/{description['model_file']}"))
+    return ListedModel(
+        description["model"], False, is_here, description["dim"], round(description["size_in_GB"] * 1000)
+    )
+
+
 def _check(embedder: FastembedEmbedder) -> None:
     """Raise unless it answers. This first run also spares the first prompt what ONNX Runtime sets up only then."""
     width = len(embedder.embed_query("ready"))
@@ -217,7 +254,7 @@ def _description(fastembed: Any, model: str) -> dict[str, Any]:
     for name, description in _descriptions(fastembed).items():
         if name.lower() == model.lower():
             return description
-    raise EmbeddingError(f"No embedding model is called {model}.", "See the names: memhook models")
+    raise EmbeddingError(f"No embedding model is called {model}.", "See the names: memhook models list")
 
 
 def _readable(text: str) -> str:

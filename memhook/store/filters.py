@@ -20,6 +20,7 @@ class Filter:
     tags: tuple[str, ...] = ()
     sensitivities: tuple[Sensitivity, ...] = EVERYTHING
     redacted: bool = True
+    muted: bool = True
     superseded: bool = True
     alive_at: datetime | None = None
     pinned: bool | None = None
@@ -50,6 +51,8 @@ class Filter:
             yield f"sensitivity IN ({quoted(self.sensitivities)})"
         if not self.redacted:
             yield "redacted = false"
+        if not self.muted:
+            yield "muted = false"
         if not self.superseded:
             yield "superseded_by = ''"
         if self.alive_at is not None:

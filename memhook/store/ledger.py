@@ -93,6 +93,17 @@ class Injection:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """One event, as far as it is counted."""
+
+    at: datetime
+    event: str
+    session: str
+    outcome: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """One showing of a memory: enough to tell whether showing it again would say anything new."""
 
@@ -184,13 +195,29 @@ class Ledger:
         with self._writing() as connection:
             connection.execute("DELETE FROM told WHERE what = ?", (what,))
 
-    def last_injection(self, session: str = "", project: str | None = None) -> Injection | None:
-        condition, arguments = ("session = ?", (session,)) if session else ("project = ?", (project or "",))
-        row = next(
-            iter(self._read(f"SELECT * FROM injection WHERE {condition} ORDER BY id DESC LIMIT 1", arguments)),  # noqa: S608
-            None,
+    def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
+        """The last event of the session, or without one of the project; `with_text`, the last that got any."""
+        condition, value = ("session = ?", session) if session else ("project = ?", project)
+        if with_text:
+            condition += " AND text <> ''"
+        query = f"SELECT * FROM injection WHERE {condition} ORDER BY id DESC LIMIT 1"  # noqa: S608  two fixed texts
+        rows = self._read(query, (value,))
+        return self._injection(rows[0]) if rows else None
+
+    def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
+        """What was recorded, the oldest first, of one project or of all."""
+        condition, arguments = _within(since, project)
+        query = f"SELECT at, event, session, outcome, tokens FROM injection WHERE {condition} ORDER BY id"  # noqa: S608
+        return [Recorded(datetime.fromisoformat(at), *rest) for at, *rest in self._read(query, arguments)]
+
+    def surfaced(self, since: datetime | None = None, project: str | None = None) -> dict[str, int]:
+        """How often each memory was shown, the most shown first."""
+        condition, arguments = _within(since, project)
+        query = (
+            "SELECT memory, count(*) FROM considered JOIN injection ON injection.id = considered.injection"  # noqa: S608
+            f" WHERE delivered = 1 AND {condition} GROUP BY memory ORDER BY count(*) DESC, memory"
         )
-        return None if row is None else self._injection(row)
+        return dict(self._read(query, arguments))
 
     def prune(self, now: datetime, keep_days: int) -> int:
         """Forget what is older than that; returns how many events went."""
@@ -265,3 +292,10 @@ class Ledger:
             milliseconds=json.loads(milliseconds),
             considered=considered,
         )
+
+
+def _within(since: datetime | None, project: str | None) -> tuple[str, tuple[object, ...]]:
+    """The condition of these days and this project, and what goes into it."""
+    conditions = {"at >= ?": since and since.isoformat(), "project = ?": project}
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    return " AND ".join(given) or "true", tuple(given.values())

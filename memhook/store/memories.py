@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, LabelList
+from lancedb.index import FTS, Bitmap, BTree, IvfFlat, LabelList
 from lancedb.query import MatchQuery
 
 from memhook.core.memory import Memory
@@ -44,6 +44,9 @@ WRITE_LOCK = ".write.lock"
 LOCK_SECONDS = 30.0
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
+VECTOR_INDEX_FROM = 5_000
+ROWS_IN_PARTITION = 256
+MIN_PROBES = 20  # with a quarter of the partitions: .99 of the 50 nearest on 10,000 memories
 KEEP_OLD_VERSIONS = timedelta(hours=1)  # a reader elsewhere may still be on one
 
 _FULL_TEXT = FTS(
@@ -184,16 +187,24 @@ class MemoryStore:
         values = self._table.search().where(Filter().sql()).select([column]).to_arrow()[column]
         return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
 
+    @_translated
+    def ids(self, allowed: Filter | None = None) -> list[str]:
+        """In order."""
+        if self._table is None:
+            return []
+        condition = (allowed or Filter()).sql()
+        return sorted(self._table.search().where(condition).select(["id"]).to_arrow()["id"].to_pylist())
+
     def everything(self, batch: int = 256) -> Iterator[list[Memory]]:
         """All memories in the order of their ids, a batch at a time."""
-        ids = sorted(self._ids())
+        ids = self.ids()
         for start in range(0, len(ids), batch):
             yield self.by_reference(ids[start : start + batch], Filter())
 
     @_translated
     def after(self, last_id: str, limit: int) -> list[Memory]:
         """Memories in the order of their ids, those behind `last_id`."""
-        ids = sorted(key for key in self._ids() if key > last_id)[:limit]
+        ids = [key for key in self.ids() if key > last_id][:limit]
         return self.by_reference(ids, Filter())
 
     @_translated
@@ -258,6 +269,12 @@ class MemoryStore:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"superseded_by": successor})
 
     @_translated
+    def set_muted(self, ids: Sequence[str], muted: bool) -> None:
+        if self._table is not None and ids:
+            self._table.update(where=f"id IN ({quoted(ids)})", values={"muted": muted})
+            self._unoptimized += 1
+
+    @_translated
     def set_vectors(self, memories: Sequence[Memory], vectors: Sequence[Vector], model: ModelIdentity) -> None:
         """Vectors for memories that had none and have not changed since they were read."""
         with self.writing():
@@ -287,6 +304,7 @@ class MemoryStore:
             return False
         with self.writing():
             self._table.optimize(cleanup_older_than=KEEP_OLD_VERSIONS)
+            self._index_vectors()
         self._unoptimized = 0
         return True
 
@@ -329,9 +347,17 @@ class MemoryStore:
         self._table.merge_insert("id").when_matched_update_all().execute(data, on_bad_vectors="null")
         self._unoptimized += 1
 
+    def _index_vectors(self) -> None:
+        """Once looking at every vector takes longer than a prompt should wait; rows that come later are found too."""
+        rows = self._table.count_rows()
+        if rows >= VECTOR_INDEX_FROM and not any("vector" in index.columns for index in self._table.list_indices()):
+            partitions = rows // ROWS_IN_PARTITION
+            self._table.create_index("vector", config=IvfFlat(distance_type="dot", num_partitions=partitions))
+
     def _nearest(self, vector: Vector, allowed: Filter, limit: int) -> pa.Table:
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        return query.distance_type("dot").where(allowed.sql(), prefilter=True).limit(limit).to_arrow()
+        query = query.distance_type("dot").nprobes(max(MIN_PROBES, self._table.count_rows() // ROWS_IN_PARTITION // 4))
+        return query.where(allowed.sql(), prefilter=True).limit(limit).to_arrow()
 
     def _matching(self, terms: Sequence[str], allowed: Filter, limit: int) -> pa.Table:
         words = " ".join(self.statistics.rarest(terms, QUERY_TERMS))
@@ -345,12 +371,6 @@ class MemoryStore:
     def _unindexed_rows(self) -> int:
         statistics = None if self._table is None else self._table.index_stats("terms_idx")
         return 0 if statistics is None else int(statistics.num_unindexed_rows)
-
-    def _ids(self) -> list[str]:
-        if self._table is None:
-            return []
-        ids: list[str] = self._table.search().where(Filter().sql()).select(["id"]).to_arrow()["id"].to_pylist()
-        return ids
 
     def _all_terms(self, limit: int) -> list[str]:
         if self._table is None:

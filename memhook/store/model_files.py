@@ -132,6 +132,13 @@ def weights_path(model: PackagedModel) -> Path:
     return Path(spec.origin).parent / model.weights
 
 
+def is_installed(model: PackagedModel) -> bool:
+    try:
+        return weights_path(model).is_file()
+    except EmbeddingError:
+        return False
+
+
 def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -23,7 +23,7 @@ from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
 from memhook.store.embedding import ModelIdentity
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DIMENSIONS = 384
 
 Vector = npt.NDArray[np.float32] | Sequence[float]
@@ -50,6 +50,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("sensitivity", pa.string()),
     ("pinned", pa.bool_()),
     ("redacted", pa.bool_()),
+    ("muted", pa.bool_()),
     ("origin", pa.string()),
     ("created", _TIME),
     ("updated", _TIME),
@@ -132,6 +133,7 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         sensitivity=Sensitivity(row.get("sensitivity") or Sensitivity.NORMAL),
         pinned=bool(row.get("pinned")),
         redacted=bool(row.get("redacted")),
+        muted=bool(row.get("muted")),
         origin=Origin(row.get("origin") or Origin.USER),
         accessed=row.get("accessed"),
         expires=row.get("expires"),

@@ -1,0 +1,71 @@
+"""models list, pull."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from memhook.cli.output import say, say_json, warn
+from memhook.cli.place import Place
+from memhook.errors import InvalidInput
+from memhook.store.embedding import ListedModel, listed_models, pull
+
+
+def models(args: Namespace, place: Place) -> int:
+    actions = {"list": list_, "pull": pull_}
+    return actions[args.action](args, place)
+
+
+def list_(args: Namespace, place: Place) -> int:
+    configured = place.settings().settings.embedding.model
+    listed = listed_models(place.paths.models)
+    if args.json:
+        rows = [{**asdict(model), "configured": _is(model, configured)} for model in listed]
+        say_json({"configured": configured, "models": rows})
+        return 0
+    say("In packages, with their dimensions; * is the configured one:")
+    _table((model for model in listed if model.is_packaged), configured)
+    say("", "fastembed's own, with what a download takes:")
+    _table((model for model in listed if not model.is_packaged), configured)
+    say("", "Download one: memhook models pull NAME", "Use one: memhook config set embedding.model NAME")
+    if not any(_is(model, configured) for model in listed):
+        warn(f"The configured model {configured} is none of these: memhook config unset embedding.model")
+    return 0
+
+
+def pull_(args: Namespace, place: Place) -> int:
+    """In this process, which has loaded no model: the daemon's never goes to the network."""
+    model = next((one for one in listed_models(place.paths.models) if _is(one, args.name)), None)
+    if model is None:
+        raise InvalidInput(f"No embedding model is called {args.name}.", "See the names: memhook models list")
+    if not model.is_packaged and not model.is_here:
+        warn(f"Downloading {model.id}, {_size(model)} ...")
+    pull(model.id, place.paths.models)
+    say(f"{model.id} is on this machine.")
+    if _is(model, place.settings().settings.embedding.model):
+        say("It is the configured one. So that it is used at once: memhook daemon restart")
+    else:
+        say(f"Use it: memhook config set embedding.model {model.id}")
+    return 0
+
+
+def _table(listed: Iterable[ListedModel], configured: str) -> None:
+    """The names last: some are as long as the rest of a line."""
+    for model in listed:
+        mark = "*" if _is(model, configured) else " "
+        say(f"{mark} {model.dimensions:>4}  {_state(model):<7}  {model.id}")
+
+
+def _state(model: ListedModel) -> str:
+    if model.is_here:
+        return "here"
+    return "missing" if model.is_packaged else _size(model)
+
+
+def _size(model: ListedModel) -> str:
+    return f"{model.megabytes} MB" if model.megabytes < 1000 else f"{model.megabytes / 1000:.1f} GB"
+
+
+def _is(model: ListedModel, name: str) -> bool:
+    return model.id.lower() == name.lower()

@@ -1,0 +1,61 @@
+"""stats: what memhook has cost and what it was good for."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from memhook.cli.output import counted, say, say_json, say_title
+from memhook.cli.place import Place
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
+
+TITLE_CHARS = 44
+
+
+def stats(args: Namespace, place: Place) -> int:
+    if args.project:
+        place.project_asked_for()
+    report = place.call("stats", days=args.days, here=args.project)
+    if args.json:
+        say_json(report)
+        return 0
+    if not report["since"]:
+        say("Nothing is recorded yet. Use an assistant with memhook for a while.")
+        return 0
+    where = "this project" if args.project else "all projects"
+    say_title(f"Since {report['since'][:10]}, {where}")
+    say(*_spending(report), *_surfaced(report))
+    return 0
+
+
+def _spending(report: Mapping[str, Any]) -> Iterable[str]:
+    prompts, spoken = report["prompts"], report["with_injection"]
+    yield f"prompts       {prompts}"
+    yield f"with memories {spoken} ({report['share']:.0%})"
+    for outcome, count in report["silent"].items():
+        yield f"  {count:>6}  {outcome}"
+    yield f"tokens        {'p50':>6} {'p95':>6}"
+    for name, key in (
+        ("a prompt", "tokens_per_prompt"),
+        ("a prompt with memories", "tokens_per_injection"),
+        (f"a session, of {report['sessions']}", "tokens_per_session"),
+    ):
+        values = report[key]
+        yield f"              {values['p50']:>6} {values['p95']:>6}  {name}"
+
+
+def _surfaced(report: Mapping[str, Any]) -> Iterable[str]:
+    if report["surfaced_most"]:
+        yield f"surfaced most, of {report['surfaced']}"
+        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["surfaced_most"])
+    if report["never_surfaced"]:
+        never = report["never_surfaced"]
+        more = f", {len(report['never_examples'])} of them" if never > len(report["never_examples"]) else ""
+        yield f"never surfaced: {counted(never)}{more}"
+        yield from (f"          {_named(one)}" for one in report["never_examples"])
+
+
+def _named(one: Mapping[str, str]) -> str:
+    return f"{one['urn']}  {shortened(collapsed(one['title']), TITLE_CHARS)}"

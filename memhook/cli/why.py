@@ -1,0 +1,158 @@
+"""why: what was shown, what was not, and the reason for each."""
+
+from __future__ import annotations
+
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memhook.cli.output import counted, say, say_json, say_title, width
+from memhook.cli.place import Place
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
+from memhook.hooks.adapters.claude import PART_LIMIT
+
+BAR = 30
+LABEL = 11
+MARGIN = " " * 8
+BELOW_RELEVANCE = "below relevance"
+
+Report = Mapping[str, Any]
+
+
+def why(args: Namespace, place: Place) -> int:
+    prompt = " ".join(args.prompt) if args.prompt else None
+    asked = {"prompt": prompt, "session": args.session, "shown": args.shown, "part_units": PART_LIMIT.size}
+    report = place.call("why", **asked)
+    if args.json:
+        say_json(report)
+        return 0
+    say_title(_heading(report))
+    say(*_summary(report))
+    say(*_candidates(report))
+    say(*_emitted(report))
+    if report.get("last_shown"):
+        say("", f"Something was last shown on {_moment(report['last_shown'])}: memhook why --shown")
+    return 0
+
+
+def _heading(report: Report) -> str:
+    if not report["recorded"]:
+        session = f"session {report['session']}" if report["session"] else "a new session"
+        return f"What this prompt would get now in {session}"
+    agent = f", agent {report['agent']}" if report["agent"] else ""
+    return f"{report['event']} on {_moment(report['at'])}, session {report['session'] or 'without a name'}{agent}"
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield from _row("outcome", _outcome(report))
+    if report["relevance"] and report["relevance"]["best"] is not None:
+        yield from _row("relevance", _standing(report["relevance"]))
+    yield from _row("budget", f"{_bar(report['tokens'], report['budget'])} tokens")
+    yield from _row("time", _times(report["milliseconds"]))
+    if report["withheld"]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in report["withheld"].items())
+        yield from _row("counted", f"{kinds}: such memories are never shown, and not named here")
+
+
+def _outcome(report: Report) -> str:
+    shown = sum(candidate["shown"] for candidate in report["candidates"])
+    if not report["parts"]:
+        return f"nothing was added: {report['outcome']}" if report["recorded"] else f"nothing: {report['outcome']}"
+    parts = f" in {len(report['parts'])} parts" if len(report["parts"]) > 1 else ""
+    return f"{counted(shown)} shown{parts}"
+
+
+def _standing(relevance: Report) -> str:
+    return (
+        f"best score {relevance['best']:.2f}; memhook speaks from {relevance['speaks_from']:.2f} on and then shows"
+        f" from {relevance['shows_from']:.2f} on (hooks.relevance = {relevance['level']})"
+    )
+
+
+def _bar(tokens: int, budget: int) -> str:
+    filled = min(BAR, -(-tokens * BAR // budget))
+    return f"[{'#' * filled}{'-' * (BAR - filled)}] {tokens} of {budget}"
+
+
+def _times(milliseconds: Mapping[str, float]) -> str:
+    stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in milliseconds.items() if stage != "total")
+    total = f"{milliseconds.get('total', 0.0):.1f} ms"
+    return f"{total}: {stages}" if stages else total
+
+
+def _candidates(report: Report) -> Iterator[str]:
+    """What was shown, what was left out for a reason of its own, and what was not near enough."""
+    candidates = report["candidates"]
+    shown = [one for one in candidates if one["shown"]]
+    below = [one for one in candidates if one["reason"] == BELOW_RELEVANCE]
+    left_out = [one for one in candidates if one["reason"] not in ("", BELOW_RELEVANCE)]
+    for name, some in (("Shown", shown), ("Left out", left_out)):
+        if some:
+            yield from ("", f"{name}:")
+        for one in some:
+            yield from _entry(one, len(report["parts"]))
+    if below:
+        yield from ("", f"Below relevance ({len(below)}):", *_table(below))
+
+
+def _entry(one: Report, parts: int) -> Iterator[str]:
+    yield f"  {one['score']:.2f}  {_title(one, width() - len(MARGIN))}"
+    yield f"{MARGIN}{one['urn']}  {_showing(one) if one['shown'] else one['reason']}"
+    facts = [f"{name} {value:.2f}" for name, value in one["score_parts"].items()]
+    facts += [f"part {one['part']} of {parts}"] if one["shown"] and parts > 1 else []
+    if facts:
+        yield f"{MARGIN}{', '.join(facts)}"
+
+
+def _showing(one: Report) -> str:
+    passage = f", characters {one['passage'][0]} to {one['passage'][1]}" if one["passage"] else ""
+    return f"{one['level']}{passage}, {one['tokens']} tokens"
+
+
+def _table(below: Sequence[Report]) -> Iterator[str]:
+    """A line each: score, its parts, URN and what room is left for the title."""
+    parts = [part for one in below for part in one["score_parts"].items()]
+    names = list(dict.fromkeys(name for name, value in parts if value))
+    heads = "".join(f"{name:>{_column(name)}}" for name in names)
+    yield f"  {'score':>5}{heads}  {'urn':<24}  title"
+    for one in below:
+        values = "".join(f"{one['score_parts'].get(name, 0.0):>{_column(name)}.2f}" for name in names)
+        start = f"  {one['score']:>5.2f}{values}  {one['urn']}  "
+        yield start + _title(one, max(width() - len(start), 8))
+
+
+def _column(name: str) -> int:
+    return max(len(name), 4) + 2
+
+
+def _title(one: Report, room: int) -> str:
+    if not one["exists"]:
+        return shortened("(no longer exists)", room)
+    title = collapsed(one["title"])
+    return shortened(f"(changed since) {title}" if one["changed_since"] else title, room)
+
+
+def _emitted(report: Report) -> Iterator[str]:
+    """The text exactly as the model receives it."""
+    parts = report["parts"]
+    for number, part in enumerate(parts, start=1):
+        of = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
+        yield from ("", f"The text{of}:", *part.split("\n"))
+
+
+def _row(label: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width(),
+        initial_indent=f"{label:<{LABEL}}",
+        subsequent_indent=" " * LABEL,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _moment(iso: str) -> str:
+    return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,156 @@
+"""Why something was shown or not: what was recorded of an event, or what a prompt would get now, as plain values.
+
+What is confidential or restricted is counted and not named, whenever it became so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memhook.context.access import OWNER, is_open
+from memhook.context.answer import SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
+from memhook.context.library import Library
+from memhook.context.pauses import Pause
+from memhook.context.recall import BELOW_RELEVANCE, kept_back
+from memhook.core.memory import URN_PREFIX, Memory, id_of
+from memhook.core.packing import PartLimit
+from memhook.core.relevance import THRESHOLDS, Level
+from memhook.core.rendering import END
+from memhook.settings import Settings
+from memhook.store.ledger import Considered, Injection
+
+PROMPT_EVENT = "UserPromptSubmit"
+WITHHELD = "- (a memory that by now is confidential, restricted, redacted or forgotten)"
+
+# Only memhook's own lines start at the margin, so these are its frames and entries, whatever was remembered.
+_BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
+_ENTRY = re.compile(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
+
+
+def explained_record(injection: Injection, library: Library, settings: Settings) -> dict[str, Any]:
+    """What became of an event, with the titles and the threshold of today."""
+    memories = _looked_up(library, injection.considered)
+    known = [one for one in injection.considered if one.memory not in memories or is_open(memories[one.memory])]
+    withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
+    report = _report(injection, known, injection.considered, memories, settings)
+    return {**report, "recorded": True, "withheld": dict(withheld)}
+
+
+def explained_prompt(
+    prompt: str, session: str, around: Surroundings, pause: Pause | None, part_limit: PartLimit | None
+) -> dict[str, Any]:
+    """What `prompt` would get now, by the very code that answers the hook. Nothing is recorded."""
+    with around.stages.timed("total"):
+        reason = silence(around.settings, pause)
+        outcome = Outcome(reason) if reason else prompt_outcome(prompt, around, part_limit)
+    block = outcome.block
+    injection = Injection(
+        at=around.now,
+        session=session,
+        agent="",
+        client="",
+        event=PROMPT_EVENT,
+        project=around.project.id,
+        outcome=outcome.outcome,
+        text=block.text,
+        tokens=block.tokens,
+        budget=around.settings.max_tokens,
+        milliseconds=around.stages.milliseconds,
+        considered=block.considered,
+    )
+    was_searched = not reason and outcome.outcome != SMALL_TALK
+    left_out, withheld = _kept_back(prompt, around) if was_searched else ([], {})
+    candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
+    memories = _looked_up(around.library, candidates)
+    report = _report(injection, candidates, block.considered, memories, around.settings)
+    return {**report, "recorded": False, "withheld": withheld}
+
+
+def _kept_back(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
+    """What the store's query left out: what may be named, and how many of each kind that may not."""
+    found = kept_back(around.library, prompt, around.project.id, around.settings, around.now)
+    named = [
+        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
+        for one, reason in found
+        if is_open(one.memory)
+    ]
+    unnamed = [one.memory for one, reason in found if reason != BELOW_RELEVANCE and not is_open(one.memory)]
+    return named, dict(Counter(map(_kind, unnamed)))
+
+
+def _report(
+    injection: Injection,
+    candidates: Sequence[Considered],
+    judged: Sequence[Considered],
+    memories: Mapping[str, Memory],
+    settings: Settings,
+) -> dict[str, Any]:
+    is_prompt = injection.event == PROMPT_EVENT
+    return {
+        "at": injection.at.isoformat(),
+        "event": injection.event,
+        "client": injection.client,
+        "session": injection.session,
+        "agent": injection.agent,
+        "project": injection.project,
+        "outcome": injection.outcome,
+        "relevance": _relevance(judged, settings) if is_prompt else None,
+        "budget": injection.budget,
+        "tokens": injection.tokens,
+        "milliseconds": injection.milliseconds,
+        "candidates": [_candidate(one, memories.get(one.memory)) for one in candidates],
+        "parts": _parts(injection, memories),
+    }
+
+
+def _relevance(judged: Sequence[Considered], settings: Settings) -> dict[str, Any]:
+    """Where the best score stood against what is asked of it."""
+    level = settings.hooks.relevance
+    threshold = THRESHOLDS[Level(level)]
+    best = max((one.score for one in judged), default=None)
+    return {"level": level, "speaks_from": threshold.best, "shows_from": threshold.floor, "best": best}
+
+
+def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
+    return {
+        "urn": URN_PREFIX + one.memory,
+        "title": memory.title if memory else None,
+        "exists": memory is not None,
+        "changed_since": memory is not None and memory.content_hash != one.content_hash,
+        "score": one.score,
+        "score_parts": one.parts,
+        "shown": not one.reason,
+        "reason": one.reason,
+        "level": one.level,
+        "passage": list(one.passage) if one.level == "preview" else None,
+        "tokens": one.tokens,
+        "part": one.part,
+    }
+
+
+def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
+    """The text as it was emitted, part by part, without what may no longer be seen."""
+    hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
+    text = _ENTRY.sub(lambda entry: WITHHELD if _id_in(entry["header"]) in hidden else entry[0], injection.text)
+    return _BETWEEN_PARTS.split(text) if text else []
+
+
+def _may_be_seen(memory: Memory | None) -> bool:
+    return memory is not None and is_open(memory)
+
+
+def _id_in(header: str) -> str:
+    """An entry's header ends with the URN."""
+    return id_of(header.rsplit(" ", 1)[-1])
+
+
+def _kind(memory: Memory) -> str:
+    return "redacted" if memory.redacted else memory.sensitivity.value
+
+
+def _looked_up(library: Library, considered: Sequence[Considered]) -> dict[str, Memory]:
+    ids = list(dict.fromkeys(one.memory for one in considered))
+    return {memory.id: memory for memory in library.store.by_reference(ids, OWNER)}

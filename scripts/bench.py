@@ -1,0 +1,274 @@
+"""What `scripts/bench` measures: client, whole hook, the naive way, a cold start, memory, and where the time goes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memhook.daemon import control, hook_client, wire
+from memhook.paths import Paths, user_paths
+
+ROOT = Path(__file__).resolve().parents[1]
+MEMORIES = 10_000
+RARE_SAMPLES = 8  # of what takes seconds
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memhook-bench"
+LAUNCH = ROOT / "hooks" / "launch"
+NAIVE = """
+import json, sys
+from pathlib import Path
+import lancedb
+from memhook.store.embedding import DEFAULT_MODEL, load_embedder
+event = json.load(sys.stdin)
+store, models = map(Path, sys.argv[1:])
+vector = load_embedder(DEFAULT_MODEL, models).embed_query(event["prompt"][:1000])
+lancedb.connect(store).open_table("memories").search(vector, vector_column_name="vector").limit(50).to_arrow()
+"""
+IMPORTS = "import lancedb, fastembed"
+
+Samples = dict[str, list[float]]
+
+
+def main() -> int:
+    rounds = arguments().rounds
+    home = prepared_home()
+    os.environ["HOME"] = str(home)
+    for name in [name for name in os.environ if name.startswith(("XDG_", "MEMHOOK_", "CLAUDE"))]:
+        del os.environ[name]
+    paths = user_paths()
+    control.started(paths)
+    try:
+        samples = measured(paths, rounds)
+        print_table(samples, paths, rounds)
+    finally:
+        control.stopped(paths)
+    return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200, help="rounds of everything that takes milliseconds")
+    return parser.parse_args()
+
+
+def prepared_home() -> Path:
+    """A home whose store holds the memories; embedding them takes minutes, so it is kept for the next run."""
+    home = CACHE / f"home-{MEMORIES}"
+    if (home / "complete").exists():
+        return home
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    lines = home / "memories.jsonl"
+    lines.write_text("".join(json.dumps(memory(number)) + "\n" for number in range(MEMORIES)), encoding="utf-8")
+    print(f"embedding {MEMORIES} generated memories, once ...", file=sys.stderr)
+    command = [sys.executable, "-m", "memhook.cli", "--no-daemon", "import", str(lines)]
+    subprocess.run(command, check=True, env={**os.environ, "HOME": str(home)}, stdout=subprocess.DEVNULL)
+    (home / "complete").touch()
+    return home
+
+
+# Developer-like text: enough different subjects that a prompt concerns a few memories, not half of them.
+SUBJECTS = (
+    *("ledger", "invoice", "session", "cache", "queue", "replica", "migration", "webhook", "token", "deploy"),
+    *("parser", "index", "scheduler", "importer", "router", "gateway", "billing", "upload", "mailer", "audit"),
+)
+PARTS = ("handler", "timeout", "retry", "schema", "batch", "cursor", "lock", "header", "payload", "fixture", "pool")
+EVENTS = ("fails", "times out", "loops forever", "leaks memory", "returns stale data", "drops rows", "runs twice")
+CAUSES = (
+    "the connection was reused after a fork",
+    "the clock of the host was behind",
+    "two workers took the same lease",
+    "the default changed in the last release",
+    "the header is case sensitive there",
+    "a transaction stayed open overnight",
+)
+
+
+def memory(number: int) -> dict[str, object]:
+    chance = random.Random(number)
+    subject, part = chance.choice(SUBJECTS), chance.choice(PARTS)
+    name = f"{subject}_{part}_{number % 997}"
+    content = (
+        f"{name} in src/{subject}/{part}.py {chance.choice(EVENTS)} when {chance.choice(CAUSES)}. "
+        f"Error E{1000 + number % 8999} is the sign. Fix: set {part}_limit to {chance.randint(2, 900)} "
+        f"and restart the {chance.choice(SUBJECTS)} {chance.choice(PARTS)}."
+    )
+    day = f"2026-{1 + number % 9:02d}-{1 + number % 28:02d}T10:00:00Z"
+    return {"title": f"{subject} {part} {number}", "content": content, "tags": [subject, part], "created": day}
+
+
+def prompt(number: int) -> str:
+    """About one of the memories, 20 to 3,000 characters long, most of them short as real ones are."""
+    chance = random.Random(f"prompt {number}")
+    about = str(memory(chance.randrange(MEMORIES))["content"])
+    length = round(20 * 150 ** chance.random())
+    text = f"why is it that {about.partition('.')[0]}? "
+    while len(text) < length:
+        text += f"I saw this in the log at line {chance.randint(1, 999)}: {chance.choice(CAUSES)}. "
+    return text[: max(length, 20)]
+
+
+def measured(paths: Paths, rounds: int) -> Samples:
+    """Interleaved, so that what else the machine does falls on all of it alike."""
+    samples: Samples = {}
+    with echo_server() as echo_state:
+        steps: dict[str, Callable[[int], object]] = {
+            "bare interpreter": lambda _: run([sys.executable, "-I", "-S", "-c", "pass"]),
+            "client, echo socket": lambda n: run(client(), event(n), XDG_STATE_HOME=str(echo_state)),
+            "whole prompt hook, warm": whole_hook,
+        }
+        for step in steps.values():
+            step(0)
+        for number in range(1, rounds + 1):
+            for name, step in steps.items():
+                samples.setdefault(name, []).append(timed(lambda step=step, number=number: step(number)))
+    for number in range(RARE_SAMPLES):
+        for name, step in rare_steps(paths).items():
+            samples.setdefault(name, []).append(timed(lambda step=step, number=number: step(number)))
+        control.started(paths)
+        control.called(paths, "search", {"query": "warm"})
+    return samples
+
+
+def rare_steps(paths: Paths) -> dict[str, Callable[[int], object]]:
+    naive = [sys.executable, "-c", NAIVE, str(paths.store), str(paths.models)]
+    return {
+        "the naive way": lambda n: run(naive, event(n)),
+        "importing lancedb, fastembed": lambda _: run([sys.executable, "-c", IMPORTS]),
+        "cold SessionStart": lambda n: cold_start(paths, n),
+    }
+
+
+def cold_start(paths: Paths, number: int) -> float:
+    control.stopped(paths)
+    started = time.perf_counter()
+    whole_hook(number, "SessionStart")
+    return time.perf_counter() - started
+
+
+def whole_hook(number: int, name: str = "UserPromptSubmit") -> None:
+    """Both entries at once, as Claude Code runs them from hooks.json."""
+    body = event(number, name)
+    entries = []
+    for part in (1, 2):
+        command = ["/bin/sh", "-c", f'"{LAUNCH}" {name} {part}']
+        entries.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=False))
+    for entry in entries:
+        assert entry.stdin is not None
+        entry.stdin.write(body)
+        entry.stdin.close()
+    for entry in entries:
+        assert entry.stdout is not None
+        entry.stdout.read()
+        entry.stdout.close()
+        entry.wait()
+
+
+def event(number: int, name: str = "UserPromptSubmit") -> bytes:
+    payload = {"hook_event_name": name, "session_id": f"bench {number} {time.time_ns()}", "cwd": str(ROOT)}
+    extra = (
+        {"prompt": prompt(number), "prompt_id": f"p{number}"} if name == "UserPromptSubmit" else {"source": "startup"}
+    )
+    return json.dumps({**payload, **extra}).encode()
+
+
+def client() -> list[str]:
+    return [sys.executable, "-I", "-S", hook_client.__file__, "UserPromptSubmit", "1"]
+
+
+def run(command: list[str], given: bytes = b"", **environment: str) -> None:
+    subprocess.run(
+        command, input=given, check=True, stdout=subprocess.DEVNULL, close_fds=False, env={**os.environ, **environment}
+    )
+
+
+def timed(step: Callable[[], object]) -> float:
+    """Milliseconds; a step that times itself, because it has to prepare something first, returns seconds."""
+    started = time.perf_counter()
+    own = step()
+    return (own if isinstance(own, float) else time.perf_counter() - started) * 1000
+
+
+class echo_server:  # noqa: N801  used like a function
+    """A daemon's socket that answers everything with nothing: what is left is the client's own time."""
+
+    def __enter__(self) -> Path:
+        self._folder = tempfile.TemporaryDirectory(prefix="memhook-echo-")
+        state = Path(self._folder.name)
+        (state / "memhook").mkdir(mode=0o700)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(state / "memhook" / "daemon.sock"))
+        self._listener.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+        return state
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                wire.read_block(connection, wire.MAX_HEADER)
+                wire.read_block(connection, wire.MAX_BODY)
+                connection.sendall(wire.block(b""))
+                connection.recv(1)
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+        self._folder.cleanup()
+
+
+def print_table(samples: Samples, paths: Paths, rounds: int) -> None:
+    bare = percentile(samples["bare interpreter"], 50)
+    imports = percentile(samples["importing lancedb, fastembed"], 50)
+    status = control.called(paths, "daemon_status")
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, {rounds} rounds, {MEMORIES:,} memories: `scripts/bench`\n")
+    print("| what | p50 ms | p95 ms | p50 / bare | p95 / bare |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, values in samples.items():
+        p50, p95 = percentile(values, 50), percentile(values, 95)
+        print(f"| {name} | {p50:.1f} | {p95:.1f} | {p50 / bare:.1f} | {p95 / bare:.1f} |")
+    cold = percentile(samples["cold SessionStart"], 50) / imports
+    print(f"\nA cold SessionStart takes {cold:.2f} times as long as importing lancedb and fastembed.")
+    print(f"The daemon uses {status['memory_mb']} MB of memory.")
+    stages = ", ".join(f"{name} {p50:.1f}" for name, p50 in stage_medians(paths).items())
+    print(f"Inside the daemon a warm prompt takes, in ms at p50: {stages}.")
+
+
+def stage_medians(paths: Paths) -> dict[str, float]:
+    with sqlite3.connect(paths.ledger) as ledger:
+        rows = ledger.execute(
+            "SELECT milliseconds FROM injection WHERE event = 'UserPromptSubmit' ORDER BY id DESC LIMIT 200"
+        ).fetchall()
+    stages: Samples = {}
+    for (text,) in rows:
+        for name, value in json.loads(text).items():
+            stages.setdefault(name, []).append(value)
+    return {name: percentile(values, 50) for name, values in stages.items()}
+
+
+def percentile(values: list[float], percent: int) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, round(len(ordered) * percent / 100))]
+
+
+def machine() -> str:
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

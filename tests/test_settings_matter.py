@@ -1,0 +1,160 @@
+"""A setting nobody reads does not exist: for each there is a test showing that it changes what memhook does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.context import engine as engine_module
+from memhook.core.relevance import THRESHOLDS, Level
+from memhook.hooks.runner import Runner
+from memhook.paths import user_paths
+from memhook.settings import setting_keys
+from memhook.store.embedding import Embedder
+from tests.daemon import test_server
+from tests.fake_embedder import HashEmbedder
+from tests.hooks import conftest, test_prompt, test_runner, test_session_start
+from tests.hooks.conftest import Assistant
+from tests.hooks.test_prompt import FACT, QUESTION, configure
+from tests.store.test_ledger import INJECTION
+
+real_embedder, runner, assistant = conftest.real_embedder, conftest.runner, conftest.assistant
+
+LONG = f"{FACT} {' '.join(f'On day {day} shard {day} was looked at.' for day in range(30))} That was the end of it."
+
+
+def test_preview_chars_is_the_length_of_a_preview(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(LONG)
+
+    def shown(session: str) -> int:
+        line = next(line for line in assistant.prompts(QUESTION, session=session).split("\n") if "primary" in line)
+        return len(line.strip())
+
+    assert 100 < shown("a") <= 200 + len("… ") + len(" …")
+    configure(home, "preview_chars = 60")
+    assert shown("b") <= 60 + len("… ") + len(" …")
+
+
+def test_detail_is_how_much_of_a_memory_is_shown(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(LONG, tags=["db"])
+    assert "That was the end of it." not in assistant.prompts(QUESTION, session="a")
+    configure(home, 'hooks.detail = "full"')
+    assert "That was the end of it.\n  Tags: db\n" in assistant.prompts(QUESTION, session="b")
+    configure(home, 'hooks.detail = "cascade"\nmax_tokens = 350')
+    cascaded = assistant.prompts(QUESTION, session="c")
+    assert FACT in cascaded
+    assert "That was the end of it." not in cascaded
+
+
+def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(FACT)
+    doubtful = next(prompt for prompt in VAGUER_AND_VAGUER if is_doubtful(assistant, prompt))
+    configure(home, 'hooks.relevance = "strict"')
+    assert assistant.prompts(doubtful, session="a") == ""
+    configure(home, 'hooks.relevance = "eager"')
+    assert FACT in assistant.prompts(doubtful, session="b")
+
+
+VAGUER_AND_VAGUER = (
+    "where does reconciliation read from?",
+    "is the ledger job reading from the right database?",
+    "what do we know about replicas?",
+    "why is the job late, is a database behind?",
+    "how far behind is the copy of the database?",
+    "which database do nightly jobs read from?",
+    "the accounts do not match",
+    "the books are wrong again",
+    "data is stale",
+    "what lags?",
+    "how long is a sync delay?",
+    "primary or secondary?",
+)
+
+
+def is_doubtful(assistant: Assistant, prompt: str) -> bool:
+    best = assistant.calls("why", prompt=prompt)["relevance"]["best"]
+    return bool(THRESHOLDS[Level.EAGER].best <= best < THRESHOLDS[Level.STRICT].best)
+
+
+def test_the_store_is_where_its_uri_says(assistant: Assistant, home: Path, tmp_path: Path) -> None:
+    assistant.remembers(FACT)
+    configure(home, f'store.uri = "{tmp_path}/elsewhere"')
+    assert assistant.prompts(QUESTION) == ""
+    assistant.remembers(FACT)
+    assert (tmp_path / "elsewhere" / "memories.lance").is_dir()
+    assert FACT in assistant.prompts(QUESTION)
+
+
+def test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded(model: str, _models: Path) -> Future[Embedder]:
+        embedder: Future[Embedder] = Future()
+        embedder.set_result(HashEmbedder(model))
+        return embedder
+
+    monkeypatch.setattr(engine_module, "loading_embedder", loaded)
+    assistant = Assistant(Runner(user_paths()), tmp_path)
+    assistant.remembers(FACT)
+    configure(home, 'embedding.model = "another"')
+    before = assistant.calls("status")
+    assistant.runner.keep_house()
+    assert (before["model"], before["configured_model"]) == ("granite-embedding-30m-english", "another")
+    assert assistant.calls("status")["model"] == "another"
+
+
+def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None:
+    now = datetime.now(UTC)
+    runner.engine.recorded(replace(INJECTION, at=now - timedelta(days=10)))
+
+    def is_kept() -> bool:
+        assert runner.engine._ledger is not None
+        return bool(runner.engine._ledger.events())
+
+    runner.engine.keep_house(now)
+    assert is_kept()
+    configure(home, "ledger.keep_days = 9")
+    runner.engine.keep_house(now + timedelta(hours=2))
+    assert not is_kept()
+
+
+def test_a_bad_value_costs_only_itself_and_the_log_says_so(
+    assistant: Assistant, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assistant.remembers(LONG)
+    configure(home, 'max_tokens = "many"\npreview_chars = 60\n')
+    with caplog.at_level(logging.WARNING, logger="memhook"):
+        context = assistant.prompts(QUESTION)
+    assert "the primary" in context
+    assert max(map(len, context.split("\n")[3:])) <= 70
+    assert "max_tokens = 'many'" in caplog.text
+    assert "config.toml" in caplog.text
+    assert assistant.calls("status")["max_tokens"] == 4000
+
+
+SHOWN_BY: dict[str, Callable[..., Any]] = {
+    "enabled": test_runner.test_switched_off_means_silent,
+    "max_tokens": test_prompt.test_the_budget_bounds_the_whole_text_and_takes_effect_at_once,
+    "preview_chars": test_preview_chars_is_the_length_of_a_preview,
+    "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
+    "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
+    "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
+    "hooks.session_start.max_memories": (
+        test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
+    ),
+    "store.uri": test_the_store_is_where_its_uri_says,
+    "embedding.model": test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete,
+    "daemon.idle_minutes": test_server.test_an_idle_daemon_ends_by_itself,
+    "ledger.keep_days": test_the_ledger_is_kept_for_so_many_days,
+}
+
+
+def test_every_setting_is_shown_to_change_behaviour() -> None:
+    assert tuple(SHOWN_BY) == setting_keys()
