@@ -34,8 +34,8 @@ def test_preview_chars_is_the_length_of_a_preview(assistant: Assistant, home: Pa
     assistant.remembers(LONG)
 
     def shown(session: str) -> int:
-        line = next(line for line in assistant.prompts(QUESTION, session=session).split("\n") if "primary" in line)
-        return len(line.strip())
+        lines = assistant.prompts(QUESTION, session=session).split("\n")
+        return len(next(line for line in lines if line.startswith("  ")).strip())
 
     assert 100 < shown("a") <= 200 + len("… ") + len(" …")
     configure(home, "preview_chars = 60")

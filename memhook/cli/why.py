@@ -42,11 +42,13 @@ def _heading(report: Report) -> str:
     if not report["recorded"]:
         session = f"session {report['session']}" if report["session"] else "a new session"
         return f"What this prompt would get now in {session}"
-    agent = f", agent {report['agent']}" if report["agent"] else ""
-    return f"{report['event']} on {_moment(report['at'])}, session {report['session'] or 'without a name'}{agent}"
+    return f"{report['event']} on {_moment(report['at'])}"
 
 
 def _summary(report: Report) -> Iterator[str]:
+    for name in ("session", "agent"):
+        if report["recorded"] and report[name]:
+            yield from _row(name, report[name])
     yield from _row("outcome", _outcome(report))
     if report["relevance"] and report["relevance"]["best"] is not None:
         yield from _row("relevance", _standing(report["relevance"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from memhook.store.filters import Filter
 from memhook.store.ledger import Considered
 from memhook.store.memories import Candidate
 from memhook.store.project import Project, recent_work
+from memhook.store.schema import Vector
 
 CANDIDATES = 50
 HEAD_CHARS = 8_000
@@ -36,16 +37,12 @@ class Recalled:
     """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs."""
 
     worth_showing: tuple[Ranked, ...] = ()
-    rest: tuple[Ranked, ...] = ()
+    rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def with_the_rest(self, block: Block) -> Block:
         """`block` with what was not even offered to it."""
-        rest = (
-            Considered(one.memory.id, one.memory.content_hash, one.score, BELOW_RELEVANCE, parts=one.parts)
-            for one in self.rest
-        )
-        return replace(block, considered=(*block.considered, *rest))
+        return replace(block, considered=(*block.considered, *self.rest))
 
 
 def for_prompt(
@@ -54,12 +51,9 @@ def for_prompt(
     """What bears on the prompt among this project's and the global memories."""
     found = _ranking(library, prompt, surfacing(project, settings, now), stages)
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
-    ranked = found.ranked()
-    return Recalled(
-        tuple(one for one in ranked if one.memory.id in worth),
-        tuple(one for one in ranked if one.memory.id not in worth),
-        found.weights,
-    )
+    with stages.timed("fetch"):
+        ranked = found.ranked(library, worth)
+    return Recalled(tuple(ranked), found.considered_without(worth), found.weights)
 
 
 def kept_back(
@@ -68,13 +62,14 @@ def kept_back(
     """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
     found = _ranking(library, prompt, in_reach(project), Stages())
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
-    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in found.ranked())
+    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in found.ranked(library))
     return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
 
 
 def for_search(library: Library, query: str, allowed: Filter, limit: int) -> list[Ranked]:
     """The best answers to a query, relevant or not: the caller decides."""
-    return _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit)).ranked()[:limit]
+    found = _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit))
+    return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
 def for_session(
@@ -93,7 +88,8 @@ def for_session(
     with stages.timed("git"):
         work = recent_work(project.root, GIT_SECONDS) if project.root else None
     text = " ".join((work.branch, *work.subjects)) if work else ""
-    near = {one.memory.id: one for one in (_ranking(library, text, allowed, stages).ranked() if text.strip() else [])}
+    found = _ranking(library, text, allowed, stages).ranked(library) if text.strip() else []
+    near = {one.memory.id: one for one in found}
     with stages.timed("search"):
         pinned = library.store.newest(replace(allowed, pinned=True), limit)
         pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
@@ -126,30 +122,45 @@ class _Ranking:
     scores: Sequence[ranking.Scored]
     weights: Mapping[str, float]
 
-    def ranked(self) -> list[Ranked]:
-        return [Ranked(self.candidates[one.id].memory, round(one.score, 4), _parts(one)) for one in self.scores]
+    def ranked(self, library: Library, ids: Collection[str] | None = None) -> list[Ranked]:
+        """The memories themselves, best first: all, or those with these ids."""
+        scores = [one for one in self.scores if ids is None or one.id in ids]
+        memories = library.store.by_ids([one.id for one in scores])
+        return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
+
+    def considered_without(self, ids: Collection[str]) -> tuple[Considered, ...]:
+        """Those that are not worth fetching."""
+        return tuple(
+            Considered(
+                one.id, self.candidates[one.id].content_hash, round(one.score, 4), BELOW_RELEVANCE, parts=_parts(one)
+            )
+            for one in self.scores
+            if one.id not in ids
+        )
 
 
 def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
     """Every candidate that vectors or words bring up, scored."""
     text = _excerpt(text)
+
+    def embedded() -> Vector | None:
+        with stages.timed("embed"):
+            return library.query_vector(ranking.embedded_prompt(text))
+
     with stages.timed("terms"):
         asked = terms(text)
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
-    with stages.timed("embed"):
-        vector = library.query_vector(ranking.embedded_prompt(text))
     with stages.timed("search"):
-        candidates, searched = library.store.candidates(vector, asked, allowed, limit)
+        candidates, searched = library.store.candidates(embedded, asked, allowed, limit)
     with stages.timed("rank"):
         proposed = [
-            ranking.Candidate(one.memory.id, one.cosine, one.terms.split(), one.memory.created.isoformat())
-            for one in candidates
+            ranking.Candidate(one.id, one.cosine, one.terms.split(), one.created.isoformat()) for one in candidates
         ]
         scores = ranking.scored(
             asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
         )
-    return _Ranking({one.memory.id: one for one in candidates}, scores, weights)
+    return _Ranking({one.id: one for one in candidates}, scores, weights)
 
 
 def _excerpt(text: str) -> str:

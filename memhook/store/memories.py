@@ -44,6 +44,7 @@ WRITE_LOCK = ".write.lock"
 LOCK_SECONDS = 30.0
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
+CANDIDATE_COLUMNS = ("id", "content_hash", "created", "terms", "vector")
 VECTOR_INDEX_FROM = 5_000
 ROWS_IN_PARTITION = 256
 MIN_PROBES = 20  # with a quarter of the partitions: .99 of the 50 nearest on 10,000 memories
@@ -67,6 +68,10 @@ _INDEXES: dict[str, Any] = {
     "namespace": Bitmap(),
     "sensitivity": Bitmap(),
     "pinned": Bitmap(),
+    "redacted": Bitmap(),
+    "muted": Bitmap(),
+    "superseded_by": Bitmap(),
+    "forgotten": BTree(),
     "tags": LabelList(),
     "aliases": LabelList(),
 }
@@ -79,7 +84,9 @@ R = TypeVar("R")
 class Candidate:
     """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector."""
 
-    memory: Memory
+    id: str
+    content_hash: str
+    created: datetime
     terms: str
     cosine: float | None
 
@@ -127,21 +134,29 @@ class MemoryStore:
 
     @_translated
     def candidates(
-        self, vector: Vector | None, terms: Sequence[str], allowed: Filter, limit: int
+        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        """The `limit` nearest by vector and the `limit` best by words, by id; and out of how many they are."""
+        """The `limit` nearest by vector and the `limit` best by words, by id; and out of how many they are.
+
+        The words are searched for while the vector is still being made.
+        """
         if self._table is None:
             return [], 0
-        searched = self._searching.submit(self._table.count_rows, allowed.sql())
-        searches = []
-        if vector is not None:
-            searches.append(self._searching.submit(self._nearest, vector, allowed, limit))
-        if terms:
-            searches.append(self._searching.submit(self._matching, terms, allowed, limit))
-        found: dict[str, Candidate] = {}
-        for search in searches:
-            found |= {candidate.memory.id: candidate for candidate in _candidates(search.result(), vector)}
+        where = allowed.sql()
+        searched = self._searching.submit(self._table.count_rows, where)
+        by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
+        vector = vector_of_query()
+        tables = [] if vector is None else [self._nearest(vector, where, limit)]
+        tables += [by_words.result()] if by_words else []
+        found = {candidate.id: candidate for table in tables for candidate in _candidates(table, vector)}
         return [found[key] for key in sorted(found)], int(searched.result())
+
+    @_translated
+    def by_ids(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories that have these ids, by id."""
+        if self._table is None or not ids:
+            return {}
+        return {memory.id: memory for memory in self._rows(f"forgotten IS NULL AND id IN ({quoted(ids)})")}
 
     @_translated
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
@@ -354,15 +369,16 @@ class MemoryStore:
             partitions = rows // ROWS_IN_PARTITION
             self._table.create_index("vector", config=IvfFlat(distance_type="dot", num_partitions=partitions))
 
-    def _nearest(self, vector: Vector, allowed: Filter, limit: int) -> pa.Table:
+    def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        query = query.distance_type("dot").nprobes(max(MIN_PROBES, self._table.count_rows() // ROWS_IN_PARTITION // 4))
-        return query.where(allowed.sql(), prefilter=True).limit(limit).to_arrow()
+        probes = max(MIN_PROBES, self._table.count_rows() // ROWS_IN_PARTITION // 4)
+        query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
+        return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
 
-    def _matching(self, terms: Sequence[str], allowed: Filter, limit: int) -> pa.Table:
+    def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
         words = " ".join(self.statistics.rarest(terms, QUERY_TERMS))
-        query = self._table.search(MatchQuery(words, "terms"), query_type="fts")
-        return query.where(allowed.sql(), prefilter=True).limit(limit).to_arrow()
+        query = self._table.search(MatchQuery(words, "terms"), query_type="fts").where(where, prefilter=True)
+        return query.select([*CANDIDATE_COLUMNS, "_score"]).limit(limit).to_arrow()
 
     def _rows(self, where: str) -> Iterator[Memory]:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()
@@ -382,9 +398,9 @@ class MemoryStore:
 
 def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
     cosines = _cosines(found, vector)
-    rows = found.select([*MEMORY_COLUMNS, "terms"]).to_pylist()
+    rows = found.drop_columns(["vector"]).to_pylist()
     for row, cosine in zip(rows, cosines, strict=True):
-        yield Candidate(memory_of(row), row["terms"], cosine)
+        yield Candidate(row["id"], row["content_hash"], row["created"], row["terms"], cosine)
 
 
 def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:

@@ -25,6 +25,7 @@ NOTE: dict[str, Any] = {
     "sensitivity": "normal",
     "pinned": False,
     "redacted": False,
+    "muted": False,
     "origin": "user",
     "created": "2026-02-14T09:30:00+00:00",
     "updated": "2026-02-14T09:30:00+00:00",

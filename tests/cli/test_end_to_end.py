@@ -59,3 +59,19 @@ def test_status_and_doctor_without_a_daemon_start_none(cli: Cli) -> None:
     checks = cli("--no-daemon", "doctor", "--json").json["checks"]
     assert [check for check in checks if not check["ok"]] == []
     assert not user_paths().socket.exists()
+
+
+def test_what_a_prompt_would_get_is_explained_muted_and_counted(cli: Cli, in_a_project: Path, one_engine: None) -> None:
+    urn = cli("remember", "Deploys hang without the VPN.", "--json").json["memory"]["urn"]
+    question = "why do deploys hang without the VPN?"
+    shown = cli("why", question)
+    assert f"{urn}  preview, characters 0 to 29" in shown.out
+    assert "\n  Deploys hang without the VPN.\n(end of memhook notes)\n" in shown.out
+    assert cli("why").code == 1
+    cli("mute", urn)
+    assert f"{urn}  muted\n" in cli("why", question).out
+    assert " · muted\n" in cli("list").out
+    cli("unmute", urn)
+    cli("pause", "30m", "--project")
+    assert "nothing: paused" in cli("why", question).out
+    assert cli("stats", "--json").json["never_surfaced"] == 1

@@ -28,7 +28,7 @@ def test_the_way_to_the_hook_client_imports_nothing_else_of_the_command_line() -
 def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     config, daemon = ("show", "get", "set", "unset", "path", "edit"), ("start", "stop", "restart", "status")
-    names = [[name] for name in COMMANDS if name] + [["hook"]]
+    names = [[name] for name in COMMANDS if name] + [["hook"], ["models", "list"], ["models", "pull"]]
     names += [["config", action] for action in config] + [["daemon", action] for action in daemon]
     for name in names:
         shown = cli(*name, "--help")
@@ -48,7 +48,14 @@ def test_version_and_help_end_well(cli: Cli) -> None:
 
 
 def test_arguments_that_make_no_sense_exit_with_2_and_point_to_the_help(cli: Cli) -> None:
-    for arguments in (["nonsense"], ["remember"], ["list", "--nope"], ["config"], ["daemon", "dance"]):
+    for arguments in (
+        ["nonsense"],
+        ["remember"],
+        ["list", "--nope"],
+        ["config"],
+        ["daemon", "dance"],
+        ["stats", "--days", "0"],
+    ):
         result = cli(*arguments)
         assert result.code == 2
         assert "--help" in result.err
@@ -126,5 +133,5 @@ def test_windows_is_pointed_to_wsl(
 def test_completion_knows_the_commands_and_options(cli: Cli, shell: str) -> None:
     pytest.importorskip("shtab")
     script = cli("completion", shell).out
-    assert "remember" in script
+    assert all(command in script for command in ("remember", "why", "stats", "pause", "resume", "mute", "models"))
     assert "sensitivity" in script

@@ -305,3 +305,15 @@ def test_limits_are_numbers(engine: Engine, cli: Cli) -> None:
     assert cli("list", "--limit", "-1").code == 2
     assert cli("list", "--limit", "many").code == 2
     assert not engine.asked
+
+
+def test_mute_and_unmute_say_what_they_did(engine: Engine, cli: Cli) -> None:
+    engine.answers["mute"] = lambda references, muted: [NOTE | {"muted": muted}]
+    assert cli("mute", NOTE["urn"]).out.startswith("Muted: Replica lag\n")
+    assert cli("unmute", NOTE["urn"]).out == "No longer muted: Replica lag\nurn:memhook:k3v9x2m4p7qa  global\n"
+    assert cli("mute", NOTE["urn"], "--json").json == {"memories": [NOTE | {"muted": True}]}
+
+
+def test_a_muted_memory_is_marked(engine: Engine, cli: Cli) -> None:
+    engine.answers["get"] = [NOTE | {"muted": True}]
+    assert " · muted\n" in cli("get", "x").out

@@ -26,6 +26,8 @@ STATUS: dict[str, Any] = {
     "model": "granite-embedding-30m-english",
     "configured_model": "granite-embedding-30m-english",
     "embedding_problem": "",
+    "by_meaning": True,
+    "renewal": None,
     "max_tokens": 4000,
     "ledger": "/state/ledger.sqlite3",
 }
@@ -81,10 +83,18 @@ def test_status_is_one_screen(engine: Engine, cli: Cli, running: dict[str, Any])
 
 
 def test_status_says_why_there_is_no_search_by_meaning(engine: Engine, cli: Cli, running: dict[str, Any]) -> None:
-    engine.answers["status"] = STATUS | {"embedding_problem": "The model file is missing."}
-    assert "search by words alone: The model file is missing." in cli("status").out
-    engine.answers["status"] = STATUS | {"configured_model": "all-MiniLM-L6-v2"}
-    assert "granite-embedding-30m-english, to become all-MiniLM-L6-v2" in cli("status").out
+    problem = "The model file is missing."
+    engine.answers["status"] = STATUS | {"embedding_problem": problem, "by_meaning": False}
+    assert f"search by words alone: {problem}" in cli("status").out
+
+
+def test_status_says_how_far_another_model_is(engine: Engine, cli: Cli, running: dict[str, Any]) -> None:
+    other = STATUS | {"configured_model": "all-MiniLM-L6-v2"}
+    engine.answers["status"] = other | {"renewal": {"done": 64, "total": 100}}
+    becoming = "granite-embedding-30m-english, to become all-MiniLM-L6-v2"
+    assert f"model     {becoming}, 64 of 100 embedded\n" in cli("status").out
+    engine.answers["status"] = other | {"embedding_problem": "The package is missing."}
+    assert f"model     {becoming}: The package is missing.\n" in cli("status").out
 
 
 def test_daemon_status_tells_by_exit_code_whether_it_runs(cli: Cli, running: dict[str, Any]) -> None:

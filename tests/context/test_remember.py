@@ -78,7 +78,7 @@ def test_an_edit_keeps_the_name_and_is_found_by_its_new_words_only(library: Libr
     assert changed.title == "the deploy runs on buildkite"
     assert found(library, [memory.id]) == [changed]
     assert titles(library, "buildkite") == ["the deploy runs on buildkite"]
-    assert library.store.candidates(None, ["jenkin"], Filter(), 5) == ([], 1)
+    assert library.store.candidates(lambda: None, ["jenkin"], Filter(), 5) == ([], 1)
 
 
 def test_an_edit_may_not_make_a_second_memory_of_the_same_content(library: Library) -> None:

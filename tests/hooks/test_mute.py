@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
@@ -26,7 +27,7 @@ def test_an_edit_leaves_it_muted(assistant: Assistant) -> None:
     assert assistant.calls("edit", reference=urn, title="Replica lag")["muted"]
 
 
-def test_an_export_that_is_imported_elsewhere_keeps_it_muted(assistant: Assistant, tmp_path: object) -> None:
+def test_an_export_that_is_imported_elsewhere_keeps_it_muted(assistant: Assistant, tmp_path: Path) -> None:
     urn = assistant.remembers(FACT)
     assistant.calls("mute", references=[urn])
     line = json.dumps(assistant.calls("export_page")[0])

@@ -89,3 +89,28 @@ def test_a_damaged_file_is_an_error_that_says_so_and_is_left_alone(tmp_path: Pat
     with pytest.raises(StoreError, match="cannot be used"):
         Ledger(path)
     assert path.read_bytes().startswith(b"not a database")
+
+
+def test_the_last_event_that_got_any_text_is_found_behind_silent_ones(ledger: Ledger) -> None:
+    ledger.record(INJECTION)
+    silent = replace(INJECTION, outcome="small talk", text="", tokens=0, considered=())
+    ledger.record(silent)
+    assert ledger.last_injection(session="s1") == silent
+    assert ledger.last_injection(session="s1", with_text=True) == INJECTION
+    assert ledger.last_injection(project=INJECTION.project, with_text=True) == INJECTION
+
+
+def test_events_and_what_surfaced_are_counted_for_some_days_and_one_project(ledger: Ledger) -> None:
+    old = replace(INJECTION, at=NOW - timedelta(days=9))
+    elsewhere = replace(INJECTION, project="elsewhere", considered=(SECOND,))
+    for injection in (old, INJECTION, elsewhere):
+        number = ledger.record(injection)
+        for part in (1, 2):
+            ledger.delivered(number, part)
+    ledger.record(INJECTION)  # and never delivered
+    assert [event.at for event in ledger.events()] == [old.at, NOW, NOW, NOW]
+    assert len(ledger.events(NOW - timedelta(days=7))) == 3
+    assert len(ledger.events(project="elsewhere")) == 1
+    assert ledger.surfaced() == {"bbbbbbbbbbbb": 3, "aaaaaaaaaaaa": 2}
+    assert list(ledger.surfaced()) == ["bbbbbbbbbbbb", "aaaaaaaaaaaa"]
+    assert ledger.surfaced(NOW - timedelta(days=7), "elsewhere") == {"bbbbbbbbbbbb": 1}

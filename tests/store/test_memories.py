@@ -60,13 +60,18 @@ def add(store: MemoryStore, *memories: Memory) -> None:
         store.add(memories, [axis(number) for number in range(len(memories))], MODEL)
 
 
-def matching(store: MemoryStore, text: str, allowed: Filter = Filter()) -> list[str]:  # noqa: B008  it is frozen
-    return [found.memory.content for found in store.candidates(None, terms(text), allowed, 50)[0]]
+def matching(store: MemoryStore, text: str) -> list[str]:
+    return contents(store, store.candidates(lambda: None, terms(text), Filter(), 50)[0])
+
+
+def contents(store: MemoryStore, found: list[Candidate]) -> list[str]:
+    memories = store.by_ids([one.id for one in found])
+    return [memories[one.id].content for one in found]
 
 
 def test_a_store_nobody_wrote_to_is_empty_and_makes_no_files(store: MemoryStore, tmp_path: Path) -> None:
     assert store.count() == 0
-    assert store.candidates(axis(0), ["word"], Filter(), 5) == ([], 0)
+    assert store.candidates(lambda: axis(0), ["word"], Filter(), 5) == ([], 0)
     assert store.by_reference(["anything"], Filter()) == []
     assert not (tmp_path / "store").exists()
 
@@ -97,10 +102,11 @@ def test_a_memory_comes_back_as_it_went_in_also_from_another_process(store: Memo
 
 def test_nearest_and_matching_are_united_with_exact_cosines(store: MemoryStore) -> None:
     add(store, memory(1, "alpha"), memory(2, "beta"), memory(3, "gamma"))
-    found, searched = store.candidates(axis(0), terms("gamma"), Filter(), 1)
+    found, searched = store.candidates(lambda: axis(0), terms("gamma"), Filter(), 1)
     assert searched == 3
-    assert [(one.memory.content, one.cosine) for one in found] == [("alpha", 1.0), ("gamma", 0.0)]
-    assert found[0] == Candidate(found[0].memory, "alpha 1 march 2026", 1.0)
+    assert contents(store, found) == ["alpha", "gamma"]
+    assert [one.cosine for one in found] == [1.0, 0.0]
+    assert found[0] == Candidate("m00000000001", content_hash("alpha"), NOW, "alpha 1 march 2026", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +176,7 @@ def test_a_filter_lets_through_what_it_says(store: MemoryStore, allowed: Filter,
     )
     assert {one.content for one in store.newest(allowed, 50)} == seen
     assert store.count(allowed) == len(seen)
-    assert {one.memory.content for one in store.candidates(axis(0), [], allowed, 50)[0]} == seen - {"empty"}
+    assert set(contents(store, store.candidates(lambda: axis(0), [], allowed, 50)[0])) == seen - {"empty"}
 
 
 def test_the_last_changed_come_first_page_by_page(store: MemoryStore) -> None:
@@ -255,7 +261,7 @@ def test_a_store_deleted_under_it_is_an_error_not_a_crash(store: MemoryStore, tm
     add(store, memory(1, "a note"))
     shutil.rmtree(tmp_path / "store")
     with pytest.raises(StoreError, match="could not be used"):
-        store.candidates(axis(0), ["note"], Filter(), 5)
+        store.candidates(lambda: axis(0), ["note"], Filter(), 5)
 
 
 def test_vectors_of_another_model_are_not_stored_beside_the_table_s_own(store: MemoryStore) -> None:
@@ -283,6 +289,6 @@ def test_a_large_store_gets_a_vector_index_and_new_memories_are_found_beside_it(
     indexes = lancedb.connect(tmp_path / "store").open_table("memories").list_indices()
     assert "vector" in {index.columns[0] for index in indexes}
     add(store, memory(1000, "after the index"))
-    found, searched = store.candidates(axis(0), [], Filter(), 5)
+    found, searched = store.candidates(lambda: axis(0), [], Filter(), 5)
     assert searched == 601
-    assert {"note 0", "note 384", "after the index"} <= {one.memory.content for one in found if one.cosine == 1.0}
+    assert {"note 0", "note 384", "after the index"} <= set(contents(store, [o for o in found if o.cosine == 1.0]))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+from memhook.errors import NotFound
+from tests.cli.conftest import Cli, Engine
+
+SHOWN: dict[str, Any] = {
+    "urn": "urn:memhook:k3v9x2m4p7qa",
+    "title": "Ledger reconciliation must read from the primary: the replica lags far behind it",
+    "exists": True,
+    "changed_since": False,
+    "score": 0.9312,
+    "score_parts": {"dense": 0.81, "lexical": 0.63, "companion": 0.0},
+    "shown": True,
+    "reason": "",
+    "level": "preview",
+    "passage": [120, 310],
+    "tokens": 62,
+    "part": 1,
+}
+NOT_SHOWN = {"shown": False, "level": "", "passage": None, "tokens": 0, "part": 0}
+MUTED = SHOWN | NOT_SHOWN | {"urn": "urn:memhook:mmmmmmmmmmmm", "title": "A muted note", "reason": "muted"}
+GONE = SHOWN | NOT_SHOWN | {"title": None, "exists": False, "reason": "over budget"}
+BELOW = SHOWN | NOT_SHOWN | {"title": "The office cat " * 9, "score": 0.05, "reason": "below relevance"}
+TEXT = "## Relevant memories (memhook)\nNotes.\n- (general) urn:memhook:k3v9x2m4p7qa\n  text\n\n  more\n(end)"
+REPORT: dict[str, Any] = {
+    "recorded": True,
+    "at": "2026-02-14T09:30:00+00:00",
+    "event": "UserPromptSubmit",
+    "client": "claude",
+    "session": "0f8c7a52-3d11-4c7e-9a55-1c9d5e6b7f80",
+    "agent": "",
+    "project": "github.com/a/b",
+    "outcome": "shown",
+    "relevance": {"level": "balanced", "speaks_from": 0.5, "shows_from": 0.1, "best": 0.9312},
+    "budget": 4000,
+    "tokens": 1010,
+    "milliseconds": {"project": 0.1, "embed": 6.1, "search": 5.25, "total": 14.2},
+    "candidates": [SHOWN, MUTED, GONE, BELOW],
+    "withheld": {"confidential": 2},
+    "parts": [TEXT],
+    "last_shown": None,
+}
+
+
+def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT
+    out = cli("why").out
+    lines = out.splitlines()
+    assert engine.asked[0][1] == {"prompt": None, "session": "", "shown": False, "part_units": 10_000}
+    assert "outcome    1 memory shown" in lines
+    assert "relevance  best score 0.93; memhook speaks from 0.50 on" in out
+    assert "budget     [########----------------------] 1010 of 4000 tokens" in lines
+    assert "time       14.2 ms: project 0.1, embed 6.1, search 5.2" in lines
+    assert "counted    2 confidential: such memories are never shown, and not named here" in lines
+    assert "        urn:memhook:k3v9x2m4p7qa  preview, characters 120 to 310, 62 tokens" in lines
+    assert "        dense 0.81, lexical 0.63, companion 0.00" in lines
+    assert "        urn:memhook:mmmmmmmmmmmm  muted" in lines
+    assert "  0.93  (no longer exists)" in lines
+    assert "   0.05   0.81     0.63  urn:memhook:k3v9x2m4p7qa  The office cat The office…" in lines
+    assert max(map(len, lines)) <= 80
+    assert out.endswith(f"\nThe text:\n{TEXT}\n")
+    assert cli("why", "--json").json == REPORT
+
+
+def test_both_parts_are_shown(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT | {"parts": [TEXT, TEXT], "candidates": [SHOWN, SHOWN | {"part": 2}]}
+    out = cli("why").out
+    assert "2 memories shown in 2 parts" in out
+    assert "companion 0.00, part 2 of 2\n" in out
+    assert f"The text, part 1 of 2:\n{TEXT}\n\nThe text, part 2 of 2:\n{TEXT}\n" in out
+
+
+def test_silence_is_explained_in_a_few_lines(engine: Engine, cli: Cli) -> None:
+    silent = {"outcome": "small talk", "parts": [], "candidates": [], "withheld": {}, "tokens": 0}
+    unjudged = {"relevance": REPORT["relevance"] | {"best": None}, "last_shown": "2026-02-14T09:00:00+00:00"}
+    engine.answers["why"] = REPORT | silent | unjudged
+    out = cli("why").out
+    assert "outcome    nothing was added: small talk\n" in out
+    assert "[------------------------------] 0 of 4000 tokens" in out
+    assert "relevance" not in out
+    assert out.endswith(": memhook why --shown\n")
+
+
+def test_a_prompt_is_asked_about_as_it_was_typed(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT | {"recorded": False, "session": ""}
+    assert cli("why", "how do", "we deploy?").out.startswith("What this prompt would get now in a new session\n")
+    assert engine.asked[0][1]["prompt"] == "how do we deploy?"
+    cli("why", "", "--session", "s1", "--shown")
+    assert engine.asked[1][1] == {"prompt": "", "session": "s1", "shown": True, "part_units": 10_000}
+
+
+def test_no_record_says_what_to_do(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = NotFound("Nothing is recorded in this project yet.", 'memhook why "x"')
+    result = cli("why")
+    assert (result.code, result.out) == (1, "")
+    assert "Nothing is recorded" in result.err

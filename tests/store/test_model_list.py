@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from memhook.store.embedding import known_models, listed_models
+from memhook.store.model_files import GRANITE
+
+PULLED = "BAAI/bge-small-en-v1.5"
+
+
+def test_every_known_model_is_listed_with_whether_it_is_here(tmp_path: Path) -> None:
+    listed = listed_models(tmp_path)
+    assert tuple(model.id for model in listed) == known_models()
+    assert [model.id for model in listed if model.is_here and not model.is_packaged] == []
+    granite = listed[0]
+    assert (granite.id, granite.is_packaged, granite.is_here, granite.dimensions) == (GRANITE.id, True, True, 384)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_was_pulled_is_here_and_half_of_one_is_not(tmp_path: Path) -> None:
+    snapshot = tmp_path / "fastembed" / "models--Qdrant--bge-small-en-v1.5-onnx-Q" / "snapshots" / "0"
+    snapshot.mkdir(parents=True)
+
+    def is_here() -> bool:
+        return next(model.is_here for model in listed_models(tmp_path) if model.id == PULLED)
+
+    assert not is_here()
+    (snapshot / "model_optimized.onnx").touch()
+    assert is_here()
