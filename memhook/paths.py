@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from memhook.errors import StoreError
 
 PROJECT_FILE = ".memhook.toml"
 ENVIRONMENT_PREFIX = "MEMHOOK_"
+FALLBACK_PARENT = Path("/tmp")  # noqa: S108  what is found there is checked to be the user's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +93,16 @@ def writable_state(preferred: Path) -> Path:
     try:
         private_directory(preferred)
     except (OSError, StoreError):
-        return Path("/tmp") / f"memhook-{os.getuid()}"  # noqa: S108  checked to be the user's own by private_directory
+        return FALLBACK_PARENT / f"memhook-{os.getuid()}"
     return preferred
 
 
 def private_directory(path: Path) -> Path:
     """`path` as a directory that only this user can enter, made when missing; raises when it is someone else's."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    status = path.lstat()
-    if not stat.S_ISDIR(status.st_mode) and not path.is_dir():
+    if path.is_symlink() and path.parent == FALLBACK_PARENT:
+        raise StoreError(f"{path} is a link, which anybody could have made.", "Remove it, then try again.")
+    if not path.is_dir():
         raise StoreError(f"{path} is not a directory.", "Move it away, then try again.")
     if path.stat().st_uid != os.getuid():
         raise StoreError(f"{path} belongs to another user.", "Remove it or choose another folder by the XDG variables.")

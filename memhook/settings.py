@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput
@@ -17,6 +18,9 @@ from memhook.paths import ENVIRONMENT_PREFIX
 Detail = Literal["preview", "cascade", "full"]
 Relevance = Literal["strict", "balanced", "eager"]
 Source = Literal["default", "user file", "project file", "environment"]
+
+
+LARGEST_FILE = 64 * 1024
 
 
 class _Section(BaseModel):
@@ -33,8 +37,19 @@ class Hooks(_Section):
     session_start: SessionStart = SessionStart()
 
 
+class Pack(_Section):
+    half_life_days: float = Field(30, gt=0, le=3650)
+
+
 class Store(_Section):
     uri: str = ""
+
+    @field_validator("uri")
+    @classmethod
+    def _means_the_same_everywhere(cls, uri: str) -> str:
+        if uri and not uri.startswith(("/", "~/")) and "://" not in uri:
+            raise ValueError("it must be an absolute path, one below ~/, or a location such as s3://bucket/path")
+        return uri
 
 
 class Embedding(_Section):
@@ -61,6 +76,7 @@ class Settings(BaseSettings):
     preview_chars: int = Field(200, ge=40, le=2000)
     namespaces: tuple[str, ...] = ()
     hooks: Hooks = Hooks()
+    pack: Pack = Pack()
     store: Store = Store()
     embedding: Embedding = Embedding()
     daemon: Daemon = Daemon()
@@ -159,10 +175,14 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 def _toml(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
+        status = path.stat()
+        # A project's file is somebody else's: it may be a pipe that never ends or a link to something endless.
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            raise OSError("it is not a plain file of reasonable size")
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         problems.append(f"{path} cannot be read ({error}). It is ignored.")
         return {}
 

@@ -24,9 +24,9 @@ def main() -> int:
         environment = {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8"}
 
         def run(*arguments: str, given: str = "") -> str:
-            command = [*memhook, *arguments]
+            command = [memhook, *arguments]
             return subprocess.run(
-                command, input=given, text=True, env=environment, cwd=home, check=True, stdout=-1
+                command, input=given, text=True, env=environment, cwd=home, check=True, stdout=subprocess.PIPE
             ).stdout
 
         try:

@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
+settings.load_profile("no-clock")
 
 
 @pytest.fixture(autouse=True)

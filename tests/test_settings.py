@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -107,3 +108,24 @@ def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
     with pytest.raises(InvalidInput) as refused:
         checked("max_token", 10)
     assert all(key in refused.value.hint for key in setting_keys())
+
+
+def test_a_project_file_that_never_ends_is_not_read(tmp_path: Path) -> None:
+    endless = tmp_path / ".memhook.toml"
+    endless.symlink_to("/dev/zero")
+    assert "not a plain file" in load_settings(tmp_path / "none", endless).problems[0]
+    endless.unlink()
+    os.mkfifo(endless)
+    assert "not a plain file" in load_settings(tmp_path / "none", endless).problems[0]
+
+
+def test_a_project_file_nested_without_end_is_told_and_ignored(tmp_path: Path) -> None:
+    deep = written(tmp_path / ".memhook.toml", "a = " + "[" * 30_000)
+    assert load_settings(tmp_path / "none", deep).problems
+
+
+def test_a_store_must_mean_the_same_place_from_everywhere() -> None:
+    with pytest.raises(InvalidInput, match="absolute path"):
+        checked("store.uri", "memories")
+    for uri in ("/data/memories", "~/memories", "s3://bucket/memories", ""):
+        assert checked("store.uri", uri) == uri

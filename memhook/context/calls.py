@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from memhook.context.pauses import Pause
 from memhook.context.records import record_of
 from memhook.context.stages import Stages
 from memhook.context.why import explained_prompt, explained_record
-from memhook.core.memory import Origin, Sensitivity
+from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.paths import Paths
@@ -23,6 +24,8 @@ from memhook.settings import Settings
 from memhook.store.filters import Filter
 from memhook.store.ledger import Ledger
 from memhook.store.project import Project
+
+log = logging.getLogger("memhook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,9 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     draft = remember.Draft(content=content, project=caller.project.id if here else "", **_typed(fields))
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
     assert stored.memory is not None  # noqa: S101  only an import can be refused
+    if stored.outcome == "already there" and fields:
+        changed = remember.edited(caller.library, stored.memory.id, _added(stored.memory, _typed(fields)), _now())
+        return {"outcome": stored.outcome, "memory": record_of(changed)}
     return {"outcome": stored.outcome, "memory": record_of(stored.memory)}
 
 
@@ -56,8 +62,11 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
     """The memories called so, whole; asking for them so marks them as accessed."""
     memories = remember.found(caller.library, references)
     if touch:
-        with caller.library.store.writing():
-            caller.library.store.touch([memory.id for memory in memories], _now())
+        try:
+            with caller.library.store.writing():
+                caller.library.store.touch([memory.id for memory in memories], _now())
+        except StoreError as error:  # a store that can only be read is still read
+            log.warning("not marked as accessed: %s", error.message)
     return [record_of(memory) for memory in memories]
 
 
@@ -204,6 +213,16 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
         else:
             typed[name] = value
     return typed
+
+
+def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said anew about a memory that is there already: names are added to its own, the rest replaces."""
+    names = ("tags", "related", "supersedes", "aliases")
+    return {
+        name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value
+        for name, value in fields.items()
+        if name not in ("created", "updated", "origin", "id")
+    }
 
 
 def _sensitivity(value: str) -> Sensitivity:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from memhook.context import succession
 from memhook.context.access import OWNER
 from memhook.context.library import Library
 from memhook.core.memory import (
@@ -24,10 +25,13 @@ from memhook.core.memory import (
     is_id,
 )
 from memhook.errors import InvalidInput, NotFound
+from memhook.store.memories import MemoryStore
 
 MAX_CONTENT = 1_000_000
 MAX_LINE = 500
 MAX_NAMES = 64
+EDITED_FROM = "sha256:"
+"""The alias that a memory keeps of each content it had."""
 
 Outcome = Literal["stored", "already there", "forgotten before"]
 
@@ -75,63 +79,43 @@ def remembered(library: Library, drafts: Sequence[Draft], now: datetime, again: 
     vectors, model = library.vectors(memories)
     store = library.store
     with store.writing():
-        hashes = [memory.content_hash for memory in memories]
-        known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
-        gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
-        names = [name for memory in memories for name in (memory.id, *memory.aliases)]
-        named = {name: memory for memory in store.by_reference(names, OWNER) for name in (memory.id, *memory.aliases)}
-        results, fresh = [], []
-        for index, memory in enumerate(memories):
-            earlier = known.get((memory.project, memory.content_hash)) or _same_name(memory, named)
-            if earlier is not None:
-                results.append(Stored(earlier, "already there"))
-            elif memory.content_hash in gone and memory.origin is Origin.IMPORT:
-                results.append(Stored(None, "forgotten before"))
-            else:
-                results.append(Stored(memory, "stored"))
-                known[memory.project, memory.content_hash] = memory
-                named |= dict.fromkeys((memory.id, *memory.aliases), memory)
-                fresh.append(index)
-        _replace_superseded(library, [memories[index] for index in fresh])
-        if fresh:
-            store.unforget([memories[index].content_hash for index in fresh])
-            store.add([memories[index] for index in fresh], [vectors[index] for index in fresh], model)
+        results = _told_apart(store, memories, again)
+        fresh = [index for index, result in enumerate(results) if result.outcome == "stored"]
+        added = [memory for index in fresh if (memory := results[index].memory)]
+        for memory in added:
+            if memory.origin is not Origin.IMPORT:  # a file may name what it does not bring along
+                found(library, memory.supersedes)
+        if added:
+            store.add(added, [vectors[index] for index in fresh], model)
+            store.unforget([memory.content_hash for memory in added])
+            succession.mark(store, added)
     return results
 
 
 def edited(library: Library, reference: str, changes: Mapping[str, Any], now: datetime) -> Memory:
     """The memory with these fields of a draft changed, under its old name."""
-    fields = dict(changes)
-    current = found(library, [reference])[0]
-    if "content" in fields:
-        # What was derived from the old content follows the new one.
-        if current.title == derived_title(current.content):
-            fields.setdefault("title", "")
-        if current.summary == derived_summary(current.content):
-            fields.setdefault("summary", "")
-    draft = checked(replace(_draft(current), **fields))
-    changed = replace(_memory(draft, now), id=current.id, created=current.created, updated=now, aliases=current.aliases)
-    changed = replace(changed, superseded_by=current.superseded_by)
-    vectors, model = library.vectors([changed])
-    with library.store.writing():
-        others = library.store.with_content([changed.content_hash])
-        twin = next((m for m in others if m.project == changed.project and m.id != changed.id), None)
-        if twin is not None:
-            raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
-        dropped = [old.id for old in library.store.superseded_by(changed.id) if old.id not in changed.supersedes]
-        library.store.set_successor(dropped, "")
-        _replace_superseded(library, [changed])
-        library.store.replace([changed], vectors, model)
+    store = library.store
+    foreseen = _changed(found(library, [reference])[0], changes, now)
+    vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
+    with store.writing():
+        current = found(library, [reference])[0]  # it may have been changed or forgotten since
+        changed = _changed(current, changes, now)
+        if (changed.title, changed.content, changed.tags) != (foreseen.title, foreseen.content, foreseen.tags):
+            vectors, model = library.vectors([changed])
+        _refuse_twin(store, changed)
+        found(library, [name for name in changed.supersedes if name not in current.supersedes])
+        succession.refuse_circle(store, changed)
+        store.replace([changed], vectors, model)
+        succession.mark(store, [changed])
     return changed
 
 
 def forgotten(library: Library, references: Sequence[str], now: datetime) -> list[Memory]:
-    """Forget these; what one of them had replaced counts again."""
-    memories = found(library, references)
+    """Forget these; what one of them had replaced falls to its own successor, or counts again."""
     with library.store.writing():
-        for memory in memories:
-            library.store.set_successor([old.id for old in library.store.superseded_by(memory.id)], "")
+        memories = found(library, references)
         library.store.forget(memories, now)
+        succession.hand_over(library.store, memories)
     return memories
 
 
@@ -205,17 +189,64 @@ def _draft(memory: Memory) -> Draft:
     return Draft(**values)
 
 
-def _same_name(memory: Memory, named: dict[str, Memory]) -> Memory | None:
-    """An earlier memory of this id, or one of the same project that came from elsewhere under the same one."""
-    twins = (named[alias] for alias in memory.aliases if alias in named)
-    return named.get(memory.id) or next((twin for twin in twins if twin.project == memory.project), None)
+def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Stored]:
+    """For each whether it is new, there already or was forgotten; a new one has an id that nothing else ever had."""
+    hashes = [memory.content_hash for memory in memories]
+    known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
+    known |= (
+        {
+            (memory.project, alias.removeprefix(EDITED_FROM)): memory
+            for memory in store.by_reference([EDITED_FROM + one for one in hashes], OWNER)
+            for alias in memory.aliases
+        }
+        if any(memory.origin is Origin.IMPORT for memory in memories)
+        else {}
+    )
+    gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
+    taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
+    results = []
+    for memory in memories:
+        earlier = known.get((memory.project, memory.content_hash))
+        if earlier is not None:
+            results.append(Stored(earlier, "already there"))
+        elif memory.content_hash in gone and memory.origin is Origin.IMPORT:
+            results.append(Stored(None, "forgotten before"))
+        else:
+            new = _with_free_names(memory, taken)
+            taken |= {new.id, *new.aliases}
+            known[new.project, new.content_hash] = new
+            results.append(Stored(new, "stored"))
+    return results
 
 
-def _replace_superseded(library: Library, memories: Sequence[Memory]) -> None:
-    """Mark what these supersede; raises NotFound before anything is written when one of those does not exist."""
-    successors = {old.id: memory.id for memory in memories for old in found(library, memory.supersedes)}
-    for old, successor in successors.items():
-        library.store.set_successor([old], successor)
+def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
+    """Another content under a name that is taken is another memory: nothing is lost, and nothing gets two meanings."""
+    own_id = memory.id if memory.id not in taken else id_from_bytes(secrets.token_bytes(ID_LENGTH))
+    return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
+
+
+def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+    fields = dict(changes)
+    if "content" in fields:
+        # What was derived from the old content follows the new one.
+        if current.title == derived_title(current.content):
+            fields.setdefault("title", "")
+        if current.summary == derived_summary(current.content):
+            fields.setdefault("summary", "")
+    draft = checked(replace(_draft(current), **fields))
+    changed = replace(_memory(draft, now), id=current.id, created=current.created, updated=now)
+    aliases = current.aliases
+    if changed.content_hash != current.content_hash:
+        # Importing the old text again must not bring it back beside the new.
+        aliases = tuple(dict.fromkeys((*aliases, EDITED_FROM + current.content_hash)))
+    return replace(changed, aliases=aliases, superseded_by=current.superseded_by)
+
+
+def _refuse_twin(store: MemoryStore, changed: Memory) -> None:
+    others = store.with_content([changed.content_hash])
+    twin = next((one for one in others if one.project == changed.project and one.id != changed.id), None)
+    if twin is not None:
+        raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
 
 
 def _names(what: str, values: Sequence[str]) -> tuple[str, ...]:

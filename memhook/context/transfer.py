@@ -45,7 +45,10 @@ def _in_utc(moment: datetime | None) -> datetime | None:
     """A time without a zone is taken as UTC, on every machine alike."""
     if moment is None:
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("it is before the first or after the last year") from error
 
 
 def _as_list(value: Any) -> Any:
@@ -64,7 +67,7 @@ _Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
 class _Line(BaseModel):
     """A line of somebody's file. What memhook does not know it leaves aside."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     id: _Text = ""
     title: _Text = ""

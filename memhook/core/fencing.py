@@ -4,6 +4,7 @@ clean(text)            visible characters, tabs and newlines only
 indented(text)         cleaned, every line moved off the margin, which is memhook's
 one_line(text, limit)  cleaned, on one line, unable to close bold or forge a URN
 label(text, limit)     the same for a name in a list: it cannot end the list or add to it
+without_urns(line)     nothing in it passes for a URN
 """
 
 from __future__ import annotations
@@ -63,7 +64,11 @@ def indented(text: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """`text` on one line of at most `limit` characters, escapes not counted."""
-    line = _BEFORE_BOLD.sub(_escaped, shortened(collapsed(text[: limit * _WORST_CASE]), limit))
+    return without_urns(_BEFORE_BOLD.sub(_escaped, shortened(collapsed(text[: limit * _WORST_CASE]), limit)))
+
+
+def without_urns(line: str) -> str:
+    """`line` with whatever looks like a URN of memhook's escaped."""
     return _URN.sub(r"\1\\:\2\\:", line)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -19,13 +20,20 @@ from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
 
 START_SECONDS = 20.0
-STOP_SECONDS = 10.0
+STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 HAND_OVER_SECONDS = 2.0
 
+# Answered by a healthy daemon whatever else it does.
+AT_ONCE = frozenset({"daemon_status", "stop"})
+AT_ONCE_SECONDS = 5.0
+
 # What is stored twice is stored once, so these may be.
 REPEATABLE = frozenset(
-    {"remember", "import_lines", "get", "search", "list", "mute", "why", "stats", "export_page", "status"}
+    {
+        *("remember", "import_lines", "get", "search", "list", "inject", "pack"),
+        *("mute", "why", "stats", "export_page", "status"),
+    }
 )
 
 Call = Callable[..., Any]
@@ -33,12 +41,21 @@ Call = Callable[..., Any]
 
 def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
     """A function `call(method, **params)`: to the daemon, started when needed, or to an engine in this process."""
-    environment = {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)}
     if use_daemon:
         with suppress(DaemonUnavailable):
-            started(paths)
-            return lambda method, **params: _persistently(paths, method, params, directory, environment)
-    return _local_door(paths, directory, environment)
+            return daemon_door(paths, directory)
+    return _local_door(paths, directory, _environment())
+
+
+def daemon_door(paths: Paths, directory: str) -> Call:
+    """The same, to the daemon alone; raises DaemonUnavailable when it cannot be started."""
+    environment = _environment()
+    started(paths)
+    return lambda method, **params: _persistently(paths, method, params, directory, environment)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)}
 
 
 def _persistently(
@@ -66,6 +83,8 @@ def called(
     body = json.dumps({"method": method, "params": params or {}}).encode("utf-8", "surrogatepass")
     request = Request("call", directory=directory, environment=environment or {}, body=body)
     with _connected(paths) as connection:
+        if method in AT_ONCE:
+            connection.settimeout(AT_ONCE_SECONDS)
         try:
             connection.sendall(wire.encoded(request))
             answer = wire.read_block(connection, wire.MAX_BODY * 8)
@@ -112,10 +131,24 @@ def stopped(paths: Paths) -> int | None:
     try:
         pid = int(called(paths, "stop")["pid"])
     except DaemonUnavailable:
+        pid = _recorded_pid(paths) if is_running(paths) else 0
+    if not pid:
         return None
-    if not _wait_until(lambda: not _is_alive(pid), STOP_SECONDS):
-        raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"End it with: kill -9 {pid}")
-    return pid
+    for number in (None, signal.SIGTERM, signal.SIGKILL):  # one that hangs does not hear the first
+        if number is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        if _wait_until(lambda: not _is_alive(pid), STOP_SECONDS):
+            return pid
+    raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"End it with: kill -9 {pid}")
+
+
+def _recorded_pid(paths: Paths) -> int:
+    """The daemon's, from the lock it holds."""
+    try:
+        return int(paths.daemon_lock.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
 
 
 def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:

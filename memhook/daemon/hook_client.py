@@ -18,6 +18,8 @@ POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
 BROKEN = (OSError, ValueError, MemoryError)
 
+deadline = DEADLINE
+
 DAEMON_FAILED = (
     b'{"systemMessage": "memhook: its background process does not start, so no memories are shown.'
     b' Run: memhook doctor"}\n'
@@ -85,7 +87,7 @@ def connected(state: str) -> _socket.socket:
                 os.close(starting)
             return connection
         if starting < 0:
-            start_timer(state, DEADLINE_WITH_START, "the daemon did not start in time", DAEMON_FAILED)
+            allow_for_a_start(state, DAEMON_FAILED)
             starting = start_daemon_unless_starting()
         nap()
 
@@ -164,7 +166,7 @@ def received(connection: _socket.socket, state: str) -> tuple[bool, bytes]:
     """Whether the daemon answered, and with what: an empty answer is one too."""
     size = read_exactly(connection, 4)
     if size == STILL_STARTING:
-        start_timer(state, DEADLINE_WITH_START, "the daemon did not start in time", DAEMON_FAILED)
+        allow_for_a_start(state, b"")
         size = read_exactly(connection, 4)
     text = read_exactly(connection, int.from_bytes(size, "big")) if len(size) == 4 else b""
     return len(size) == 4 and len(text) == int.from_bytes(size, "big"), text
@@ -206,13 +208,21 @@ def nap() -> None:
 
 def start_timer(state: str, seconds: float, reason: str = "no answer in time", message: bytes = b"") -> None:
     def give_up(_signal_number: int, _frame: object) -> None:
-        note(state, f"hook gave up after {seconds} s: {reason}")
+        note(state, f"hook gave up after {deadline} s: {reason}")
         if message and first_time(state):
             write_all(1, message)
         os._exit(0)
 
     _signal.signal(_signal.SIGALRM, give_up)
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def allow_for_a_start(state: str, message: bytes) -> None:
+    """The longer deadline, counted like the shorter one from when this process began."""
+    global deadline  # noqa: PLW0603
+    left = _signal.getitimer(_signal.ITIMER_REAL)[0] + DEADLINE_WITH_START - deadline
+    deadline = DEADLINE_WITH_START
+    start_timer(state, left, "the daemon was not ready in time", message)
 
 
 def first_time(state: str) -> bool:

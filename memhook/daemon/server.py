@@ -53,6 +53,7 @@ class Server:
         self._last_error = ""
         self._stopping = threading.Event()
         self._housekeeping = threading.Thread()
+        self._warm = threading.Event()
 
     def run(self) -> None:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
@@ -84,6 +85,7 @@ class Server:
             self._last_error = f"{type(error).__name__}: {error}"
             if not self._runner.done():
                 self._runner.set_exception(error)
+        self._warm.set()
 
     def _accept(self) -> None:
         while not self._stopping.is_set():
@@ -122,7 +124,7 @@ class Server:
         if request.kind == "call":
             connection.sendall(wire.block(self._called(request)))
             return
-        if not self._runner.done():
+        if not self._warm.is_set():
             connection.sendall(wire.STILL_STARTING)
         text, delivered = self._hooked(request)
         connection.sendall(wire.block(text))

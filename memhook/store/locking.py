@@ -50,21 +50,18 @@ def _acquire(handle: int, path: Path, timeout: float) -> None:
 def sync_files(directory: Path, since_ns: int) -> None:
     """Force to disk what changed below `directory` since then: LanceDB renames its files into place without fsync."""
     for folder, _, names in os.walk(directory):
-        changed = False
         for name in names:
-            changed |= _sync_if_newer(Path(folder) / name, since_ns)
-        if changed:
-            _sync(Path(folder))
+            _sync_if_newer(Path(folder) / name, since_ns)
+        _sync_if_newer(Path(folder), since_ns)
+    _sync_if_newer(directory.parent, since_ns)
 
 
-def _sync_if_newer(path: Path, since_ns: int) -> bool:
+def _sync_if_newer(path: Path, since_ns: int) -> None:
     try:
-        if path.stat().st_ctime_ns < since_ns:
-            return False
-        _sync(path)
+        if path.stat().st_ctime_ns >= since_ns:
+            _sync(path)
     except FileNotFoundError:  # compaction took it away meanwhile: something newer holds its rows
-        return False
-    return True
+        return
 
 
 def _sync(path: Path) -> None:

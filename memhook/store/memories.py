@@ -23,7 +23,7 @@ from memhook.errors import StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.locking import exclusive, sync_files
-from memhook.store.opening import TABLE, back_up, connected, first_line, migrated, opened_table
+from memhook.store.opening import TABLE, back_up, connected, first_line, local_directory, migrated, opened_table
 from memhook.store.schema import (
     MEMORY_COLUMNS,
     NO_MODEL,
@@ -101,7 +101,7 @@ def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Co
             log.exception("%s on the store failed", method.__name__)
             raise StoreError(
                 f"The store at {self.uri} could not be used: {first_line(error)}",
-                "Nothing was changed. Run: memhook doctor",
+                "Run: memhook doctor",
             ) from error
 
     return update_wrapper(call, method)
@@ -113,22 +113,22 @@ class MemoryStore:
     def __init__(self, uri: str, backups: Path) -> None:
         self.uri = uri
         self._backups = backups
-        self._directory = None if "://" in uri else Path(uri)
+        self._directory = local_directory(uri)
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri)
-        self._table: Any = self._opened()
+        self._table: Any = None
         self._unoptimized = self._unindexed_rows() // 8
         self.statistics = TermStatistics(self._all_terms)
 
     @property
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
-        return NO_MODEL if self._table is None else model_of(self._table.schema)
+        return NO_MODEL if self._current_table() is None else model_of(self._table.schema)
 
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored."""
-        return self._table is not None
+        return self._current_table() is not None
 
     # Reading
 
@@ -140,7 +140,7 @@ class MemoryStore:
 
         The words are searched for while the vector is still being made.
         """
-        if self._table is None:
+        if self._current_table() is None:
             return [], 0
         where = allowed.sql()
         searched = self._searching.submit(self._table.count_rows, where)
@@ -154,50 +154,68 @@ class MemoryStore:
     @_translated
     def by_ids(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories that have these ids, by id."""
-        if self._table is None or not ids:
+        if self._current_table() is None or not ids:
             return {}
         return {memory.id: memory for memory in self._rows(f"forgotten IS NULL AND id IN ({quoted(ids)})")}
 
     @_translated
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         """The memories with these ids or aliases, in the order asked for."""
-        if self._table is None or not references:
+        if self._current_table() is None or not references:
             return []
         wanted = quoted(references)
         rows = self._rows(f"({allowed.sql()}) AND (id IN ({wanted}) OR array_has_any(aliases, [{wanted}]))")
-        by_name = {name: memory for memory in rows for name in (*memory.aliases, memory.id)}
+        memories = list(rows)
+        by_name = {alias: memory for memory in memories for alias in memory.aliases}
+        by_name |= {memory.id: memory for memory in memories}  # an id is never another's alias
         return list(dict.fromkeys(by_name[name] for name in references if name in by_name))
 
     @_translated
     def with_content(self, hashes: Sequence[str], forgotten: bool = False) -> list[Memory]:
         """The memories with this content, of any project; with `forgotten`, what is left of forgotten ones."""
-        if self._table is None or not hashes:
+        if self._current_table() is None or not hashes:
             return []
         state = "forgotten IS NOT NULL" if forgotten else "forgotten IS NULL"
         return list(self._rows(f"content_hash IN ({quoted(hashes)}) AND {state}"))
 
     @_translated
+    def taken(self, names: Sequence[str]) -> set[str]:
+        """Those of the names that are, or were, an id or an alias of a memory."""
+        if self._current_table() is None or not names:
+            return set()
+        where = f"id IN ({quoted(names)}) OR array_has_any(aliases, [{quoted(names)}])"
+        rows = self._table.search().where(where).select(["id", "aliases"]).to_arrow().to_pylist()
+        return {name for row in rows for name in (row["id"], *row["aliases"])} & set(names)
+
+    @_translated
+    def superseding(self, names: Sequence[str]) -> list[Memory]:
+        """The memories that say they supersede one of these."""
+        if self._current_table() is None or not names:
+            return []
+        return list(self._rows(f"forgotten IS NULL AND array_has_any(supersedes, [{quoted(names)}])"))
+
+    @_translated
     def superseded_by(self, successor: str) -> list[Memory]:
-        return [] if self._table is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
+        return [] if self._current_table() is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
 
     @_translated
     def newest(self, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
         """A page of memories, the last changed first."""
-        if self._table is None:
+        if self._current_table() is None:
             return []
         keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow().to_pylist()
         keys.sort(key=lambda row: row["id"])
         keys.sort(key=lambda row: row["updated"], reverse=True)
         page = [row["id"] for row in keys[offset : offset + limit]]
-        return self.by_reference(page, Filter())
+        return self._in_order(page)
 
     @_translated
     def count(self, allowed: Filter | None = None) -> int:
-        return 0 if self._table is None else int(self._table.count_rows((allowed or Filter()).sql()))
+        return 0 if self._current_table() is None else int(self._table.count_rows((allowed or Filter()).sql()))
 
     @_translated
     def counted_by(self, column: str) -> dict[str, int]:
-        if self._table is None:
+        if self._current_table() is None:
             return {}
         values = self._table.search().where(Filter().sql()).select([column]).to_arrow()[column]
         return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
@@ -205,7 +223,7 @@ class MemoryStore:
     @_translated
     def ids(self, allowed: Filter | None = None) -> list[str]:
         """In order."""
-        if self._table is None:
+        if self._current_table() is None:
             return []
         condition = (allowed or Filter()).sql()
         return sorted(self._table.search().where(condition).select(["id"]).to_arrow()["id"].to_pylist())
@@ -214,7 +232,7 @@ class MemoryStore:
         """All memories in the order of their ids, a batch at a time."""
         ids = self.ids()
         for start in range(0, len(ids), batch):
-            yield self.by_reference(ids[start : start + batch], Filter())
+            yield self._in_order(ids[start : start + batch])
 
     @_translated
     def after(self, last_id: str, limit: int) -> list[Memory]:
@@ -224,7 +242,7 @@ class MemoryStore:
 
     @_translated
     def without_vector(self) -> list[Memory]:
-        if self._table is None:
+        if self._current_table() is None:
             return []
         return list(self._rows("vector IS NULL AND redacted = false AND forgotten IS NULL"))
 
@@ -265,43 +283,44 @@ class MemoryStore:
         where = f"id IN ({quoted(memory.id for memory in memories)})"
         rows = self._table.search().where(where).limit(len(memories)).to_arrow().to_pylist()
         self._merge([row | emptied for row in rows])
+        self._unoptimized += OPTIMIZE_AFTER  # what is forgotten should not stay in old files for long
 
     @_translated
     def unforget(self, hashes: Sequence[str]) -> None:
-        if self._table is not None and hashes:
+        if self._current_table() is not None and hashes:
             self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
 
     @_translated
     def touch(self, ids: Sequence[str], now: datetime) -> None:
         """Mark as accessed."""
-        if self._table is not None and ids:
+        if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values_sql={"accessed": timestamp(now)})
             self._unoptimized += 1
 
     @_translated
     def set_successor(self, ids: Sequence[str], successor: str) -> None:
-        if self._table is not None and ids:
+        if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"superseded_by": successor})
 
     @_translated
     def set_muted(self, ids: Sequence[str], muted: bool) -> None:
-        if self._table is not None and ids:
+        if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"muted": muted})
             self._unoptimized += 1
 
     @_translated
     def set_vectors(self, memories: Sequence[Memory], vectors: Sequence[Vector], model: ModelIdentity) -> None:
-        """Vectors for memories that had none and have not changed since they were read."""
+        """Vectors for memories that had none; one that was changed since it was read waits for its own."""
         with self.writing():
-            unchanged = {memory.id: memory.content_hash for memory in self.without_vector()}
-            pairs = [(m, v) for m, v in zip(memories, vectors, strict=True) if unchanged.get(m.id) == m.content_hash]
+            current = {memory.id: memory for memory in self.without_vector()}
+            pairs = [(m, v) for m, v in zip(memories, vectors, strict=True) if current.get(m.id) == m]
             if pairs:
                 self.replace([memory for memory, _ in pairs], [vector for _, vector in pairs], model)
 
     @_translated
     def replace_vectors(self, embedded: Callable[[Sequence[Memory]], Sequence[Vector]], model: ModelIdentity) -> None:
         """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
-        if self._table is None:
+        if self._current_table() is None:
             return
         rows = self._table.to_arrow().to_pylist()
         alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
@@ -315,15 +334,27 @@ class MemoryStore:
     @_translated
     def optimize(self) -> bool:
         """Bring the indexes up to date and drop old versions, when enough was written to pay for it."""
-        if self._table is None or self._unoptimized < OPTIMIZE_AFTER:
+        if self._current_table() is None or (self._unoptimized < OPTIMIZE_AFTER and not self._missing_indexes()):
             return False
         with self.writing():
             self._table.optimize(cleanup_older_than=KEEP_OLD_VERSIONS)
-            self._index_vectors()
+            for column, config in self._missing_indexes().items():
+                self._table.create_index(column, config=config)
         self._unoptimized = 0
         return True
 
     # How it works inside
+
+    def _current_table(self) -> Any:
+        """The table, looked for again while there is none: another process may have made it."""
+        if self._table is None:
+            self._database = self._database or connected(self.uri)
+            self._table = self._opened()
+        return self._table
+
+    def _in_order(self, ids: Sequence[str]) -> list[Memory]:
+        memories = self.by_ids(ids)
+        return [memories[key] for key in ids if key in memories]
 
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
@@ -337,10 +368,8 @@ class MemoryStore:
 
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
-        if self._table is None:
+        if self._current_table() is None:
             self._database = self._database or connected(self.uri, create=True)
-            self._table = self._opened()
-        if self._table is None:
             self._table = _indexed(self._database.create_table(TABLE, schema=table_schema(model)))
         return self._table
 
@@ -362,12 +391,14 @@ class MemoryStore:
         self._table.merge_insert("id").when_matched_update_all().execute(data, on_bad_vectors="null")
         self._unoptimized += 1
 
-    def _index_vectors(self) -> None:
-        """Once looking at every vector takes longer than a prompt should wait; rows that come later are found too."""
+    def _missing_indexes(self) -> dict[str, Any]:
+        """What a kill left out, and the vectors' once looking at each takes longer than a prompt should wait."""
+        wanted = dict(_INDEXES)
         rows = self._table.count_rows()
-        if rows >= VECTOR_INDEX_FROM and not any("vector" in index.columns for index in self._table.list_indices()):
-            partitions = rows // ROWS_IN_PARTITION
-            self._table.create_index("vector", config=IvfFlat(distance_type="dot", num_partitions=partitions))
+        if rows >= VECTOR_INDEX_FROM and self.model != NO_MODEL:
+            wanted["vector"] = IvfFlat(distance_type="dot", num_partitions=rows // ROWS_IN_PARTITION)
+        there = {column for index in self._table.list_indices() for column in index.columns}
+        return {column: config for column, config in wanted.items() if column not in there}
 
     def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
@@ -385,11 +416,12 @@ class MemoryStore:
         return (memory_of(row) for row in table.to_pylist())
 
     def _unindexed_rows(self) -> int:
-        statistics = None if self._table is None else self._table.index_stats("terms_idx")
+        statistics = None if self._current_table() is None else self._table.index_stats("terms_idx")
         return 0 if statistics is None else int(statistics.num_unindexed_rows)
 
+    @_translated
     def _all_terms(self, limit: int) -> list[str]:
-        if self._table is None:
+        if self._current_table() is None:
             return []
         query = self._table.search().where(Filter().sql()).select(["terms"]).limit(limit)
         texts: list[str] = query.to_arrow()["terms"].to_pylist()

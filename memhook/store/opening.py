@@ -22,7 +22,8 @@ _FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 
 def local_directory(uri: str) -> Path | None:
     """The folder a store is in; None for one that is elsewhere."""
-    return None if "://" in uri else Path(uri)
+    path = uri.removeprefix("file://")
+    return None if "://" in path else Path(path).expanduser()
 
 
 def connected(uri: str, *, create: bool = False) -> Any:
@@ -33,7 +34,7 @@ def connected(uri: str, *, create: bool = False) -> Any:
         if not create and not directory.exists():
             return None
     try:
-        return lancedb.connect(uri, read_consistency_interval=timedelta(0))
+        return lancedb.connect(str(directory or uri), read_consistency_interval=timedelta(0))
     except _FOREIGN_ERRORS as error:
         raise StoreError(f"The store at {uri} cannot be reached: {first_line(error)}", "Check store.uri.") from error
 

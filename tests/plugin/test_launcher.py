@@ -63,6 +63,19 @@ def test_an_interpreter_that_is_gone_gives_way_to_memhook_on_the_path(home: Path
     assert launch(home, tools, "SessionStart", "1").stdout == "memhook hook SessionStart 1\n"
 
 
+def test_a_command_whose_interpreter_is_gone_is_as_good_as_none(home: Path, tools: Path) -> None:
+    broken = script(tools / "memhook", "")
+    broken.write_text("#!/gone/python\n", encoding="utf-8")
+    run = launch(home, tools, "UserPromptSubmit", "1")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_the_set_up_runs_python_isolated_and_not_in_the_folder_of_the_project(home: Path, tools: Path) -> None:
+    script(tools / "python3", f'echo "$PWD $1" >>"{home}/seen"; exit 1')
+    run_setup(home, tools)
+    assert (home / "seen").read_text(encoding="utf-8").split() == [str(state(home)), "-I"]
+
+
 def test_with_nothing_there_it_answers_nothing_and_tells_the_user_at_the_start(home: Path, tools: Path) -> None:
     start = launch(home, tools, "SessionStart", "1")
     assert start.returncode == 0
@@ -100,10 +113,10 @@ def test_the_lock_of_a_dead_set_up_is_taken_over(home: Path, tools: Path) -> Non
     assert not lock.exists()
 
 
-def run_setup(home: Path, tools: Path) -> None:
+def run_setup(home: Path, tools: Path, directory: Path = ROOT) -> None:
     command = [str(ROOT / "hooks" / "setup"), __version__, str(state(home))]
     environment = {"HOME": str(home), "PATH": str(tools)}
-    subprocess.run(command, check=False, capture_output=True, env=environment, timeout=60)
+    subprocess.run(command, check=False, capture_output=True, env=environment, timeout=60, cwd=directory)
 
 
 def test_hooks_json_names_two_entries_of_each_event_with_short_commands() -> None:

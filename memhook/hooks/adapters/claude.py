@@ -49,4 +49,5 @@ def output_of(event: Event, answer: Answer) -> bytes:
 
 def _text(payload: Mapping[str, Any], key: str) -> str:
     value = payload.get(key)
-    return value if isinstance(value, str) else ""
+    # A lone surrogate is valid JSON, but neither the ledger nor the model can take it.
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

@@ -1,0 +1,143 @@
+"""`inject`: finished text for a prompt, from a search or from memories that are named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from memhook.context.inject import Ranked
+from memhook.core.fencing import label, one_line
+from memhook.core.memory import Memory, id_of
+from memhook.core.packing import packed
+from memhook.core.rendering import INJECT, Frame, Level, Renderings, rendering
+from memhook.core.tokens import estimated_tokens
+from memhook.errors import InvalidInput
+from memhook.store.filters import Filter
+from memhook.store.memories import MemoryStore
+
+LEVELS = (Level.FULL, Level.MEDIUM, Level.LIGHT)
+QUERY_CHARS = 120
+REFERENCE_CHARS = 60
+MAX_HITS = 1_000
+NAMED_UNKNOWN = 10
+NOTHING_RELEVANT = "No memory bears on this."
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory somebody found before, by URN, id or alias. Without a score it comes after those with one."""
+
+    reference: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Memories in their order with their scores, and the references nothing was found for."""
+
+    ranked: tuple[tuple[Memory, float | None], ...]
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Enrichment:
+    """The text, which may be a note that nothing fits, or empty; then `note` says why."""
+
+    text: str
+    memories: tuple[Memory, ...] = ()
+    unknown: tuple[str, ...] = ()
+    note: str = ""
+
+
+def hits_of(values: Iterable[Any]) -> list[Hit]:
+    """Hits as a caller writes them: {"id" or "urn", "score"?}; raises InvalidInput for what is none."""
+    hits = [_hit(value) for value in values]
+    if len(hits) > MAX_HITS:
+        raise InvalidInput(f"There are {len(hits)} hits, more than the {MAX_HITS} that can be used.")
+    return hits
+
+
+def named(store: MemoryStore, hits: Sequence[Hit], allowed: Filter) -> Found:
+    """The memories named, best score first; what `allowed` leaves out is as unknown as what does not exist."""
+    memories = store.by_reference([id_of(hit.reference) for hit in hits], allowed)
+    by_name = {name: memory for memory in memories for name in (*memory.aliases, memory.id)}
+    in_order = sorted(hits, key=lambda hit: -math.inf if hit.score is None else hit.score, reverse=True)
+    scores: dict[Memory, float | None] = {}
+    for hit in in_order:
+        if memory := by_name.get(id_of(hit.reference)):
+            scores.setdefault(memory, hit.score)
+    unknown = dict.fromkeys(hit.reference for hit in hits if id_of(hit.reference) not in by_name)
+    return Found(tuple(scores.items()), tuple(unknown))
+
+
+def found(ranked: Iterable[Ranked]) -> Found:
+    return Found(tuple((one.memory, one.score) for one in ranked))
+
+
+def enrichment(found: Found, query: str, max_tokens: int) -> Enrichment:
+    """The memories at the richest levels that fit, in their order, within `max_tokens`, heading included."""
+    if not found.ranked and not found.unknown:
+        return Enrichment("", note=NOTHING_RELEVANT)
+    head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
+    offers = [Renderings(LEVELS, partial(_rendered, memory, score=score)) for memory, score in found.ranked]
+    block = packed(offers, max_tokens, [Frame(head, _unknown_line(found.unknown, max_tokens))])
+    if block.parts:
+        memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
+        return Enrichment(block.parts[0], memories, found.unknown)
+    note = _too_little(len(found.ranked), max_tokens) if found.ranked else ""
+    return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown, note)
+
+
+def _rendered(memory: Memory, level: Level, score: float | None) -> Any:
+    return rendering(memory, level, INJECT, score=score)
+
+
+def _hit(value: Any) -> Hit:
+    if isinstance(value, str):
+        return Hit(value, None)
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{str(value)[:80]!r} is not a hit.", _HIT)
+    reference = value.get("id") or value.get("urn")
+    score = value.get("score")
+    is_number = isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
+    if not isinstance(reference, str) or not reference.strip() or not (score is None or is_number):
+        raise InvalidInput(f"{str(dict(value))[:80]} is not a hit.", _HIT)
+    return Hit(reference.strip(), None if score is None else float(score))
+
+
+_HIT = 'A hit names a memory and may have a score: {"id": "k3v9x2m4p7qa", "score": 0.87}'
+
+
+def _bare(head: str, note: str, unknown: Sequence[str]) -> Iterator[str]:
+    """What is said when no memory is shown, the fullest wording first."""
+    remark = f"({note})\n" if note else ""
+    for line in _unknown_lines(unknown):
+        yield f"{head}\n{remark}{line}"
+        yield f"{remark}{line}"
+    yield remark
+
+
+def _unknown_line(unknown: Sequence[str], max_tokens: int) -> str:
+    """A line that leaves most of the budget to what is known."""
+    return next((line for line in _unknown_lines(unknown) if 3 * estimated_tokens(line) <= max_tokens), "")
+
+
+def _unknown_lines(unknown: Sequence[str]) -> Iterator[str]:
+    if unknown:
+        names = [label(reference, REFERENCE_CHARS) for reference in unknown[:NAMED_UNKNOWN]]
+        more = f" and {len(unknown) - len(names)} more" if len(unknown) > len(names) else ""
+        yield f"\n(unknown: {', '.join(names)}{more})\n"
+        yield f"\n({len(unknown)} unknown)\n"
+    yield ""
+
+
+def _first_that_fits(texts: Iterable[str], max_tokens: int) -> str:
+    return next((short for text in texts if estimated_tokens(short := text.strip("\n")) <= max_tokens), "")
+
+
+def _too_little(memories: int, max_tokens: int) -> str:
+    what = "1 memory" if memories == 1 else f"{memories} memories"
+    return f"{what} found, too large for {max_tokens} tokens"

@@ -1,0 +1,85 @@
+"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+Record = dict[str, Any]
+Line = tuple[int, str]
+
+
+def is_graph_line(text: str) -> bool:
+    """Whether the line is of such a file."""
+    value = _value(text)
+    return isinstance(value, dict) and value.get("type") in ("entity", "relation") and "content" not in value
+
+
+def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]]:
+    """A memory for each entity, with the number of its line; and what is wrong with the lines that are none."""
+    entities: dict[str, tuple[int, Record]] = {}
+    relations: list[tuple[int, Record]] = []
+    bad: list[Line] = []
+    for number, text in lines:
+        value = _value(text)
+        if reason := _problem(value):
+            bad.append((number, reason))
+        elif value["type"] == "relation":
+            relations.append((number, value))
+        elif value["name"] in entities:
+            _, earlier = entities[value["name"]]
+            earlier["observations"] = [*earlier["observations"], *value["observations"]]
+        else:
+            entities[value["name"]] = (number, value)
+    related: dict[str, list[Record]] = defaultdict(list)
+    for number, relation in relations:
+        if relation["from"] in entities:
+            related[relation["from"]].append(relation)
+        else:
+            bad.append((number, f"relation from {relation['from']!r}, which is no entity of this file"))
+    return [(number, _record(entity, related[name])) for name, (number, entity) in entities.items()], sorted(bad)
+
+
+def _record(entity: Record, relations: Sequence[Record]) -> Record:
+    name, kind = entity["name"], entity.get("entityType") or ""
+    told = list(dict.fromkeys(entity["observations"]))
+    told += dict.fromkeys(f"{relation['relationType']} {relation['to']}" for relation in relations)
+    return {
+        "title": name,
+        "content": "\n".join(told) or name,
+        "tags": [kind] if kind else [],
+        "related": list(dict.fromkeys(relation["to"] for relation in relations)),
+        "source": "MCP reference memory server",
+        "id": "graph-" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:16],
+    }
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _problem(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    match value.get("type"):
+        case "entity":
+            observations = value.get("observations")
+            if not _is_name(value.get("name")):
+                return "an entity without a name"
+            if not isinstance(observations, list) or not all(isinstance(one, str) for one in observations):
+                return "an entity whose observations are not a list of texts"
+            return "" if isinstance(value.get("entityType", ""), str) else "an entity whose type is not a text"
+        case "relation":
+            ends = (value.get("from"), value.get("to"), value.get("relationType"))
+            return "" if all(_is_name(end) for end in ends) else "a relation without from, to or relationType"
+    return "neither an entity nor a relation"
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())

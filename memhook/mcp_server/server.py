@@ -1,0 +1,128 @@
+"""The server behind the streams: tools and resources of MCP, each one call to the daemon."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp import MCPError, types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
+
+from memhook import __version__
+from memhook.context.scopes import Rights, Scope, written
+from memhook.core.fencing import clean
+from memhook.core.memory import URN_PREFIX
+from memhook.errors import InvalidInput, MemhookError
+from memhook.mcp_server.stdio import INSTRUCTIONS, NAME, Incoming, Outgoing
+from memhook.mcp_server.tools import TOOLS, Tool
+
+RESOURCE_NOT_FOUND = -32002
+
+Call = Callable[..., Any]
+
+
+def run(call: Call, rights: Rights, incoming: Incoming, outgoing: Outgoing) -> None:
+    """Serve one client until it goes away."""
+    anyio.run(_served, server_for(call, rights), incoming, outgoing)
+
+
+def server_for(call: Call, rights: Rights) -> Server[Any]:
+    """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there."""
+    limited = partial(call, rights=written(rights))
+
+    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+        granted = {name: tool for name, tool in TOOLS.items() if tool.scope in rights.scopes}
+        return types.ListToolsResult(tools=[_described(name, tool) for name, tool in granted.items()])
+
+    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            shown = await run_sync(partial(_result, limited, params.name, params.arguments or {}))
+        except MemhookError as error:
+            return _failed(error)
+        return _answer(shown)
+
+    async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[_MEMORY])
+
+    async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            record = (await run_sync(partial(limited, "get", references=[params.uri])))[0]
+        except MemhookError as error:
+            raise MCPError(RESOURCE_NOT_FOUND, error.message) from error
+        text = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=clean(record["content"]))
+        return types.ReadResourceResult(contents=[text])
+
+    return Server(
+        NAME,
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+_MEMORY = types.ResourceTemplate(
+    uri_template=f"{URN_PREFIX}{{id}}", name="memory", description="One memory, whole", mime_type="text/markdown"
+)
+
+
+async def _served(server: Server[Any], incoming: Incoming, outgoing: Outgoing) -> None:
+    # Only readline, write and flush of a file are used.
+    stdin, stdout = (cast(Any, anyio.wrap_file(cast(Any, stream))) for stream in (incoming, outgoing))
+    async with stdio_server(stdin, stdout) as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+def _described(name: str, tool: Tool) -> types.Tool:
+    hints = types.ToolAnnotations(read_only_hint=True) if tool.scope is Scope.READ else None
+    return types.Tool(name=name, description=tool.description, input_schema=tool.input_schema, annotations=hints)
+
+
+def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str, Any]:
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise InvalidInput(f"There is no tool {name!r}.", f"The tools are: {', '.join(TOOLS)}.")
+    try:
+        params = tool.arguments.model_validate(arguments).params()
+    except ValidationError as error:
+        raise InvalidInput("; ".join(_reason(detail) for detail in error.errors())) from error
+    return tool.shown(call(tool.method, **params))
+
+
+def _reason(detail: Any) -> str:
+    where = ".".join(str(part) for part in detail["loc"])
+    return f"{where}: {detail['msg']}" if where else str(detail["msg"])
+
+
+def _answer(shown: str | dict[str, Any]) -> types.CallToolResult:
+    if isinstance(shown, str):
+        return types.CallToolResult(content=[types.TextContent(type="text", text=shown)])
+    record = _cleaned(shown)
+    text = json.dumps(record, ensure_ascii=False)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=record)
+
+
+def _failed(error: MemhookError) -> types.CallToolResult:
+    text = clean(f"{error.message} {error.hint}".strip())
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _cleaned(value: Any) -> Any:
+    """Records as stored may hold characters that act on a terminal or hide from a reader."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {key: _cleaned(one) for key, one in value.items()}
+    return [_cleaned(one) for one in value] if isinstance(value, list) else value

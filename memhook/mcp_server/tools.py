@@ -1,0 +1,217 @@
+"""The tools: what each takes, what it is for, and which call of the engine it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memhook.context.scopes import Scope
+from memhook.core.ordering import Ordering
+
+Params = dict[str, Any]
+
+
+class _Arguments(BaseModel):
+    """What a model may hand over; anything else is refused, so that nothing slips through to the engine."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def params(self) -> Params:
+        """Those given, as the engine names them."""
+        return self.model_dump(exclude_none=True, exclude_unset=True)
+
+
+class _Conditions(_Arguments):
+    namespaces: list[str] | None = None
+    tags: Annotated[list[str] | None, Field(description="all of them")] = None
+    project: Annotated[str | None, Field(description='"here" (with the global ones) or a project id')] = None
+    since: Annotated[str | None, Field(description="created: 2026-02-14 or 30d, 12h")] = None
+    before: str | None = None
+    limit: int = 10
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+
+class SearchMemories(_Conditions):
+    query: str
+    ordering: Ordering | None = None
+
+
+class ListMemories(_Conditions):
+    pass
+
+
+class GetMemory(_Arguments):
+    urn: Annotated[str, Field(description="urn:memhook:…, or the bare id")]
+
+    def params(self) -> Params:
+        return {"references": [self.urn]}
+
+
+class Hit(BaseModel):
+    """Extra fields are let be, so that results of a search can be handed on as they are."""
+
+    id: Annotated[str, Field(description="id or URN")] = ""
+    urn: str = ""
+    score: float | None = None
+
+
+class InjectContext(_Arguments):
+    query: str | None = None
+    hits: Annotated[list[Hit] | None, Field(description="exactly these, no search")] = None
+    max_tokens: int | None = None
+    namespaces: list[str] | None = None
+    include_restricted: bool = False
+
+
+class PackContext(_Arguments):
+    topic: str
+    budget_tokens: int = 2000
+    ordering: Annotated[str, Field(description="relevance, recency or both")] = Ordering.BLEND.value
+
+
+class _Fields(_Arguments):
+    title: str | None = None
+    namespace: Annotated[str | None, Field(description="decisions, incidents, …")] = None
+    tags: list[str] | None = None
+    sensitivity: Literal["normal", "restricted", "confidential"] | None = None
+    pinned: Annotated[bool | None, Field(description="show at each session start")] = None
+    supersedes: Annotated[list[str] | None, Field(description="URNs this replaces")] = None
+    source_ref: str | None = None
+    related: Annotated[list[str] | None, Field(description="entities")] = None
+    expires: Annotated[str | None, Field(description="2026-12-31 or 30d")] = None
+
+    def params(self) -> Params:
+        given = super().params()
+        return {"source" if name == "source_ref" else name: value for name, value in given.items()}
+
+
+class Remember(_Fields):
+    content: str
+
+    def params(self) -> Params:
+        return {**super().params(), "origin": "agent"}
+
+
+class UpdateMemory(_Fields):
+    urn: str
+    content: str | None = None
+
+    def params(self) -> Params:
+        given = super().params()
+        return {"reference": given.pop("urn"), **given}
+
+
+class Forget(_Arguments):
+    urn: str
+
+    def params(self) -> Params:
+        return {"references": [self.urn]}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`method` is the engine's name for it; `shown` makes of its result what the model reads.
+
+    One that is `brief` has arguments like another's, and does not describe them again.
+    """
+
+    method: str
+    arguments: type[_Arguments]
+    description: str
+    scope: Scope = Scope.READ
+    shown: Callable[[Any], str | dict[str, Any]] = dict
+    brief: bool = False
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """Without what a model would pay for and does not need: titles, empty defaults, unions with null."""
+        schema = self.arguments.model_json_schema()
+        dropped = {"title", "$ref", "anyOf", "additionalProperties", *(["description"] if self.brief else [])}
+        short = _short(schema, schema.pop("$defs", {}), dropped)
+        return {name: short[name] for name in ("type", "properties", "required") if name in short}
+
+
+def _text_or_note(result: Any) -> str:
+    return str(result["text"] or result["note"])
+
+
+def _first(result: Any) -> dict[str, Any]:
+    return dict(result[0])
+
+
+def _name(record: Any) -> dict[str, Any]:
+    """What was written need not be read again."""
+    return {"urn": record["urn"], "title": record["title"]}
+
+
+def _stored(result: Any) -> dict[str, Any]:
+    return {"outcome": result["outcome"], **_name(result["memory"]), "very_close_to": result["close_to"]}
+
+
+TOOLS: Mapping[str, Tool] = {
+    "search_memories": Tool(
+        "search",
+        SearchMemories,
+        "Explore memories: complete records with scores, however large. You decide what is relevant.",
+    ),
+    "list_memories": Tool(
+        "list", ListMemories, "Page through memories, last changed first. Filters as in search_memories.", brief=True
+    ),
+    "get_memory": Tool("get", GetMemory, "The whole of one memory, by the URN shown with it.", shown=_first),
+    "inject_context": Tool(
+        "inject",
+        InjectContext,
+        "Finished context for one question, within max_tokens: only what bears on it, or nothing. "
+        "With hits (from search_memories): exactly those, rendered.",
+        shown=_text_or_note,
+    ),
+    "pack_context": Tool(
+        "pack",
+        PackContext,
+        "Fill a token budget with whole memories about a topic, as background before working on it.",
+        shown=_text_or_note,
+    ),
+    "remember": Tool(
+        "remember",
+        Remember,
+        "Keep what later sessions need: a decision and its reason, a fix, a convention, a fact that was hard to find. "
+        "One thing per memory. Says when the same or something very close is there: then update_memory that one.",
+        scope=Scope.WRITE,
+        shown=_stored,
+    ),
+    "update_memory": Tool(
+        "edit",
+        UpdateMemory,
+        "Correct or complete a memory; its URN stays. Only the fields given change. Fields as in remember.",
+        scope=Scope.WRITE,
+        shown=_name,
+        brief=True,
+    ),
+    "forget": Tool(
+        "forget",
+        Forget,
+        "Remove a memory that is wrong or no longer wanted.",
+        scope=Scope.WRITE,
+        shown=lambda result: _name(result[0]),
+    ),
+}
+
+
+def _short(schema: dict[str, Any], definitions: Mapping[str, Any], dropped: set[str]) -> dict[str, Any]:
+    if "$ref" in schema:
+        named = definitions[schema["$ref"].rsplit("/", 1)[-1]]
+        schema = {**{name: value for name, value in named.items() if name != "description"}, **schema}
+    short = {name: value for name, value in schema.items() if name not in dropped}
+    if short.get("default", "") in (None, "", False):
+        short.pop("default", None)
+    if "properties" in schema:
+        short["properties"] = {name: _short(one, definitions, dropped) for name, one in schema["properties"].items()}
+    if "items" in schema:
+        short["items"] = _short(schema["items"], definitions, dropped)
+    for one in schema.get("anyOf", ()):
+        if one.get("type") != "null":
+            short = {**_short(one, definitions, dropped), **short}
+    return short
