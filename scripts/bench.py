@@ -186,7 +186,9 @@ def event(number: int, name: str = "UserPromptSubmit") -> bytes:
 
 
 def client() -> list[str]:
-    return [sys.executable, "-I", "-S", hook_client.__file__, "UserPromptSubmit", "1"]
+    """As the launcher runs it."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])"
+    return [sys.executable, "-I", "-S", "-c", code, str(Path(hook_client.__file__).parent), "UserPromptSubmit", "1"]
 
 
 def run(command: list[str], given: bytes = b"", **environment: str) -> None:

@@ -18,6 +18,22 @@ def surfacing(project: str, settings: Settings, now: datetime) -> Filter:
     return replace(open_ones(now), projects=in_reach(project).projects, namespaces=settings.namespaces)
 
 
+def enriching(project: str, namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
+    """What `inject` and `pack` may bring up: as a hook, and with `restricted`, what is so."""
+    return replace(
+        open_ones(now), projects=in_reach(project).projects, namespaces=namespaces, sensitivities=_levels(restricted)
+    )
+
+
+def named_ones(namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
+    """What may be shown because it was named, of whatever project: nothing confidential, redacted or expired."""
+    return Filter(namespaces=namespaces, sensitivities=_levels(restricted), redacted=False, alive_at=now)
+
+
+def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
+    return (Sensitivity.NORMAL, Sensitivity.RESTRICTED) if restricted else (Sensitivity.NORMAL,)
+
+
 def open_ones(now: datetime) -> Filter:
     """What may come up somewhere."""
     return Filter(sensitivities=(Sensitivity.NORMAL,), redacted=False, muted=False, superseded=False, alive_at=now)

@@ -113,11 +113,10 @@ _HIT = 'A hit names a memory and may have a score: {"id": "k3v9x2m4p7qa", "score
 
 def _bare(head: str, note: str, unknown: Sequence[str]) -> Iterator[str]:
     """What is said when no memory is shown, the fullest wording first."""
-    remark = f"({note})\n" if note else ""
+    remark = f"\n({note})\n" if note else ""
     for line in _unknown_lines(unknown):
-        yield f"{head}\n{remark}{line}"
+        yield f"{head}{remark}{line}"
         yield f"{remark}{line}"
-    yield remark
 
 
 def _unknown_line(unknown: Sequence[str], max_tokens: int) -> str:

@@ -40,10 +40,20 @@ def clamped(budget_tokens: int) -> int:
 
 
 def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float, now: datetime) -> list[Ranked]:
-    """Anew by `ordering`, each with its recency among the parts of its score; ties by score, then by id."""
-    fresh = [(one, recency(_age(one.memory, now), half_life_days)) for one in ranked]
-    fresh.sort(key=lambda pair: (-placed(pair[0].score, pair[1], ordering), -pair[0].score, pair[0].memory.id))
-    return [replace(one, parts={**one.parts, "recency": round(part, 4)}) for one, part in fresh]
+    """Anew by `ordering`; ties by score, then by id."""
+
+    def place(one: Ranked) -> tuple[float, float, str]:
+        return -placed(one.score, one.parts["recency"], ordering), -one.score, one.memory.id
+
+    return sorted(with_recency(ranked, half_life_days, now), key=place)
+
+
+def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
+    """Each with its recency among the parts of its score."""
+    return [
+        replace(one, parts={**one.parts, "recency": round(recency(_age(one.memory, now), half_life_days), 4)})
+        for one in ranked
+    ]
 
 
 def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle:

@@ -72,6 +72,12 @@ def for_search(library: Library, query: str, allowed: Filter, limit: int) -> lis
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
+def for_enrichment(library: Library, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
+    """What bears on a query, best first; often nothing."""
+    found = _ranking(library, query, allowed, Stages())
+    return found.ranked(library, {one.id for one in worth_showing(found.scores, relevance)})
+
+
 def for_session(
     library: Library,
     project: Project,

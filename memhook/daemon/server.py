@@ -34,7 +34,7 @@ log = logging.getLogger("memhook")
 WORKERS = 16
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
-HOUSEKEEPING_SECONDS = 15.0
+HOUSEKEEPING_SECONDS = 5.0
 HAND_OVER_SECONDS = 10.0
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
 

@@ -199,13 +199,17 @@ class MemoryStore:
         return [] if self._current_table() is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
 
     @_translated
-    def newest(self, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
-        """A page of memories, the last changed first."""
+    def newest(
+        self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
+    ) -> list[Memory]:
+        """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
         if self._current_table() is None:
             return []
         keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow().to_pylist()
         keys.sort(key=lambda row: row["id"])
         keys.sort(key=lambda row: row["updated"], reverse=True)
+        if after is not None:
+            keys = [row for row in keys if (after[0], row["id"]) > (row["updated"], after[1])]
         page = [row["id"] for row in keys[offset : offset + limit]]
         return self._in_order(page)
 

@@ -116,7 +116,7 @@ def test_a_broken_file_is_left_as_it_is(file: Path, cli: Cli, broken: bytes) -> 
         ("namespaces", "incidents, decisions", ["incidents", "decisions"]),
         ("namespaces", '["a"]', ["a"]),
         ("namespaces", "", []),
-        ("store.uri", "2026", "2026"),
+        ("embedding.model", "2026", "2026"),
         ("store.uri", "/data/my store", "/data/my store"),
         ("store.uri", '""', ""),
         ("daemon.idle_minutes", "1.5", 1.5),

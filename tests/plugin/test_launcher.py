@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,13 +49,15 @@ def state(home: Path) -> Path:
     return folder
 
 
-def test_it_runs_the_recorded_interpreter_isolated_on_the_recorded_client(home: Path, tools: Path) -> None:
-    python = script(home / "python with space", 'echo "$@"; cat')
-    client = home / "client.py"
-    client.touch()
+def test_it_imports_the_recorded_client_with_the_recorded_interpreter_isolated(home: Path, tools: Path) -> None:
+    python = script(home / "python with space", f'echo "$1 $2" >&2; exec {sys.executable} "$@"')
+    client = home / "a folder" / "hook_client.py"
+    client.parent.mkdir()
+    client.write_text("import sys\ndef main(a): print(a, sys.stdin.read(), __file__)\n", encoding="utf-8")
     (state(home) / "interpreter").write_text(f"{python}\n{client}\n{__version__}\n", encoding="utf-8")
     run = launch(home, tools, "UserPromptSubmit", "2")
-    assert (run.returncode, run.stdout) == (0, f"-I -S {client} UserPromptSubmit 2\n{{}}")
+    assert (run.returncode, run.stderr) == (0, "-I -S\n")
+    assert run.stdout == f"['UserPromptSubmit', '2'] {{}} {client}\n"
 
 
 def test_an_interpreter_that_is_gone_gives_way_to_memhook_on_the_path(home: Path, tools: Path) -> None:

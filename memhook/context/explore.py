@@ -1,0 +1,89 @@
+"""Search and list, a page at a time. What changes between two pages neither shifts nor repeats the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memhook.context.inject import Ranked
+from memhook.context.library import Library
+from memhook.context.pack import with_recency
+from memhook.context.paging import cursor, place_of
+from memhook.context.recall import CANDIDATES, for_search
+from memhook.core.memory import Memory
+from memhook.core.ordering import Ordering, placed
+from memhook.errors import InvalidInput
+from memhook.store.filters import Filter
+from memhook.store.memories import MemoryStore
+
+MAX_PAGE = 1_000
+
+Allowed = Callable[[datetime], Filter]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, as the values a cursor is bound to; `allowed` may count time back from the first page's moment."""
+
+    asked: Any
+    allowed: Allowed
+    limit: int
+    cursor: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_PAGE:
+            raise InvalidInput(f"limit = {self.limit} is not possible.", f"It is between 1 and {MAX_PAGE}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    ranked: tuple[Ranked, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    memories: tuple[Memory, ...]
+    next_cursor: str | None
+
+
+def search_page(
+    library: Library, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
+) -> Found:
+    """Ordered among each 50 by relevance, so that what is found later cannot come before what was shown."""
+    seen, last = 0, None
+    if question.cursor:
+        moment, seen, *place = place_of(question.cursor, question.asked, 6)
+        now, last = datetime.fromisoformat(moment), tuple(place)
+    pool = CANDIDATES * -(-(seen + question.limit) // CANDIDATES)
+    found = for_search(library, query, question.allowed(now), pool)
+    fresh = with_recency(found, half_life_days, now)
+    keyed = sorted((_key(rank, one, ordering), rank) for rank, one in enumerate(fresh))
+    rest = [(key, fresh[rank]) for key, rank in keyed if last is None or key > last]
+    page = rest[: question.limit]
+    is_more = len(rest) > len(page) or len(found) >= pool
+    following = None
+    if page and is_more:
+        following = cursor(question.asked, [now.isoformat(), seen + len(page), *page[-1][0]])
+    return Found(tuple(one for _, one in page), following)
+
+
+def list_page(store: MemoryStore, question: Question, now: datetime, offset: int = 0) -> Listed:
+    """The last changed first."""
+    last = None
+    if question.cursor:
+        moment, updated, key = place_of(question.cursor, question.asked, 3)
+        now, last = datetime.fromisoformat(moment), (datetime.fromisoformat(updated), str(key))
+    found = store.newest(question.allowed(now), question.limit + 1, offset, last)
+    page = found[: question.limit]
+    following = None
+    if len(found) > len(page):
+        following = cursor(question.asked, [now.isoformat(), page[-1].updated.isoformat(), page[-1].id])
+    return Listed(tuple(page), following)
+
+
+def _key(rank: int, one: Ranked, ordering: Ordering) -> tuple[int, float, float, str]:
+    value = placed(one.score, one.parts["recency"], ordering)
+    return rank // CANDIDATES, -value, -one.score, one.memory.id
