@@ -26,6 +26,8 @@ def remember(args: Namespace, place: Place) -> int:
         say_json(answer)
     else:
         show_stored(STORED_AS[answer["outcome"]], answer["memory"])
+        for close in answer.get("close_to", ()):
+            warn(f"Very close to it: {close['title']}  {close['urn']}")
     return 0
 
 
@@ -43,13 +45,13 @@ def get(args: Namespace, place: Place) -> int:
 
 def search(args: Namespace, place: Place) -> int:
     conditions = _conditions(args, place)
-    results = place.call("search", query=" ".join(args.query), limit=args.limit, **conditions)
+    page = place.call("search", query=" ".join(args.query), limit=args.limit, **conditions)
     if args.json:
-        say_json({"results": results})
+        say_json(page)
         return 0
-    for record in results:
+    for record in page["results"]:
         show_found(record)
-    if not results:
+    if not page["results"]:
         warn("Nothing found." + (" Try it with fewer conditions." if conditions else ""))
     return 0
 

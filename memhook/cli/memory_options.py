@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhook.context.moments import moment_ahead, moment_back
 from memhook.core.memory import Sensitivity
+from memhook.core.ordering import Ordering
 
 if TYPE_CHECKING:
     Commands = _SubParsersAction[ArgumentParser]
@@ -24,6 +25,7 @@ else:
     Commands = _SubParsersAction
 
 LINES = ("title", "summary", "namespace", "source", "sensitivity")
+ORDERINGS = [str(ordering) for ordering in Ordering]
 LISTS = {"tag": "tags", "related": "related", "supersedes": "supersedes"}
 
 
@@ -74,6 +76,7 @@ def add_commands(commands: Commands) -> None:
     )
     search.add_argument("query", metavar="QUERY", nargs="+")
     search.add_argument("--limit", type=_count, default=10, metavar="N", help="at most N (10)")
+    search.add_argument("--ordering", choices=ORDERINGS, help=f"by what ({ORDERINGS[-1]})")
     _add_conditions(search)
     listing = command(
         commands,
@@ -135,8 +138,10 @@ def given_conditions(args: Namespace, now: datetime) -> dict[str, Any]:
         "here": args.project,
         "namespaces": args.namespace,
         "tags": _tags(args.tag or ()),
-        "since": args.since and moment_back(args.since, now).isoformat(),
-        "before": args.before and moment_back(args.before, now).isoformat(),
+        "since": _when(args.since, now),
+        "before": _when(args.before, now),
+        "cursor": args.cursor,
+        "ordering": getattr(args, "ordering", None),
     }
     return {name: value for name, value in conditions.items() if value}
 
@@ -166,6 +171,14 @@ def _add_conditions(to: ArgumentParser) -> None:
     to.add_argument("--project", action="store_true", help="only this project's and the global ones")
     to.add_argument("--since", metavar="WHEN", help="created since then: 2026-01-31, 30d, 12h, 2w")
     to.add_argument("--before", metavar="WHEN", help="created before then")
+    to.add_argument("--cursor", help='the next page: "next_cursor" of --json')
+
+
+def _when(text: str | None, now: datetime) -> str | None:
+    """As it was typed, if it can be understood: a cursor goes with the words, not with the moment they were said."""
+    if text:
+        moment_back(text, now)
+    return text
 
 
 def _tags(values: Iterable[str]) -> list[str]:

@@ -6,19 +6,28 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from memhook.context import recall, remember, transfer, usage
-from memhook.context.access import OWNER
+from memhook.context import enrich, explore, recall, remember, transfer, usage
+from memhook.context.access import enriching, in_reach, named_ones
 from memhook.context.answer import Surroundings
+from memhook.context.closeness import very_close
 from memhook.context.library import Library
+from memhook.context.moments import moment_ahead, moment_back
+from memhook.context.pack import CANDIDATES as PACK_CANDIDATES
+from memhook.context.pack import bundle, ordered, ordering_of
 from memhook.context.pauses import Pause
 from memhook.context.records import record_of
+from memhook.context.scopes import OWNER as OWNER_RIGHTS
+from memhook.context.scopes import Rights, Scope, narrowed
 from memhook.context.stages import Stages
 from memhook.context.why import explained_prompt, explained_record
 from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
-from memhook.errors import InvalidInput, NotFound, StoreError
+from memhook.core.tokens import estimated_tokens
+from memhook.errors import AccessDenied, InvalidInput, NotFound, StoreError
 from memhook.paths import Paths
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -27,17 +36,24 @@ from memhook.store.project import Project
 
 log = logging.getLogger("memhook")
 
+PACK_TOKENS = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, from where, and what answers."""
+    """Who asks, from where, with which rights, and what answers. The library is opened by the first look at it."""
 
-    library: Library
+    open_library: Callable[[], Library]
     settings: Settings
     project: Project
     ledger: Ledger | None
     paths: Paths
     pause: Pause | None = None
+    rights: Rights = OWNER_RIGHTS
+
+    @property
+    def library(self) -> Library:
+        return self.open_library()
 
     @property
     def record(self) -> Ledger:
@@ -48,19 +64,32 @@ class Caller:
 
 
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
-    """Store one memory: of the project asked from, if it is one and `here` says so, else global."""
-    draft = remember.Draft(content=content, project=caller.project.id if here else "", **_typed(fields))
+    """Store one memory: of the project asked from, if it is one and `here` says so, else global.
+
+    `close_to` names those of the same project that say nearly the same.
+    """
+    given = _typed(fields)
+    remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
+    home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
+    draft = remember.Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
-    assert stored.memory is not None  # noqa: S101  only an import can be refused
-    if stored.outcome == "already there" and fields:
-        changed = remember.edited(caller.library, stored.memory.id, _added(stored.memory, _typed(fields)), _now())
-        return {"outcome": stored.outcome, "memory": record_of(changed)}
-    return {"outcome": stored.outcome, "memory": record_of(stored.memory)}
+    memory = stored.memory
+    assert memory is not None  # noqa: S101  only an import can be refused
+    if stored.outcome == "already there":
+        if not _sees(caller, memory):
+            return {"outcome": stored.outcome, "memory": {"urn": memory.urn, "title": ""}, "close_to": []}
+        if changes := _added(memory, given):
+            _refuse_opening(caller, memory, changes)
+            memory = remember.edited(caller.library, memory.id, changes, _now())
+        return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": []}
+    close = very_close(caller.library, memory, caller.rights.visible) if Scope.READ in caller.rights.scopes else []
+    names = [{"urn": one.urn, "title": one.title} for one in close]
+    return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names}
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
     """The memories called so, whole; asking for them so marks them as accessed."""
-    memories = remember.found(caller.library, references)
+    memories = remember.found(caller.library, references, caller.rights.visible)
     if touch:
         try:
             with caller.library.store.writing():
@@ -70,24 +99,95 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
     return [record_of(memory) for memory in memories]
 
 
-def search(caller: Caller, query: str, limit: int = 10, **conditions: Any) -> list[dict[str, Any]]:
-    """The best answers to a query, of whatever score, with their scores."""
-    ranked = recall.for_search(caller.library, query, _filter(caller, **conditions), limit)
-    return [{**record_of(one.memory), "score": round(one.score, 4), "score_parts": one.parts} for one in ranked]
+def search(
+    caller: Caller, query: str, limit: int = 10, cursor: str = "", ordering: str = Ordering.BLEND, **conditions: Any
+) -> dict[str, Any]:
+    """A page of the best answers to a query, of whatever score, with their scores."""
+    order = ordering_of(ordering)
+    asked = {"query": query, "ordering": order, **conditions}
+    question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
+    page = explore.search_page(caller.library, query, question, order, caller.settings.pack.half_life_days, _now())
+    results = [{**record_of(one.memory), "score": one.score, "score_parts": one.parts} for one in page.ranked]
+    return {"results": results, "next_cursor": page.next_cursor}
 
 
-def list_(caller: Caller, limit: int = 20, offset: int = 0, **conditions: Any) -> dict[str, Any]:
+def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **conditions: Any) -> dict[str, Any]:
     """A page of memories, the last changed first, and how many there are."""
-    allowed = _filter(caller, **conditions)
-    memories = caller.library.store.newest(allowed, limit, offset)
-    return {"memories": [record_of(memory) for memory in memories], "total": caller.library.store.count(allowed)}
+    question = explore.Question(conditions, partial(_filter, caller, **conditions), limit, cursor)
+    store = caller.library.store
+    page = explore.list_page(store, question, _now(), offset)
+    return {
+        "memories": [record_of(memory) for memory in page.memories],
+        "total": store.count(_filter(caller, _now(), **conditions)),
+        "next_cursor": page.next_cursor,
+    }
+
+
+def inject(
+    caller: Caller,
+    query: str = "",
+    hits: Sequence[Any] | None = None,
+    max_tokens: int | None = None,
+    namespaces: Sequence[str] = (),
+    include_restricted: bool = False,
+) -> dict[str, Any]:
+    """Finished text for a prompt: what a search finds relevant to `query`, or exactly the memories of `hits`."""
+    budget = caller.settings.max_tokens if max_tokens is None else max_tokens
+    if budget < 1:
+        raise InvalidInput(f"max_tokens = {budget} is not possible.", "It is at least 1.")
+    open_to_caller = caller.rights.within(namespaces)
+    if hits is not None:
+        named = enrich.hits_of(hits)
+        found = enrich.named(caller.library.store, named, named_ones(open_to_caller, _now(), include_restricted))
+    elif query.strip():
+        surfacing = narrowed(open_to_caller, caller.settings.namespaces)
+        allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
+        ranked = recall.for_enrichment(caller.library, query, allowed, caller.settings.hooks.relevance)
+        found = enrich.found(ranked)
+    else:
+        raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
+    block = enrich.enrichment(found, query, budget)
+    return {
+        "text": block.text,
+        "tokens": estimated_tokens(block.text),
+        "memories": [memory.urn for memory in block.memories],
+        "unknown": list(block.unknown),
+        "note": block.note,
+    }
+
+
+def pack(
+    caller: Caller, topic: str, budget_tokens: int = PACK_TOKENS, ordering: str = Ordering.BLEND
+) -> dict[str, Any]:
+    """As many whole memories about a topic as fit; from a store that cannot be asked, none."""
+    order = ordering_of(ordering)
+    surfacing = narrowed(caller.rights.within(()), caller.settings.namespaces)
+    allowed = enriching(caller.project.id, surfacing, _now())
+    try:
+        ranked = recall.for_search(caller.library, topic, allowed, PACK_CANDIDATES)
+    except StoreError as error:
+        log.warning("nothing packed: %s", error.message)
+        ranked = []
+    ranked = ordered(ranked, order, caller.settings.pack.half_life_days, _now())
+    packed = bundle(topic, [one.memory for one in ranked], budget_tokens)
+    return {
+        "text": packed.text,
+        "tokens": estimated_tokens(packed.text),
+        "memories": [memory.urn for memory in packed.memories],
+        "note": "" if packed.text else f"Nothing fits into {budget_tokens} tokens.",
+    }
 
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
-    return record_of(remember.edited(caller.library, reference, _typed(fields), _now()))
+    changes = _typed(fields)
+    current = remember.found(caller.library, [reference], caller.rights.visible)[0]
+    _refuse_opening(caller, current, changes)
+    remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
+    return record_of(remember.edited(caller.library, reference, changes, _now()))
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+    remember.found(caller.library, references, caller.rights.visible)
     return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
 
 
@@ -166,6 +266,8 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "get": get,
     "search": search,
     "list": list_,
+    "inject": inject,
+    "pack": pack,
     "edit": edit,
     "forget": forget,
     "mute": mute,
@@ -179,21 +281,38 @@ CALLS: Mapping[str, Callable[..., Any]] = {
 
 def _filter(
     caller: Caller,
+    now: datetime,
     here: bool = False,
+    project: str = "",
     namespaces: Sequence[str] = (),
     tags: Sequence[str] = (),
     since: str = "",
     before: str = "",
 ) -> Filter:
-    if not any((here, namespaces, tags, since, before)):
-        return OWNER
-    return Filter(
-        projects=tuple(dict.fromkeys(("", caller.project.id))) if here else (),
-        namespaces=tuple(namespaces),
+    """What the caller may see, narrowed. A project is named by its id, as "here" or as "global"."""
+    named = ("",) if project == "global" else (project,) if project else ()
+    return replace(
+        caller.rights.visible,
+        projects=in_reach(caller.project.id).projects if here or project == "here" else named,
+        namespaces=caller.rights.within(namespaces),
         tags=tuple(tags),
-        since=_moment(since),
-        before=_moment(before),
+        since=moment_back(since, now) if since else None,
+        before=moment_back(before, now) if before else None,
     )
+
+
+def _sees(caller: Caller, memory: Memory) -> bool:
+    return bool(caller.library.store.by_reference([memory.id], caller.rights.visible))
+
+
+def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) -> None:
+    """What was told to an assistant in confidence, another cannot talk it into spreading."""
+    levels = list(Sensitivity)
+    wanted = changes.get("sensitivity", memory.sensitivity)
+    if caller.rights != OWNER_RIGHTS and levels.index(wanted) < levels.index(memory.sensitivity):
+        raise AccessDenied(
+            f"{memory.urn} is {memory.sensitivity}: only its owner may lower that.", "Say: memhook edit URN"
+        )
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,7 +324,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
         if name in ("tags", "related", "supersedes", "aliases"):
             typed[name] = tuple(value)
         elif name in ("created", "updated", "accessed", "expires"):
-            typed[name] = _moment(value)
+            typed[name] = moment_ahead(value, _now()) if value else None
         elif name == "sensitivity":
             typed[name] = _sensitivity(value)
         elif name == "origin":
@@ -231,10 +350,6 @@ def _sensitivity(value: str) -> Sensitivity:
     except ValueError:
         allowed = ", ".join(Sensitivity)
         raise InvalidInput(f"sensitivity = {value!r} is not possible.", f"It is one of: {allowed}.") from None
-
-
-def _moment(value: str) -> datetime | None:
-    return datetime.fromisoformat(value) if value else None
 
 
 def _now() -> datetime:

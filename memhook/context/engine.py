@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 from memhook.context import access, calls, recall
 from memhook.context.library import Library, loading_embedder
 from memhook.context.pauses import Pause, Pauses
+from memhook.context.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
@@ -46,21 +48,25 @@ class Engine:
         self._ledger = self._opened_ledger()
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
-        """One of the functions of `calls`, by name."""
+        """One of the functions of `calls`, by name, if the caller's `rights` cover it; without any, the owner calls."""
         function = calls.CALLS.get(method)
         if function is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
+        rights = rights_of(params.get("rights"))
+        given = {name: value for name, value in params.items() if name != "rights"}
+        rights.check(method, given)
         project = self.project(directory)
         settings = self.settings(environment, project.root)
         try:
-            return function(self._caller(project, settings), **params)
+            return function(self._caller(project, settings, rights), **given)
         except StoreError:
             self.reopen()
             raise
 
-    def _caller(self, project: Project, settings: Settings) -> calls.Caller:
+    def _caller(self, project: Project, settings: Settings, rights: Rights) -> calls.Caller:
         pause = self.pause(project, datetime.now(UTC))
-        return calls.Caller(self.library(settings), settings, project, self._ledger, self.paths, pause)
+        opened = partial(self.library, settings)
+        return calls.Caller(opened, settings, project, self._ledger, self.paths, pause, rights)
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
         """Read again when a file has changed, so that a change holds from the next prompt on."""

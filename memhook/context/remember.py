@@ -25,6 +25,7 @@ from memhook.core.memory import (
     is_id,
 )
 from memhook.errors import InvalidInput, NotFound
+from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 
 MAX_CONTENT = 1_000_000
@@ -119,10 +120,10 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
     return memories
 
 
-def found(library: Library, references: Sequence[str]) -> list[Memory]:
+def found(library: Library, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
     """The memories called so, each by URN, id or alias; raises NotFound naming those that are not there."""
     names = [id_of(reference) for reference in references]
-    memories = library.store.by_reference(names, OWNER)
+    memories = library.store.by_reference(names, allowed)
     known = {name for memory in memories for name in (memory.id, *memory.aliases)}
     missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
     if missing:

@@ -133,7 +133,7 @@ def test_an_unknown_urn_is_an_error_with_a_way_out(engine: Engine, cli: Cli) -> 
 
 
 def test_search_shows_scores_and_excerpts(engine: Engine, cli: Cli) -> None:
-    engine.answers["search"] = [NOTE | {"score": 0.8712, "score_parts": {}}]
+    engine.answers["search"] = {"results": [NOTE | {"score": 0.8712, "score_parts": {}}], "next_cursor": "abc"}
     result = cli("search", "statement", "timeout", "--limit", "3", "--namespace", "incidents", "--tag", "db")
     assert engine.asked == [
         ("search", {"query": "statement timeout", "limit": 3, "namespaces": ["incidents"], "tags": ["db"]})
@@ -143,11 +143,14 @@ def test_search_shows_scores_and_excerpts(engine: Engine, cli: Cli) -> None:
         "      urn:memhook:k3v9x2m4p7qa  incidents · 2026-02-14 · global · by user #db\n"
         "      Read from the primary. Raise the timeout to 40 seconds.\n"
     )
-    assert cli("search", "x", "--json").json["results"][0]["score"] == 0.8712
+    page = cli("search", "x", "--ordering", "recency", "--json").json
+    assert page["results"][0]["score"] == 0.8712
+    cli("search", "x", "--ordering", "recency", "--cursor", page["next_cursor"])
+    assert engine.asked[-1] == ("search", {"query": "x", "limit": 10, "ordering": "recency", "cursor": "abc"})
 
 
 def test_a_search_without_results_says_so_beside_an_empty_output(engine: Engine, cli: Cli) -> None:
-    engine.answers["search"] = []
+    engine.answers["search"] = {"results": [], "next_cursor": None}
     result = cli("search", "x")
     assert (result.code, result.out, result.err) == (0, "", "Nothing found.\n")
 
@@ -156,7 +159,7 @@ def test_since_counts_back_from_now(engine: Engine, cli: Cli) -> None:
     engine.answers["list"] = {"memories": [], "total": 0}
     cli("list", "--since", "30d", "--before", "2026-01-01")
     asked = engine.asked[0][1]
-    age = datetime.now(UTC) - datetime.fromisoformat(asked["since"])
+    XXX
     assert timedelta(days=30) <= age < timedelta(days=31)
     assert asked["before"] == "2026-01-01T00:00:00+00:00"
 

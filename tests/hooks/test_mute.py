@@ -14,7 +14,7 @@ def test_a_muted_memory_never_surfaces_and_is_still_found(assistant: Assistant) 
     assert muted == {**before, "muted": True}
     assert assistant.prompts(QUESTION) == ""
     assert assistant.starts() == ""
-    assert assistant.calls("search", query=QUESTION)[0]["muted"]
+    assert assistant.calls("search", query=QUESTION)["results"][0]["muted"]
     assert assistant.calls("list")["memories"][0]["muted"]
     assert assistant.calls("get", references=[urn], touch=False) == [muted]
     assistant.calls("mute", references=[urn], muted=False)

@@ -100,7 +100,7 @@ def test_what_must_not_surface_is_never_in_a_hook(assistant: Assistant, fields: 
     assistant.remembers(FACT, **fields)
     assert assistant.prompts(QUESTION) == ""
     assert assistant.starts() == ""
-    assert assistant.calls("search", query=QUESTION)[0]["content"] == FACT
+    assert assistant.calls("search", query=QUESTION)["results"][0]["content"] == FACT
 
 
 def test_a_superseded_memory_gives_way_to_its_successor(assistant: Assistant) -> None:
