@@ -20,8 +20,8 @@ ORDER = (
     "context",
     "hooks",
     "daemon",
-    "cli",
     "mcp_server",
+    "cli",
 )
 ALLOWED_LIBRARIES = {
     "core": set(),
@@ -33,6 +33,7 @@ ALLOWED_LIBRARIES = {
     "context": {"pydantic"},
     "hooks": set(),
     "daemon": set(),
+    "mcp_server": {"mcp", "anyio", "pydantic"},
     "cli": {"tqdm", "shtab"},
 }
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
-from memhook.context.scopes import Rights, scopes_of
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import InvalidInput
+from memhook.mcp_server.main import serve
 
 
 def inject(args: Namespace, place: Place) -> int:
@@ -35,10 +35,7 @@ def pack(args: Namespace, place: Place) -> int:
 
 
 def mcp(args: Namespace, place: Place) -> int:
-    from memhook.mcp_server.main import serve  # noqa: PLC0415  it takes stdin and stdout for itself
-
-    rights = Rights(scopes_of(_names(args.scopes)), tuple(_names(args.namespaces)))
-    return serve(rights, place.paths, place.directory)
+    return serve(args, place.paths, place.directory)
 
 
 def _shown(answer: dict[str, Any], *, as_json: bool) -> int:
@@ -89,7 +86,3 @@ def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError("not a list")
     return value
-
-
-def _names(texts: list[str]) -> list[str]:
-    return [name for text in texts for part in text.split(",") if (name := part.strip())]

@@ -13,6 +13,7 @@ from typing import NoReturn
 from memhook import __version__
 from memhook.cli import memory_options
 from memhook.cli.memory_options import Commands, command
+from memhook.mcp_server import main as mcp_main
 
 DESCRIPTION = "Memory for coding assistants: the right memories at the right moment,\nwithin a token budget."
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -39,6 +40,7 @@ def parser() -> ArgumentParser:
     top.add_argument("--no-daemon", action="store_true", help="work in this process, under the store's lock")
     commands: Commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     memory_options.add_commands(commands)
+    _add_context(commands)
     _add_transfer(commands)
     _add_insight(commands)
     _add_pauses(commands)
@@ -55,6 +57,46 @@ class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {message}\nSee: {self.prog} --help\n")
+
+
+def _add_context(commands: Commands) -> None:
+    inject = command(
+        commands,
+        "inject",
+        "finished context for a prompt, within a token budget",
+        'memhook inject "why does the deploy hang" --max-tokens 1500',
+        "With hits exactly those memories are shown, without a search:\n"
+        "memhook search --json QUERY | memhook inject --hits -",
+    )
+    inject.add_argument("query", metavar="QUERY", nargs="*", help="what to look for; with hits, the heading")
+    inject.add_argument("--max-tokens", type=_tokens, metavar="N", help="of the whole text (setting max_tokens)")
+    inject.add_argument("--hit", action="append", metavar="ID:SCORE", help="show this memory; repeatable")
+    inject.add_argument("--hits", metavar="FILE", help="show these: what search --json prints, or - for stdin")
+    inject.add_argument("--namespace", action="append", metavar="NAME", help="of this namespace; repeatable")
+    inject.add_argument("--include-restricted", action="store_true", help="restricted memories too")
+    pack = command(
+        commands,
+        "pack",
+        "as many whole memories about a topic as fit a token budget",
+        'memhook pack "release process" --budget-tokens 2000',
+    )
+    pack.add_argument("topic", metavar="TOPIC", nargs="+")
+    pack.add_argument("--budget-tokens", type=int, metavar="N", help="of the whole text (2000)")
+    pack.add_argument("--ordering", metavar="ORDER", help=f"{', '.join(memory_options.ORDERINGS)} (the last)")
+    mcp = command(
+        commands,
+        "mcp",
+        "the MCP server, on stdin and stdout",
+        "memhook mcp --scopes memory:read --namespaces frontend,shared",
+        json=False,
+    )
+    mcp_main.add_options(mcp)
+
+
+def _tokens(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ArgumentTypeError(f"{text!r} is not a number of tokens")
+    return int(text)
 
 
 def _add_transfer(commands: Commands) -> None:

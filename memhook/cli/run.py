@@ -13,6 +13,7 @@ from pathlib import Path
 from memhook.cli import (
     completion,
     config,
+    context_commands,
     daemon,
     doctor,
     memories,
@@ -43,6 +44,9 @@ COMMANDS: Mapping[str, Command] = {
     "forget": memories.forget,
     "mute": memories.mute,
     "unmute": memories.unmute,
+    "inject": context_commands.inject,
+    "pack": context_commands.pack,
+    "mcp": context_commands.mcp,
     "import": transfer.import_,
     "export": transfer.export,
     "why": why.why,

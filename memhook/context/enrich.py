@@ -126,7 +126,7 @@ def _unknown_line(unknown: Sequence[str], max_tokens: int) -> str:
 
 def _unknown_lines(unknown: Sequence[str]) -> Iterator[str]:
     if unknown:
-        names = [label(reference, REFERENCE_CHARS) for reference in unknown[:NAMED_UNKNOWN]]
+        names = [label(id_of(reference), REFERENCE_CHARS) for reference in unknown[:NAMED_UNKNOWN]]
         more = f" and {len(unknown) - len(names)} more" if len(unknown) > len(names) else ""
         yield f"\n(unknown: {', '.join(names)}{more})\n"
         yield f"\n({len(unknown)} unknown)\n"

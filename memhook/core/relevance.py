@@ -35,7 +35,7 @@ class Threshold:
 # on: strict 91-99 / 98-100 %, balanced 97-100 / 95-100 %, eager 100 / 86-99 %. Expect less on others.
 THRESHOLDS = {
     Level.STRICT: Threshold(best=0.70, floor=0.30, odds=5.0),
-    Level.BALANCED: Threshold(best=0.50, floor=0.10, odds=20.0),
+    Level.BALANCED: Threshold(best=0.50, floor=0.20, odds=20.0),
     Level.EAGER: Threshold(best=0.30, floor=0.04, odds=100.0),
 }
 
