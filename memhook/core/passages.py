@@ -99,7 +99,9 @@ def _last_first(hits: list[Span], start: int, stop: int) -> int:
 def _around(content: str, first: int, last: int, limit: int) -> Passage:
     """The terms between `first` and `last` with what the room allows around them."""
     start = _start(content, first, last, limit)
-    return _passage(content, start, _word_end(content, start, last, min(start + limit, len(content))))
+    stop = min(start + limit, len(content))
+    sentence = _last_sentence_end(content, max(last, start + 2 * limit // 3), stop) if stop < len(content) else None
+    return _passage(content, start, sentence or _word_end(content, start, last, stop))
 
 
 def _start(content: str, first: int, last: int, limit: int) -> int:
