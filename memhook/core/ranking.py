@@ -62,10 +62,10 @@ FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
 # The time to embed a prompt grows with its length. Of a longer one its beginning and its end: the question often
-# follows the log. On commit messages 500 characters find as much as 1,600.
-PROMPT_CHARS = 600
+# follows the log. On commit messages 400 characters find as much as 1,600, and 300 a little less.
+PROMPT_CHARS = 401
 PROMPT_HEAD_CHARS = 250
-PROMPT_TAIL_CHARS = 300
+PROMPT_TAIL_CHARS = 149
 
 # What a memory gains from the best one written in the same hour, as a share of that one's log odds above even. The
 # chat sets stamp a whole conversation with one time, so there the gain is at its largest.

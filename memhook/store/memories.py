@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import update_wrapper
 from pathlib import Path
@@ -117,6 +117,8 @@ class MemoryStore:
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri)
         self._table: Any = None
+        self._counts: dict[tuple[Filter, int], int] = {}
+        self._rows_seen = 0
         self._unoptimized = self._unindexed_rows() // 8
         self.statistics = TermStatistics(self._all_terms)
 
@@ -143,7 +145,7 @@ class MemoryStore:
         if self._current_table() is None:
             return [], 0
         where = allowed.sql()
-        searched = self._searching.submit(self._table.count_rows, where)
+        searched = self._searching.submit(self._count_once, allowed, where)
         by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
         vector = vector_of_query()
         tables = [] if vector is None else [self._nearest(vector, where, limit)]
@@ -406,9 +408,17 @@ class MemoryStore:
 
     def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        probes = max(MIN_PROBES, self._table.count_rows() // ROWS_IN_PARTITION // 4)
+        probes = max(MIN_PROBES, self._rows_seen // ROWS_IN_PARTITION // 4)
         query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
         return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
+
+    def _count_once(self, allowed: Filter, where: str) -> int:
+        """How many memories `allowed` lets through, counted anew when the table has changed."""
+        key = (replace(allowed, alive_at=None), self._table.version)
+        if key not in self._counts:
+            self._counts = {key: int(self._table.count_rows(where))}  # one project's: the next prompt is likely its too
+            self._rows_seen = int(self._table.count_rows())
+        return self._counts[key]
 
     def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
         words = " ".join(self.statistics.rarest(terms, QUERY_TERMS))
