@@ -83,6 +83,18 @@ def is_doubtful(assistant: Assistant, prompt: str) -> bool:
     return bool(THRESHOLDS[Level.EAGER].best <= best < THRESHOLDS[Level.STRICT].best)
 
 
+def test_the_half_life_is_how_fast_a_memory_grows_old(assistant: Assistant, home: Path) -> None:
+    month_ago = (datetime.now(UTC) - timedelta(days=30)).isoformat()
+    assistant.remembers(FACT, created=month_ago)
+
+    def recency() -> float:
+        return float(assistant.calls("search", query=QUESTION)["results"][0]["score_parts"]["recency"])
+
+    assert recency() == pytest.approx(0.5, abs=0.001)
+    configure(home, "pack.half_life_days = 10")
+    assert recency() == pytest.approx(0.125, abs=0.001)
+
+
 def test_the_store_is_where_its_uri_says(assistant: Assistant, home: Path, tmp_path: Path) -> None:
     assistant.remembers(FACT)
     configure(home, f'store.uri = "{tmp_path}/elsewhere"')
@@ -149,6 +161,7 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
     ),
+    "pack.half_life_days": test_the_half_life_is_how_fast_a_memory_grows_old,
     "store.uri": test_the_store_is_where_its_uri_says,
     "embedding.model": test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete,
     "daemon.idle_minutes": test_server.test_an_idle_daemon_ends_by_itself,

@@ -103,19 +103,24 @@ def _add_transfer(commands: Commands) -> None:
     importing = command(
         commands,
         "import",
-        "store the memories of a JSONL file, none of them twice",
+        "store the memories of a file or a folder, none of them twice",
         "memhook import notes.jsonl",
+        "What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),\n"
+        "where front matter becomes fields and each top heading a memory, updated when\n"
+        "imported again; the graph of MCP's reference memory server.\n"
         'A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.\n'
-        "Bad lines are listed by number on stderr while the good ones are stored; the\n"
-        "exit code is 1 then.",
+        "What is bad is listed on stderr while the rest is stored; the exit code is 1\n"
+        "then.",
     )
-    importing.add_argument("file", metavar="FILE", help="the file, or - for stdin")
+    importing.add_argument("file", metavar="FILE", help="the file or folder, or - for stdin")
     importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
     importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
+    importing.add_argument("--dry-run", action="store_true", help="only show what would come in")
     exporting = command(
         commands, "export", "write every memory as JSONL, as import reads it", "memhook export backup.jsonl"
     )
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
+    exporting.add_argument("--markdown", action="store_true", help="FILE is a folder, for a Markdown file each")
 
 
 def _add_insight(commands: Commands) -> None:

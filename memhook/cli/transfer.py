@@ -8,17 +8,20 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, BinaryIO, NoReturn
+from typing import IO, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
+from memhook.cli import importing
+from memhook.cli.exporting import export_folder
 from memhook.cli.output import counted, json_text, say, say_json, warn
 from memhook.cli.place import Place
-from memhook.core.fencing import clean
+from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
 
 BATCH_LINES = 64
@@ -35,6 +38,7 @@ class Tally:
 
     outcomes: Counter[str] = field(default_factory=Counter)
     bad: list[Line] = field(default_factory=list)
+    foreseen: list[tuple[str, ...]] = field(default_factory=list)
     told: int = 0
 
     def tell_bad_lines(self) -> None:
@@ -49,24 +53,66 @@ class Tally:
 def import_(args: Namespace, place: Place) -> int:
     if args.project:
         place.project_asked_for()
+    if Path(args.file).is_dir():
+        entries = list(importing.folder_entries(Path(args.file)))
+        if not entries:
+            raise InvalidInput(f"{args.file} has nothing in it to import.", "Give a folder with Markdown files.")
+        return _import_entries(args, place, entries)
+    with _opened(args.file) as file:
+        kind = importing.kind_of(file.peek(), args.file)
+        if kind is not importing.Kind.LINES:
+            return _import_entries(args, place, importing.entries_of(kind, file.read(), args.file))
+        return _import_lines(args, place, file)
+
+
+def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
     tally = Tally()
-    with _opened(args.file) as file, _progress(file) as bar:
+    with _progress(file) as bar:
         for batch in batches(good_lines(file, tally, bar)):
-            answer = place.call("import_lines", lines=batch, here=args.project, again=args.again)
+            answer = place.call("import_lines", lines=batch, **_mode(args))
             tally.outcomes.update(answer["outcomes"])
+            tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
             tally.bad.extend((number, reason) for number, reason in answer["bad"])
             tally.tell_bad_lines()
         tally.tell_bad_lines()
-    _report(tally, as_json=args.json)
-    return 1 if tally.bad else 0
+    return _report(tally, [{"line": number, "reason": reason} for number, reason in tally.bad], args)
+
+
+def _import_entries(args: Namespace, place: Place, entries: Sequence[importing.Entry]) -> int:
+    """What has a name of its own there: importing it again updates it."""
+    tally = Tally()
+    bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
+    for batch in batches(importing.as_lines(entries)):
+        answer = place.call("import_lines", lines=batch, update=True, **_mode(args))
+        tally.outcomes.update(answer["outcomes"])
+        tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]
+        bad += [(number, reason) for number, reason in answer["bad"]]
+    told = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
+    for one in told:
+        warn(f"{one['entry']}: {one['reason']}")
+    return _report(tally, told, args)
+
+
+def _mode(args: Namespace) -> dict[str, bool]:
+    dry_run = {"dry_run": True} if args.dry_run else {}
+    return {"here": args.project, "again": args.again, **dry_run}
 
 
 def export(args: Namespace, place: Place) -> int:
+    if args.markdown and args.file == "-":
+        raise InvalidInput("Which folder is not said.", "Say: memhook export --markdown FOLDER")
+    if args.markdown or args.file.endswith("/"):
+        count = export_folder(Path(args.file), _everything(place))
+        return _exported(count, args)
     count = 0
     with _written(args.file) as file:
         for record in _everything(place):
             file.write(json_text(record, encoding=getattr(file, "encoding", "utf-8")) + "\n")
             count += 1
+    return _exported(count, args)
+
+
+def _exported(count: int, args: Namespace) -> int:
     if args.json and args.file != "-":
         say_json({"exported": count, "file": args.file})
     elif args.file != "-":
@@ -113,27 +159,36 @@ def _raw_lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
         yield start, size
 
 
-def _report(tally: Tally, *, as_json: bool) -> None:
-    stored, there, gone = (tally.outcomes[outcome] for outcome in ("stored", "already there", "forgotten before"))
-    if as_json:
-        bad = [{"line": number, "reason": reason} for number, reason in tally.bad]
-        say_json({"stored": stored, "already_there": there, "forgotten_before": gone, "bad_lines": bad})
-        return
-    say(f"stored {stored}, already there {there}, forgotten before {gone}, bad lines {len(tally.bad)}")
-    if gone:
+def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) -> int:
+    """What has come of it, or would; the exit code."""
+    counts = {
+        outcome: tally.outcomes[outcome] for outcome in ("stored", "updated", "already there", "forgotten before")
+    }
+    if args.json:
+        named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
+        entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
+        say_json({**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})})
+        return 1 if bad else 0
+    for where, what, title in tally.foreseen:
+        say(f"{what}: {collapsed(title)}  ({collapsed(where)})")
+    shown = {outcome: count for outcome, count in counts.items() if count or outcome != "updated"}
+    total = ", ".join(f"{outcome} {count}" for outcome, count in shown.items())
+    say(f"{'would be ' if args.dry_run else ''}{total}, bad lines {len(bad)}")
+    if counts["forgotten before"]:
         warn("What was forgotten before stays so. To bring it back: memhook import --again")
+    return 1 if bad else 0
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _opened(name: str) -> Iterator[BufferedReader]:
     if name == "-":
-        yield sys.stdin.buffer
+        yield cast(BufferedReader, sys.stdin.buffer)
         return
     try:
         file = Path(name).open("rb")  # noqa: SIM115  closed below; only the opening is translated
     except OSError as error:
         raise InvalidInput(
-            f"{name} cannot be read ({error.strerror}).", "Give a JSONL file, or - for stdin."
+            f"{name} cannot be read ({error.strerror}).", "Give a file, a folder, or - for stdin."
         ) from error
     with file:
         yield file

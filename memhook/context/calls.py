@@ -174,7 +174,7 @@ def pack(
         "text": packed.text,
         "tokens": estimated_tokens(packed.text),
         "memories": [memory.urn for memory in packed.memories],
-        "note": "" if packed.text else f"Nothing fits into {budget_tokens} tokens.",
+        "note": "",
     }
 
 
@@ -229,12 +229,19 @@ def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[s
 
 
 def import_lines(
-    caller: Caller, lines: Sequence[Sequence[Any]], here: bool = False, again: bool = False
+    caller: Caller,
+    lines: Sequence[Sequence[Any]],
+    here: bool = False,
+    again: bool = False,
+    update: bool = False,
+    dry_run: bool = False,
 ) -> dict[str, Any]:
     """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one."""
     numbered = [(int(number), str(text)) for number, text in lines]
-    result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), again)
-    return {"outcomes": result.outcomes, "bad": result.bad}
+    mode = transfer.Mode(again, update, dry_run)
+    result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), mode)
+    entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
+    return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad}
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Enrichment:
-    """The text, which may be a note that nothing fits, or empty; then `note` says why."""
+    """The text, which may be a note that nothing fits, or empty. `note` says why, if that fits."""
 
     text: str
     memories: tuple[Memory, ...] = ()
@@ -80,7 +80,7 @@ def found(ranked: Iterable[Ranked]) -> Found:
 def enrichment(found: Found, query: str, max_tokens: int) -> Enrichment:
     """The memories at the richest levels that fit, in their order, within `max_tokens`, heading included."""
     if not found.ranked and not found.unknown:
-        return Enrichment("", note=NOTHING_RELEVANT)
+        return Enrichment("", note=_first_that_fits([NOTHING_RELEVANT], max_tokens))
     head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
     offers = [Renderings(LEVELS, partial(_rendered, memory, score=score)) for memory, score in found.ranked]
     block = packed(offers, max_tokens, [Frame(head, _unknown_line(found.unknown, max_tokens))])
@@ -88,7 +88,7 @@ def enrichment(found: Found, query: str, max_tokens: int) -> Enrichment:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
         return Enrichment(block.parts[0], memories, found.unknown)
     note = _too_little(len(found.ranked), max_tokens) if found.ranked else ""
-    return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown, note)
+    return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown)
 
 
 def _rendered(memory: Memory, level: Level, score: float | None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,8 +18,6 @@ from memhook.errors import InvalidInput
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 
-MAX_PAGE = 1_000
-
 Allowed = Callable[[datetime], Filter]
 
 
@@ -33,8 +31,8 @@ class Question:
     cursor: str = ""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.limit <= MAX_PAGE:
-            raise InvalidInput(f"limit = {self.limit} is not possible.", f"It is between 1 and {MAX_PAGE}.")
+        if self.limit < 0:
+            raise InvalidInput(f"limit = {self.limit} is not possible.", "It is 0 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,11 @@ def search_page(
     if question.cursor:
         moment, seen, *place = place_of(question.cursor, question.asked, 6)
         now, last = datetime.fromisoformat(moment), tuple(place)
-    pool = CANDIDATES * -(-(seen + question.limit) // CANDIDATES)
+    pool = CANDIDATES * max(1, -(-(seen + question.limit) // CANDIDATES))
     found = for_search(library, query, question.allowed(now), pool)
     fresh = with_recency(found, half_life_days, now)
     keyed = sorted((_key(rank, one, ordering), rank) for rank, one in enumerate(fresh))
-    rest = [(key, fresh[rank]) for key, rank in keyed if last is None or key > last]
+    rest = [(key, fresh[rank]) for key, rank in keyed[_behind(last, [key for key, _ in keyed]) :]]
     page = rest[: question.limit]
     is_more = len(rest) > len(page) or len(found) >= pool
     following = None
@@ -79,9 +77,20 @@ def list_page(store: MemoryStore, question: Question, now: datetime, offset: int
     found = store.newest(question.allowed(now), question.limit + 1, offset, last)
     page = found[: question.limit]
     following = None
-    if len(found) > len(page):
+    if page and len(found) > len(page):
         following = cursor(question.asked, [now.isoformat(), page[-1].updated.isoformat(), page[-1].id])
     return Listed(tuple(page), following)
+
+
+def _behind(last: tuple[Any, ...] | None, keys: Sequence[tuple[Any, ...]]) -> int:
+    """Where the next page starts: behind the last memory shown, or should that be gone, behind where it stood.
+
+    Its place is looked for, not its score: each memory that is added moves all scores a little.
+    """
+    if last is None:
+        return 0
+    found = next((place for place, key in enumerate(keys) if key[-1] == last[-1]), None)
+    return sum(key <= last for key in keys) if found is None else found + 1
 
 
 def _key(rank: int, one: Ranked, ordering: Ordering) -> tuple[int, float, float, str]:

@@ -12,12 +12,6 @@ Record = dict[str, Any]
 Line = tuple[int, str]
 
 
-def is_graph_line(text: str) -> bool:
-    """Whether the line is of such a file."""
-    value = _value(text)
-    return isinstance(value, dict) and value.get("type") in ("entity", "relation") and "content" not in value
-
-
 def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]]:
     """A memory for each entity, with the number of its line; and what is wrong with the lines that are none."""
     entities: dict[str, tuple[int, Record]] = {}

@@ -71,26 +71,33 @@ class Stored:
     outcome: Outcome
 
 
-def remembered(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
+def remembered(
+    library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False, from_file: bool = False
+) -> list[Stored]:
     """Store each draft that is not there yet, durably, before returning.
 
-    With `again`, what was forgotten before comes back; else it stays forgotten when `origin` is an import.
+    With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file.
     """
     memories = [_memory(checked(draft), now) for draft in drafts]
     vectors, model = library.vectors(memories)
     store = library.store
     with store.writing():
-        results = _told_apart(store, memories, again)
+        results = _told_apart(store, memories, again, from_file)
         fresh = [index for index, result in enumerate(results) if result.outcome == "stored"]
         added = [memory for index in fresh if (memory := results[index].memory)]
         for memory in added:
-            if memory.origin is not Origin.IMPORT:  # a file may name what it does not bring along
+            if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
             store.add(added, [vectors[index] for index in fresh], model)
             store.unforget([memory.content_hash for memory in added])
             succession.mark(store, added)
     return results
+
+
+def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
+    """What storing these from a file would come to. Nothing is stored."""
+    return _told_apart(library.store, [_memory(checked(draft), now) for draft in drafts], again, from_file=True)
 
 
 def edited(library: Library, reference: str, changes: Mapping[str, Any], now: datetime) -> Memory:
@@ -190,7 +197,12 @@ def _draft(memory: Memory) -> Draft:
     return Draft(**values)
 
 
-def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Stored]:
+def _is_imported(memory: Memory, from_file: bool) -> bool:
+    """An export brings memories of every origin."""
+    return from_file or memory.origin is Origin.IMPORT
+
+
+def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
     """For each whether it is new, there already or was forgotten; a new one has an id that nothing else ever had."""
     hashes = [memory.content_hash for memory in memories]
     known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
@@ -200,7 +212,7 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool) -> 
             for memory in store.by_reference([EDITED_FROM + one for one in hashes], OWNER)
             for alias in memory.aliases
         }
-        if any(memory.origin is Origin.IMPORT for memory in memories)
+        if any(_is_imported(memory, from_file) for memory in memories)
         else {}
     )
     gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
@@ -210,7 +222,7 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool) -> 
         earlier = known.get((memory.project, memory.content_hash))
         if earlier is not None:
             results.append(Stored(earlier, "already there"))
-        elif memory.content_hash in gone and memory.origin is Origin.IMPORT:
+        elif memory.content_hash in gone and _is_imported(memory, from_file):
             results.append(Stored(None, "forgotten before"))
         else:
             new = _with_free_names(memory, taken)

@@ -3,42 +3,119 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from memhook.context.access import OWNER
 from memhook.context.library import Library
-from memhook.context.remember import Draft, Outcome, checked, remembered
-from memhook.core.memory import DEFAULT_NAMESPACE, Origin, Sensitivity, id_of, is_id
-from memhook.errors import InvalidInput
+from memhook.context.remember import Draft, Outcome, checked, edited, foreseen, remembered
+from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
+from memhook.errors import InvalidInput, NotFound
 
 Line = tuple[int, str]
+
+UPDATED_FIELDS = frozenset(
+    {
+        *("title", "summary", "content", "namespace", "tags", "related", "source"),
+        *("sensitivity", "pinned", "muted", "expires", "supersedes"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
     """How many lines came to which outcome, and what was wrong with the others, by line number."""
 
-    outcomes: dict[Outcome, int]
+    entries: tuple[Entry, ...]
     bad: tuple[Line, ...]
 
+    @property
+    def outcomes(self) -> dict[str, int]:
+        return dict(Counter(entry.outcome for entry in self.entries))
 
-def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, again: bool = False) -> Imported:
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of a line."""
+
+    line: int
+    outcome: Outcome | Literal["updated"]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How lines are taken: `again` brings back what was forgotten, `update` changes what came under the same name.
+
+    With `dry` it is only said what would come of it.
+    """
+
+    again: bool = False
+    update: bool = False
+    dry: bool = False
+
+
+STORING = Mode()
+
+
+def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, mode: Mode = STORING) -> Imported:
     """Store the good lines; the bad ones cost only themselves."""
-    drafts: list[Draft] = []
+    drafts: dict[int, _Given] = {}
     bad: list[Line] = []
     for number, text in lines:
         try:
-            drafts.append(checked(_draft(text, project)))
+            drafts[number] = _given(text, project)
         except InvalidInput as error:
             bad.append((number, error.message))
-    outcomes: dict[Outcome, int] = {}
-    for stored in remembered(library, drafts, now, again) if drafts else ():
-        outcomes[stored.outcome] = outcomes.get(stored.outcome, 0) + 1
-    return Imported(outcomes, tuple(bad))
+    entries: list[Entry] = []
+    for number, earlier in _known_by_name(library, drafts).items() if mode.update else ():
+        try:
+            entries.append(_updated(library, number, earlier, drafts.pop(number), now, mode))
+        except (InvalidInput, NotFound) as error:
+            bad.append((number, error.message))
+    new = [given.draft for given in drafts.values()]
+    if new:
+        stored = (
+            foreseen(library, new, now, mode.again)
+            if mode.dry
+            else remembered(library, new, now, mode.again, from_file=True)
+        )
+        entries += [
+            Entry(number, one.outcome, one.memory.title if one.memory else given.draft.title)
+            for (number, given), one in zip(drafts.items(), stored, strict=True)
+        ]
+    return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(bad)))
+
+
+def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
+    """What was imported before under the same name, into the same project."""
+    names = [name for given in drafts.values() for name in given.names]
+    memories = library.store.by_reference(names, OWNER)
+    by_name = {(memory.project, name): memory for memory in memories for name in (*memory.aliases, memory.id)}
+    found: dict[int, Memory] = {}
+    for number, given in drafts.items():
+        earlier = next((by_name[key] for name in given.names if (key := (given.draft.project, name)) in by_name), None)
+        if earlier is not None:
+            found[number] = earlier
+    return found
+
+
+def _updated(library: Library, number: int, earlier: Memory, given: _Given, now: datetime, mode: Mode) -> Entry:
+    """Only what the file says is changed, and nothing when it says what is there."""
+    changes = {
+        name: value
+        for name in given.fields & UPDATED_FIELDS
+        if (value := getattr(given.draft, name)) != getattr(earlier, name)
+    }
+    if not changes:
+        return Entry(number, "already there", earlier.title)
+    memory = earlier if mode.dry else edited(library, earlier.id, changes, now)
+    return Entry(number, "updated", memory.title)
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:
@@ -92,8 +169,25 @@ class _Line(BaseModel):
     aliases: _Names = ()
 
 
-def _draft(text: str, project: str) -> Draft:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A draft, the fields its line gave, and the names it may be known by."""
+
+    draft: Draft
+    fields: frozenset[str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.draft.id, *self.draft.aliases)))
+
+
+def _given(text: str, project: str) -> _Given:
     line = _parsed(text)
+    given = {"content" if name == "text" else name for name in line.model_fields_set}
+    return _Given(checked(_draft(line, project)), frozenset(given))
+
+
+def _draft(line: _Line, project: str) -> Draft:
     own_id = id_of(line.id)
     names = () if is_id(own_id) or not own_id else (own_id,)
     return Draft(

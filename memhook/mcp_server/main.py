@@ -9,7 +9,7 @@ from typing import Any
 
 from memhook.context.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
 from memhook.errors import MemhookError
-from memhook.mcp_server.stdio import Incoming, Outgoing, claimed_streams, early_answer
+from memhook.mcp_server.stdio import Wire, claimed_streams, early_answer
 from memhook.paths import Paths, user_paths
 
 
@@ -53,7 +53,7 @@ def serve(args: Namespace, paths: Paths, directory: str) -> int:
     from memhook.mcp_server.server import run  # noqa: PLC0415
 
     rights = Rights(args.scopes, args.namespaces)
-    run(_door(paths, directory), rights, Incoming(first, incoming), Outgoing(outgoing, answer))
+    run(_door(paths, directory), rights, Wire(incoming, outgoing, first, answer))
     return 0
 
 

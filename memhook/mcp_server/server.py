@@ -19,7 +19,7 @@ from memhook.context.scopes import Rights, Scope, written
 from memhook.core.fencing import clean
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import InvalidInput, MemhookError
-from memhook.mcp_server.stdio import INSTRUCTIONS, NAME, Incoming, Outgoing
+from memhook.mcp_server.stdio import INSTRUCTIONS, NAME, Wire
 from memhook.mcp_server.tools import TOOLS, Tool
 
 RESOURCE_NOT_FOUND = -32002
@@ -27,9 +27,9 @@ RESOURCE_NOT_FOUND = -32002
 Call = Callable[..., Any]
 
 
-def run(call: Call, rights: Rights, incoming: Incoming, outgoing: Outgoing) -> None:
+def run(call: Call, rights: Rights, wire: Wire) -> None:
     """Serve one client until it goes away."""
-    anyio.run(_served, server_for(call, rights), incoming, outgoing)
+    anyio.run(_served, server_for(call, rights), wire)
 
 
 def server_for(call: Call, rights: Rights) -> Server[Any]:
@@ -78,10 +78,9 @@ _MEMORY = types.ResourceTemplate(
 )
 
 
-async def _served(server: Server[Any], incoming: Incoming, outgoing: Outgoing) -> None:
-    # Only readline, write and flush of a file are used.
-    stdin, stdout = (cast(Any, anyio.wrap_file(cast(Any, stream))) for stream in (incoming, outgoing))
-    async with stdio_server(stdin, stdout) as (received, sent):
+async def _served(server: Server[Any], wire: Wire) -> None:
+    file: Any = anyio.wrap_file(cast(Any, wire))  # of a file, only readline, write and flush are used
+    async with stdio_server(file, file) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from threading import Condition
 from typing import Any, BinaryIO
 
 from memhook import __version__
@@ -23,10 +24,11 @@ INSTRUCTIONS = (
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions with a handshake. Asked for another, the SDK decides what to answer."""
 CAPABILITIES: dict[str, Any] = {
-    "experimental": {},
     "resources": {"subscribe": False, "listChanged": False},
     "tools": {"listChanged": False},
 }
+
+LAST_ANSWERS_SECONDS = 30.0
 
 
 def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -64,38 +66,57 @@ def early_answer(line: bytes) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode() + b"\n"
 
 
-class Incoming:
-    """What comes from the client, its first line included, as lines of text."""
+class Wire:
+    """Lines from and to the client, as the SDK reads and writes them, with two things it does not know about.
 
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+    The first line has been read, and perhaps answered, already. And when the client has said all, as one does who
+    pipes requests in, the end is not told before everything asked for is answered.
+    """
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, first: bytes = b"", answer: bytes = b"") -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
         self._first = first
-        self._rest = rest
+        self._answered_early = json.loads(answer)["id"] if answer else None
+        self._open: set[Any] = set()
+        self._changed = Condition()
 
     def readline(self) -> str:
-        line, self._first = self._first or self._rest.readline(), b""
+        line, self._first = self._first or self._incoming.readline(), b""
+        with self._changed:
+            if not line:
+                self._changed.wait_for(lambda: not self._open, LAST_ANSWERS_SECONDS)
+            self._note(_message(line))
         return line.decode("utf-8", "replace")
 
-
-class Outgoing:
-    """What goes to the client, without the answer it has had already."""
-
-    def __init__(self, stream: BinaryIO, already: bytes) -> None:
-        self._stream = stream
-        self._answered = json.loads(already)["id"] if already else None
-
     def write(self, text: str) -> int:
-        if self._answered is not None and self._answers_again(text):
-            self._answered = None
+        answer = _message(text)
+        number = None if "method" in answer else answer.get("id")
+        if number is not None and number == self._answered_early:
+            self._answered_early = None
         else:
-            self._stream.write(text.encode())
+            self._outgoing.write(text.encode())
+        with self._changed:
+            self._open.discard(number)
+            self._changed.notify_all()
         return len(text)
 
     def flush(self) -> None:
-        self._stream.flush()
+        self._outgoing.flush()
 
-    def _answers_again(self, text: str) -> bool:
-        message = json.loads(text)
-        return "method" not in message and message.get("id") == self._answered
+    def _note(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "notifications/cancelled":
+            self._open.clear()  # what is cancelled is not answered; which one it was does not matter for the end
+        elif "method" in message and isinstance(message.get("id"), int | str):
+            self._open.add(message["id"])
+
+
+def _message(line: str | bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _introduces_a_client(params: dict[str, Any]) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from memhook.context.scopes import Scope
 from memhook.core.ordering import Ordering
+
+MAX_PAGE = 100
 
 Params = dict[str, Any]
 
@@ -27,11 +29,14 @@ class _Arguments(BaseModel):
 class _Conditions(_Arguments):
     namespaces: list[str] | None = None
     tags: Annotated[list[str] | None, Field(description="all of them")] = None
-    project: Annotated[str | None, Field(description='"here" (with the global ones) or a project id')] = None
+    project: Annotated[str | None, Field(description="here (and global), or a project id")] = None
     since: Annotated[str | None, Field(description="created: 2026-02-14 or 30d, 12h")] = None
     before: str | None = None
     limit: int = 10
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+    def params(self) -> Params:
+        return {**super().params(), "limit": max(1, min(self.limit, MAX_PAGE))}
 
 
 class SearchMemories(_Conditions):
@@ -53,8 +58,7 @@ class GetMemory(_Arguments):
 class Hit(BaseModel):
     """Extra fields are let be, so that results of a search can be handed on as they are."""
 
-    id: Annotated[str, Field(description="id or URN")] = ""
-    urn: str = ""
+    id: Annotated[str, Field(description="or URN", validation_alias=AliasChoices("id", "urn"))]
     score: float | None = None
 
 
@@ -69,7 +73,7 @@ class InjectContext(_Arguments):
 class PackContext(_Arguments):
     topic: str
     budget_tokens: int = 2000
-    ordering: Annotated[str, Field(description="relevance, recency or both")] = Ordering.BLEND.value
+    ordering: Ordering = Ordering.BLEND
 
 
 class _Fields(_Arguments):

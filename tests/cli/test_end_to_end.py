@@ -32,7 +32,7 @@ def test_what_is_remembered_is_found_changed_moved_and_forgotten(
     assert cli("edit", urn, "--expires", "", "--json").json["memory"]["expires"] is None
     assert cli("forget", urn, "--yes").code == 0
     assert cli("get", urn).code == 1
-    assert cli("list", "--json").json == {"memories": [], "total": 0}
+    assert cli("list", "--json").json == {"memories": [], "total": 0, "next_cursor": None}
 
 
 def test_an_export_imported_elsewhere_and_again_is_the_same(

@@ -106,11 +106,13 @@ def test_a_terminal_sees_a_progress_bar(
     assert "0.00/3.00" in terminal.getvalue()
 
 
-@pytest.mark.parametrize("name", ["missing.jsonl", "."])
-def test_a_file_that_cannot_be_read_is_named(engine: Engine, cli: Cli, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"), [("missing.jsonl", "missing.jsonl cannot be read"), (".", ". has nothing in it to import")]
+)
+def test_a_file_or_folder_that_cannot_be_imported_is_named(engine: Engine, cli: Cli, name: str, told: str) -> None:
     result = cli("import", name)
     assert result.code == 1
-    assert f"memhook: {name} cannot be read" in result.err
+    assert f"memhook: {told}" in result.err
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from memhook.context.library import Library
 from memhook.context.remember import Draft, edited, forgotten, found, remembered
-from memhook.context.transfer import Imported, imported
+from memhook.context.transfer import Imported, Mode, imported
 from memhook.core.memory import Memory, Sensitivity
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.store.filters import Filter
@@ -30,7 +30,7 @@ def stored(library: Library, content: str, **fields: object) -> Memory:
 
 def brought(library: Library, *records: dict[str, object], again: bool = False) -> Imported:
     lines = [(number, json.dumps(record)) for number, record in enumerate(records, 1)]
-    return imported(library, lines, "", NOW, again)
+    return imported(library, lines, "", NOW, Mode(again))
 
 
 def contents(library: Library) -> list[str]:

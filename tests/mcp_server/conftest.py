@@ -29,12 +29,16 @@ def embedder() -> Counting:
     return Counting()
 
 
-@pytest.fixture
-def engine(home: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch) -> Engine:
+def engine_with(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Engine:
     loaded: Future[Embedder] = Future()
     loaded.set_result(embedder)
     monkeypatch.setattr(engine_module, "loading_embedder", lambda *_: loaded)
     return Engine(user_paths())
+
+
+@pytest.fixture
+def engine(home: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    return engine_with(embedder, monkeypatch)
 
 
 Call = Callable[..., Any]

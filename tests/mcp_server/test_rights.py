@@ -9,6 +9,7 @@ import pytest
 from memhook.context import engine as engine_module
 from memhook.context.engine import Engine
 from memhook.context.scopes import Scope
+from memhook.core.tokens import estimated_tokens
 from tests.mcp_server.conftest import Call
 from tests.mcp_server.test_tools import DEPLOY, LEDGER, SECRET, Assistant, urn_of
 
@@ -130,3 +131,12 @@ def test_an_assistant_cannot_be_talked_into_lowering_a_sensitivity(call: Call) -
     assert "only its owner" in assistant.error("update_memory", urn=urn, sensitivity="normal")
     assert "only its owner" in assistant.error("remember", content=SECRET, sensitivity="normal")
     assert not assistant.uses("update_memory", urn=urn, sensitivity="confidential").is_error
+
+
+def test_each_server_has_the_budget_of_its_own_environment(call: Call, engine: Engine) -> None:
+    hits = [{"id": urn_of(call, f"{DEPLOY} {number}"), "score": 0.5} for number in range(30)]
+    texts = [
+        engine.call("inject", {"hits": hits}, "", {"MEMHOOK_MAX_TOKENS": budget})["text"] for budget in ("120", "600")
+    ]
+    assert [estimated_tokens(text) <= budget for text, budget in zip(texts, (120, 600), strict=True)] == [True, True]
+    assert len(texts[1]) > 2 * len(texts[0]) > 0

@@ -33,9 +33,15 @@ class Assistant:
     def _asked(self, method: str, *args: Any) -> Any:
         async def ask() -> Any:
             async with Client(self._server) as client:
-                return await getattr(client, method)(*args)
+                try:
+                    return await getattr(client, method)(*args)
+                except MCPError as error:  # else it leaves in a group of errors
+                    return error
 
-        return anyio.run(ask)
+        answer = anyio.run(ask)
+        if isinstance(answer, MCPError):
+            raise answer
+        return answer
 
     def uses(self, tool: str, **arguments: Any) -> types.CallToolResult:
         result: types.CallToolResult = self._asked("call_tool", tool, arguments)
@@ -185,7 +191,7 @@ def test_inject_with_a_query_gives_finished_text_about_it_alone(call: Call, assi
     urn_of(call, LEDGER)
     text = assistant.text("inject_context", query="Deploys hang at forty percent unless the VPN is connected?")
     assert text.startswith("## Relevant Context: Deploys hang")
-    assert re.search(rf"\n\n\*\*VPN\*\* \(general, score: 0\.\d\d, \d{{4}}-\d\d-\d\d\) {urn}\n  {DEPLOY}", text)
+    assert re.search(rf"\n\n\*\*VPN\*\* \(general, score: \d\.\d\d, \d{{4}}-\d\d-\d\d\) {urn}\n  {DEPLOY}", text)
     assert LEDGER not in text
     assert assistant.text("inject_context", query="penguins of antarctica") == "No memory bears on this."
 
@@ -261,7 +267,7 @@ def test_remember_says_what_is_the_same_or_very_close_and_which(call: Call, assi
     assert (first["outcome"], first["very_close_to"]) == ("stored", [])
     again = assistant.record("remember", content=DEPLOY)
     assert (again["outcome"], again["urn"]) == ("already there", first["urn"])
-    close = assistant.record("remember", content=DEPLOY + " Always.")
+    close = assistant.record("remember", content=DEPLOY + " Always.", title="VPN", tags=["ci"])
     assert close["very_close_to"] == [{"urn": first["urn"], "title": "VPN"}]
     other = assistant.record("remember", content=LEDGER)
     assert other["very_close_to"] == []
@@ -290,3 +296,15 @@ def test_invisible_and_control_characters_do_not_leave(call: Call, assistant: As
     urn = urn_of(call, "safe\u202e text \x1b[31m red")
     record = assistant.record("get_memory", urn=urn)
     assert record["content"] == "safe text  red"
+
+
+@pytest.mark.parametrize(("limit", "given"), [(-3, 1), (10**9, 3)])
+def test_a_limit_out_of_range_is_taken_as_near_as_it_can(
+    call: Call, assistant: Assistant, limit: int, given: int
+) -> None:
+    for number in range(3):
+        urn_of(call, f"release step {number}")
+    assert len(assistant.record("list_memories", limit=limit)["memories"]) == given
+    assert call("list", limit=0) == {"memories": [], "total": 3, "next_cursor": None}
+    assert call("search", query="release", limit=0)["results"] == []
+    assert len(call("search", query="release", limit=5000)["results"]) == 3

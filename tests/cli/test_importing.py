@@ -1,0 +1,139 @@
+"""Import and export on a real engine, with an embedder one can compute by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.cli import place
+from memhook.cli.importing import Kind, kind_of
+from memhook.context.engine import Engine
+from tests.cli.conftest import Cli
+from tests.fake_embedder import HashEmbedder
+from tests.mcp_server.conftest import engine_with
+
+GRAPH: list[dict[str, Any]] = [
+    {"type": "entity", "name": "Ana", "entityType": "person", "observations": ["Leads billing"]},
+    {"type": "relation", "from": "Ana", "to": "Acme", "relationType": "works_at"},
+]
+
+
+@pytest.fixture(autouse=True)
+def engine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    real = engine_with(HashEmbedder(), monkeypatch)
+    monkeypatch.setattr(place, "door", lambda *_, **__: lambda method, **params: real.call(method, params, "", {}))
+    return real
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "deep" / ".hidden").mkdir(parents=True)
+    (folder / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun make.\n\n## Test\nRun pytest.\n")
+    (folder / "deep" / "vpn.md").write_text("---\ntags: [vpn]\nnamespace: incidents\n---\nDeploys hang without it.\n")
+    (folder / "deep" / ".hidden" / "x.md").write_text("hidden")
+    (folder / "code.py").write_text("# not Markdown")
+    return folder
+
+
+def listed(cli: Cli) -> dict[str, dict[str, Any]]:
+    return {one["title"]: one for one in cli("list", "--json", "--limit", "100").json["memories"]}
+
+
+def test_a_folder_of_markdown_comes_in_and_again_only_what_has_changed(cli: Cli, notes: Path) -> None:
+    assert cli("import", str(notes)).out == "stored 3, already there 0, forgotten before 0, bad lines 0\n"
+    first = listed(cli)
+    assert set(first) == {"Build", "Test", "Deploys hang without it."}
+    vpn = first["Deploys hang without it."]
+    assert (vpn["tags"], vpn["namespace"], vpn["source"]) == (["vpn"], "incidents", "deep/vpn.md")
+    cli("edit", vpn["urn"], "--pin")
+    (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun make -j.\n\n## Test\nRun pytest.\n")
+    again = cli("import", str(notes)).out
+    assert again == "stored 0, updated 1, already there 2, forgotten before 0, bad lines 0\n"
+    second = listed(cli)
+    assert {title: one["urn"] for title, one in second.items()} == {title: one["urn"] for title, one in first.items()}
+    assert second["Build"]["content"] == "Run make -j."
+    assert second["Deploys hang without it."]["pinned"]
+
+
+def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: Path, tmp_path: Path) -> None:
+    shown = cli("import", str(notes / "CLAUDE.md"), "--dry-run").out
+    assert shown == (
+        "stored: Build  (CLAUDE.md: Build)\nstored: Test  (CLAUDE.md: Test)\n"
+        "would be stored 2, already there 0, forgotten before 0, bad lines 0\n"
+    )
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"content": "one"}\n')
+    assert cli("import", str(lines), "--dry-run", "--json").json["entries"] == [
+        {"from": "line 1", "outcome": "stored", "title": "one"}
+    ]
+    assert listed(cli) == {}
+    cli("import", str(notes))
+    (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")
+    assert "updated: Build  (CLAUDE.md: Build)\n" in cli("import", str(notes), "--dry-run").out
+    assert listed(cli)["Build"]["content"] == "Run make."
+
+
+def test_a_broken_file_costs_only_its_broken_entries(cli: Cli, notes: Path) -> None:
+    (notes / "bad.md").write_bytes(b"# A\n\xff\xfe")
+    (notes / "odd.md").write_text("---\nsensitivity: top\n---\n# X\nx\n# Y\ny\n")
+    result = cli("import", str(notes))
+    assert result.code == 1
+    assert result.out == "stored 3, already there 0, forgotten before 0, bad lines 3\n"
+    assert "bad.md: not UTF-8 (invalid start byte at byte 5)\n" in result.err
+    assert "odd.md: X: sensitivity: " in result.err
+
+
+def test_the_graph_of_the_reference_server_comes_in_and_grows(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "memory.json"
+    file.write_text("\n".join(map(json.dumps, GRAPH)) + "\nbroken")
+    result = cli("import", str(file))
+    assert result.out == "stored 1, already there 0, forgotten before 0, bad lines 1\n"
+    assert result.err == "line 3: not a JSON object\n"
+    assert listed(cli)["Ana"]["content"] == "Leads billing\nworks_at Acme"
+    grown = [{**GRAPH[0], "observations": ["Leads billing", "Speaks Dutch"]}, GRAPH[1]]
+    file.write_text("\n".join(map(json.dumps, grown)))
+    assert cli("import", str(file)).out.startswith("stored 0, updated 1")
+    assert listed(cli)["Ana"]["content"] == "Leads billing\nSpeaks Dutch\nworks_at Acme"
+
+
+def test_a_folder_of_markdown_goes_out_and_comes_back_as_it_was(
+    cli: Cli, notes: Path, tmp_path: Path, engine: Engine
+) -> None:
+    cli("import", str(notes))
+    cli("remember", "# Not a heading\ntext\n# of a file", "--title", 'Odd: "title" / [x]', "--tag", "a,b")
+    folder = tmp_path / "out"
+    assert cli("export", "--markdown", str(folder)).out == f"Exported 4 memories to {folder}.\n"
+    before = listed(cli)
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.md"))
+    odd = before['Odd: "title" / [x]']["id"]
+    assert f"general/odd-title-x-{odd}.md" in names
+    assert cli("import", str(folder)).out.startswith("stored 0, already there 4")
+    file = folder / "general" / f"odd-title-x-{odd}.md"
+    file.write_text(file.read_text().replace("of a file", "of a changed file"))
+    assert cli("import", str(folder)).out.startswith("stored 0, updated 1, already there 3")
+    assert listed(cli)['Odd: "title" / [x]']["content"] == "# Not a heading\ntext\n# of a changed file"
+    cli("edit", odd, "--title", "Plain")
+    cli("export", "--markdown", str(folder))
+    assert len(list(folder.rglob("*.md"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "kind"),
+    [
+        (b'{"content": "x"}\n', "x.md", Kind.LINES),
+        (b'\xef\xbb\xbf\n{"type":"entity","name":"A"}\n', "x.jsonl", Kind.GRAPH),
+        (b"# Heading\ntext", "notes", Kind.MARKDOWN),
+        (b"---\ntitle: x\n---\n", "-", Kind.MARKDOWN),
+        (b"plain words", "AGENTS.md", Kind.MARKDOWN),
+        (b'# Use\n```json\n{"a": 1}\n```\n', "x.md", Kind.MARKDOWN),
+        (b'broken\n{"content": "x"}\n{"content": "y"}\n', "-", Kind.LINES),
+        (b"# 3\n", "x.jsonl", Kind.LINES),
+        (b"", "-", Kind.LINES),
+    ],
+)
+def test_what_a_file_is_shows_in_its_first_lines(head: bytes, name: str, kind: Kind) -> None:
+    assert kind_of(head, name) is kind
