@@ -71,7 +71,7 @@ class Memory:
 
 def derived_title(content: str) -> str:
     """The first line that says something, at most 80 characters."""
-    line = next((stripped for raw in content.splitlines() if (stripped := raw.strip())), "")
+    line = next((words for raw in content.splitlines() if (words := " ".join(raw.split()))), "")
     return shortened(line.lstrip("# ") or line, TITLE_CHARS)
 
 
