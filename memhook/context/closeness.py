@@ -7,8 +7,8 @@ from dataclasses import replace
 from memhook.context.library import Library
 from memhook.core.memory import Memory
 from memhook.store.filters import Filter
-from memhook.store.memories import Candidate
 from memhook.store.schema import searchable_terms
+from memhook.store.snapshot import Candidate
 
 NEAREST = 5
 # On notes of a sentence each, the same thing said in other words has a cosine from .95 on, and something else about

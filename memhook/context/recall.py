@@ -18,9 +18,9 @@ from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
 from memhook.store.ledger import Considered
-from memhook.store.memories import Candidate
 from memhook.store.project import Project, recent_work
 from memhook.store.schema import Vector
+from memhook.store.snapshot import Candidate
 
 CANDIDATES = 50
 HEAD_CHARS = 8_000
@@ -124,6 +124,7 @@ _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
+    allowed: Filter
     candidates: Mapping[str, Candidate]
     scores: Sequence[ranking.Scored]
     weights: Mapping[str, float]
@@ -131,7 +132,7 @@ class _Ranking:
     def ranked(self, library: Library, ids: Collection[str] | None = None) -> list[Ranked]:
         """The memories themselves, best first: all, or those with these ids."""
         scores = [one for one in self.scores if ids is None or one.id in ids]
-        memories = library.store.by_ids([one.id for one in scores])
+        memories = library.store.by_ids([one.id for one in scores], self.allowed)
         return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
 
     def considered_without(self, ids: Collection[str]) -> tuple[Considered, ...]:
@@ -166,7 +167,7 @@ def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit
         scores = ranking.scored(
             asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
         )
-    return _Ranking({one.id: one for one in candidates}, scores, weights)
+    return _Ranking(allowed, {one.id: one for one in candidates}, scores, weights)
 
 
 def _excerpt(text: str) -> str:

@@ -147,8 +147,8 @@ class FastembedEmbedder:
 
 
 def _default_threads() -> int:
-    """Two make a prompt of 200 characters a third faster than one, on two cores already."""
-    return max(1, min(MAX_THREADS, os.cpu_count() or 1))
+    """Half the machine: the other half searches meanwhile, and threads that wait for each other burn its time."""
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
 
 
 def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> FastembedEmbedder:

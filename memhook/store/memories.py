@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import update_wrapper
 from pathlib import Path
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat, LabelList
 from lancedb.query import MatchQuery
@@ -36,12 +38,14 @@ from memhook.store.schema import (
     table_schema,
     version_of,
 )
+from memhook.store.snapshot import LARGEST, Candidate, Snapshot, candidates, stored_vectors
 from memhook.store.term_statistics import TermStatistics
 
 log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
 LOCK_SECONDS = 30.0
+ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 CANDIDATE_COLUMNS = ("id", "content_hash", "created", "terms", "vector")
@@ -80,17 +84,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector."""
-
-    id: str
-    content_hash: str
-    created: datetime
-    terms: str
-    cosine: float | None
-
-
 def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
     """LanceDB's own exceptions leave this module as StoreError."""
 
@@ -117,7 +110,9 @@ class MemoryStore:
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri)
         self._table: Any = None
-        self._counts: dict[tuple[Filter, int], int] = {}
+        self._snapshot: Snapshot | None = None
+        self._reach: dict[tuple[Filter, int], tuple[int, npt.NDArray[np.intp], Snapshot | None]] = {}
+        self._looking = Lock()
         self._rows_seen = 0
         self._unoptimized = self._unindexed_rows() // 8
         self.statistics = TermStatistics(self._all_terms)
@@ -145,20 +140,25 @@ class MemoryStore:
         if self._current_table() is None:
             return [], 0
         where = allowed.sql()
-        searched = self._searching.submit(self._count_once, allowed, where)
+        searched = self._searching.submit(self._within_reach, allowed, where)
         by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
         vector = vector_of_query()
-        tables = [] if vector is None else [self._nearest(vector, where, limit)]
-        tables += [by_words.result()] if by_words else []
-        found = {candidate.id: candidate for table in tables for candidate in _candidates(table, vector)}
-        return [found[key] for key in sorted(found)], int(searched.result())
+        count, places, snapshot = searched.result()
+        found: dict[str, Candidate] = {}
+        if by_words is not None:
+            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
+        if vector is not None and snapshot is not None:
+            found |= {one.id: one for one in snapshot.nearest(vector, places, limit)}
+        elif vector is not None:
+            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit), vector)}
+        return [found[key] for key in sorted(found)], count
 
     @_translated
-    def by_ids(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories that have these ids, by id."""
+    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
+        """The memories that have these ids, by id, as far as they are allowed."""
         if self._current_table() is None or not ids:
             return {}
-        return {memory.id: memory for memory in self._rows(f"forgotten IS NULL AND id IN ({quoted(ids)})")}
+        return {memory.id: memory for memory in self._rows(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
     @_translated
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
@@ -412,13 +412,29 @@ class MemoryStore:
         query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
         return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
 
-    def _count_once(self, allowed: Filter, where: str) -> int:
-        """How many memories `allowed` lets through, counted anew when the table has changed."""
-        key = (replace(allowed, alive_at=None), self._table.version)
-        if key not in self._counts:
-            self._counts = {key: int(self._table.count_rows(where))}  # one project's: the next prompt is likely its too
-            self._rows_seen = int(self._table.count_rows())
-        return self._counts[key]
+    def _within_reach(self, allowed: Filter, where: str) -> tuple[int, npt.NDArray[np.intp], Snapshot | None]:
+        """How many memories `allowed` lets through and where they stand, asked anew when the table has changed.
+
+        What expires meanwhile is found out when the memories themselves are fetched.
+        """
+        version = int(self._table.version)
+        key = (replace(allowed, alive_at=None), version)
+        with self._looking:
+            if key not in self._reach:
+                self._rows_seen = int(self._table.count_rows())
+                ids = self.ids(allowed) if self._rows_seen <= LARGEST else []
+                snapshot = self._snapshot_of(version) if self._rows_seen <= LARGEST else None
+                places = snapshot.places(ids) if snapshot else np.zeros(0, dtype=np.intp)
+                count = len(ids) if snapshot else int(self._table.count_rows(where))
+                # One project's: the next prompt is likely its too.
+                self._reach = {key: (count, places, snapshot)}
+            return self._reach[key]
+
+    def _snapshot_of(self, version: int) -> Snapshot:
+        if self._snapshot is None or self._snapshot.version != version:
+            query = self._table.search().where("forgotten IS NULL AND vector IS NOT NULL")
+            self._snapshot = Snapshot(version, query.select(list(CANDIDATE_COLUMNS)).to_arrow())
+        return self._snapshot
 
     def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
         words = " ".join(self.statistics.rarest(terms, QUERY_TERMS))
@@ -443,22 +459,16 @@ class MemoryStore:
 
 
 def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
-    cosines = _cosines(found, vector)
-    rows = found.drop_columns(["vector"]).to_pylist()
-    for row, cosine in zip(rows, cosines, strict=True):
-        yield Candidate(row["id"], row["content_hash"], row["created"], row["terms"], cosine)
+    return candidates(found.drop_columns(["vector"]), _cosines(found, vector))
 
 
 def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
     """The exact cosines: an approximate index or a lexical hit brings none or a rounded one."""
     if vector is None:
         return [None] * len(found)
-    column = found["vector"].combine_chunks()
-    present = column.is_valid().to_numpy(zero_copy_only=False)
-    # `flatten` leaves out the rows without a vector.
-    stored = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
-    exact = iter((stored @ np.asarray(vector, dtype=np.float32)).tolist() if len(stored) else [])
-    return [next(exact) if there else None for there in present.tolist()]
+    exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
+    present = found["vector"].combine_chunks().is_valid().to_pylist()
+    return [next(exact) if there else None for there in present]
 
 
 def _indexed(table: Any) -> Any:
