@@ -202,6 +202,8 @@ class Server:
 
 def main() -> int:
     os.umask(0o077)
+    # Before numpy is imported: its threads spin after each product, and take from a prompt more than they give.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     paths = user_paths()
     private_directory(paths.state)
     _log_to(paths.log)
