@@ -113,7 +113,7 @@ def test_an_identity_keeps_what_tells_remotes_apart(url: str, identity: str) -> 
         "/srv/odd:name",
         "shop",
         "~/shop",
-        "C:/work/shop",
+        "C:/projects/shop",
         "C:\\work\\shop",
         "file:///srv/git/shop.git",
         "file://server/shop.git",
