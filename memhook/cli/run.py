@@ -66,10 +66,11 @@ def run(argv: list[str]) -> int:
     """The exit code. Nothing that goes wrong shows a traceback."""
     _open_missing_streams()
     try:
-        code = _dispatched(argv)
+        try:
+            code = _dispatched(argv)
+        except SystemExit as end:  # argparse has said what there was to say
+            code = end.code if isinstance(end.code, int) else 0
         sys.stdout.flush()  # so that a reader who went away is met here
-    except SystemExit as end:  # argparse has said what there was to say
-        return end.code if isinstance(end.code, int) else 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the one door at which every error is told
         return _told(error)
     return code
