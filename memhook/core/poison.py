@@ -1,0 +1,263 @@
+"""Whether a text tries to command the model that reads it, however it is disguised.
+
+The format and the label around a memory are the defence; this is a help. It knows how such texts are usually put, in
+nine languages, and looks behind encodings, spacing, invisible characters and letters that look alike.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import unquote
+
+from memhook.core.poison_signs import ANY_TEXT, FOREIGN_TEXT, MARKED, START_CHARS, WORDED, Group, Sign
+
+WINDOW = 8_000  # in a longer text every word is somewhere, and nothing could be passed over
+OVERLAP = 1_000
+DEEPEST = 2  # an encoding inside an encoding
+SHORTEST_ENCODED = 24
+SHORTEST_RUN = 16
+SHORTEST_ESCAPED = 32
+DISGUISED = ", in disguise"
+
+
+def reason_to_distrust(text: str) -> str:
+    """Empty for an ordinary text."""
+    return next(filter(None, map(_remembered, _windows(text))), "")
+
+
+def _windows(text: str) -> Iterator[str]:
+    for start in range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP):
+        yield text[start : start + WINDOW]
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> str:
+    return _reason(text)
+
+
+def _reason(text: str, depth: int = 0) -> str:
+    foreign = "" if text.isascii() else "".join(_FOREIGN.findall(text))
+    visible = _INVISIBLE.sub("", text) if foreign and _INVISIBLE.search(foreign) else text
+    if found := next((sign.reason for sign in MARKED if _bears(sign, visible)), ""):
+        return found
+    for plain in _readings(visible, foreign):
+        if found := _said_in(plain):
+            return found
+    if depth < DEEPEST:
+        for hidden in _decoded(text, foreign):
+            if found := _reason(hidden, depth + 1):
+                return found if found.endswith(DISGUISED) else found + DISGUISED
+    return ""
+
+
+def _bears(sign: Sign, text: str) -> bool:
+    return all(any(phrase in text for _, phrase in group.phrases) for group in sign.groups) and _is_in(sign, text)
+
+
+def _is_in(sign: Sign, text: str) -> bool:
+    return sign.pattern.search(text) is not None
+
+
+# What a text says in words: looked up by how they start, then near where they are, for a pattern takes its time
+
+_SIGNS_BY_START: dict[str, list[int]] = {}
+for _number, _sign in enumerate(WORDED):
+    for _start in _sign.starts:
+        _SIGNS_BY_START.setdefault(_start, []).append(_number)
+_STARTS = frozenset(_SIGNS_BY_START)
+_NO_WORD = bytes(char if chr(char).isalnum() else 0x20 for char in range(128)) + b" " * 128
+
+
+def _said_in(plain: str) -> str:
+    words = _starts_of_words(plain)
+    numbers = {number for start in words & _STARTS for number in _SIGNS_BY_START[start]}
+    finder = _Finder(plain, words)
+    return next((sign.reason for number in sorted(numbers) if _says(sign := WORDED[number], finder)), "")
+
+
+def _starts_of_words(plain: str) -> set[str]:
+    words = set(_ascii(plain).translate(_NO_WORD).decode("ascii").split())
+    starts = {word[:chars] for chars in START_CHARS for word in words}
+    starts.add(ANY_TEXT)
+    if not plain.isascii():
+        starts.add(FOREIGN_TEXT)
+    return starts
+
+
+def _says(sign: Sign, finder: _Finder) -> bool:
+    if not all(map(finder.has, sign.groups)):
+        return False
+    stretches = _stretches(finder.places(sign.groups[0]), sign.reach)
+    near = any(sign.pattern.search(finder.plain, start, end) for start, end in stretches)
+    return near and _is_in(sign, finder.plain)  # where a stretch ends, the text may go on
+
+
+class _Finder:
+    """Where a text has which phrases: for all the signs that ask, looked for once."""
+
+    def __init__(self, plain: str, words: set[str]) -> None:
+        self.plain = plain
+        self._words = words
+        self._has: dict[Group, bool] = {}
+        self._places: dict[Group, list[int]] = {}
+
+    def has(self, group: Group) -> bool:
+        if group not in self._has:
+            plain, words = self.plain, self._words
+            self._has[group] = any(start in words and phrase in plain for start, phrase in group.phrases)
+        return self._has[group]
+
+    def places(self, group: Group) -> list[int]:
+        if group not in self._places:
+            there = (phrase for start, phrase in group.phrases if start in self._words)
+            self._places[group] = sorted(place for phrase in there for place in self._each(phrase))
+        return self._places[group]
+
+    def _each(self, phrase: str) -> Iterator[int]:
+        place = self.plain.find(phrase)
+        while place >= 0:
+            yield place
+            place = self.plain.find(phrase, place + 1)
+
+
+def _stretches(places: Iterable[int], reach: int) -> Iterator[tuple[int, int]]:
+    """What is within reach of these places, each part of it once."""
+    start, end = 0, -1
+    for place in places:
+        if place - reach > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, place - reach)
+        end = place + reach
+    if end >= 0:
+        yield start, end
+
+
+# The same text as a careless reader sees it
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_MAY_LOOK_ALIKE = re.compile("[\u0370-\u04ff]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
+_MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]")
+_SIGNS_FOR_LETTERS = b"4301570@$!|"
+_LEET = (b"aeoistoasil", b"aeolstoasil")
+_TELLING = (b"ignore", b"disregard", b"forget", b"instruction", b"prompt", b"reveal", b"system")
+_LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
+_FAR_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1){3,}\w(?!\w)")
+# Letters as one letter, what may stand between them as a space: whether some stand apart is then quickly seen.
+_SHAPE = bytes(
+    0x20 if chr(char) in " .-_*/" else 0x61 if chr(char).isalnum() or chr(char) == "?" else 0 for char in range(256)
+)
+_FIVE_APART = b" a a a "
+
+
+def _readings(text: str, foreign: str) -> Iterator[str]:
+    lowered = _lowered(text, foreign)
+    one_line = _on_one_line(lowered.replace("*", "").replace("`", "").replace("~~", ""))
+    yield one_line
+    if foreign and _MAY_LOOK_ALIKE.search(one_line) and _MIXED.search(one_line):
+        yield one_line.translate(_ALIKE)
+    raw = _ascii(one_line)
+    for letters in _LEET:
+        read = raw.translate(bytes.maketrans(_SIGNS_FOR_LETTERS, letters))
+        if any(word in read and read.count(word) > raw.count(word) for word in _TELLING):
+            yield one_line.translate(str.maketrans(_SIGNS_FOR_LETTERS.decode(), letters.decode()))
+    if (_FIVE_APART in _ascii(lowered).translate(_SHAPE) or "·" in foreign) and _FAR_APART.search(lowered):
+        yield _on_one_line(_LETTERS_APART.sub(_together, lowered))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.replace("_", " ").split())
+
+
+def _ascii(text: str) -> bytes:
+    """For a quick look: every character in its place, and every foreign one a question mark."""
+    return text.encode("ascii", "replace")
+
+
+def _lowered(text: str, foreign: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower() if foreign else text.lower()
+
+
+def _together(found: re.Match[str]) -> str:
+    return found[0].replace(found[1], "")
+
+
+# What is written in another way
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s?\n\s?[A-Za-z0-9+/_-]{4,})*={0,2}")
+_HEX = re.compile(rf"[0-9a-fA-F]{{{2 * SHORTEST_ENCODED},}}")
+_HEX_ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2}){8,}")
+_CODE_POINTS = re.compile(r"(?:\\u[0-9a-fA-F]{4}){8,}")
+_TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
+_ROTATED = ("vtaber", "qvfertneq", "vafgehpgvba", "flfgrz cebzcg")
+_BACKWARDS = ("erongi", "draregsid", "snoitcurtsni", "tpmorp metsys", "tegrof", "elur")
+
+
+def _decoded(text: str, foreign: str) -> Iterator[str]:
+    """What else the text, or a part of it, can be read as."""
+    if runs := [word for word in text.split() if len(word) >= SHORTEST_RUN]:
+        yield from filter(None, map(_from_base64, _base64_runs(text, runs)))
+        long_ones = "\n".join(run for run in runs if len(run) >= SHORTEST_ESCAPED)
+        for mark, pattern, decode in _ENCODINGS if long_ones else ():
+            if mark in long_ones:
+                yield from filter(None, (decode(found[0]) for found in pattern.finditer(long_ones)))
+    if foreign:
+        yield from ("".join(chr(ord(char) - 0xE0000) for char in found[0]) for found in _TAGS.finditer(foreign))
+    if "%" in text and ("%20" in text or text.count("%") > SHORTEST_ENCODED):
+        yield unquote(text, errors="replace")
+    if "&" in text and ";" in text and (plain := html.unescape(text)) != text:
+        yield plain
+    lowered = text.lower()
+    if any(word in lowered for word in _ROTATED):
+        yield codecs.encode(text, "rot13")
+    if any(word in lowered for word in _BACKWARDS):
+        yield text[::-1]
+
+
+def _base64_runs(text: str, words: Iterable[str]) -> Iterator[str]:
+    """Each starts in one of these words, and may go on in the next lines."""
+    word_end = run_end = 0
+    for word in words:
+        place = text.index(word, word_end)
+        word_end = place + len(word)
+        while found := _BASE64.search(text, max(place, run_end), word_end):
+            whole = _BASE64.match(text, found.start()) or found
+            yield whole[0]
+            run_end = whole.end()
+
+
+def _from_base64(run: str) -> str:
+    compact = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    if len(compact) < SHORTEST_ENCODED:
+        return ""
+    try:
+        return _as_text(base64.b64decode(compact + "=" * (-len(compact) % 4)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _as_text(raw: bytes) -> str:
+    """Empty when it is none."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return text if text.replace("\n", "").replace("\t", "").isprintable() and " " in text else ""
+
+
+_ENCODINGS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("", _HEX, lambda run: _as_text(bytes.fromhex(run[: len(run) // 2 * 2]))),
+    ("\\x", _HEX_ESCAPES, lambda run: _as_text(bytes.fromhex(run.replace("\\x", "")))),
+    ("\\u", _CODE_POINTS, lambda run: "".join(chr(int(point, 16)) for point in run.split("\\u")[1:])),
+)

@@ -1,0 +1,178 @@
+"""Whether a value may be a secret, by itself and by the name it is given to.
+
+is_example(token)            a token as documentation writes it
+is_placeholder(value)        it stands for a secret, and is none
+is_random(value)             nobody made it up: a token, a key
+is_password(value)           somebody may have made it up
+is_url_password(value, user) the same, where nothing else can stand
+is_secret_name(name)         what is called so is not for everybody
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+SHORTEST_TOKEN = 16
+SHORTEST_PASSWORD = 6
+# Changes between lower case, upper case, digits and others, of the places where there could be one: random text has .3
+# (base32) to .6 (base62), what people call things under .2.
+RANDOM_CHANGES = 0.24
+LETTERS_CHANGES = 0.34  # of letters alone, where names written in CamelCase come nearer
+
+_EXAMPLE = re.compile(
+    r"example|your|placeholder|change_?me|redacted|dummy|xxxx|\*\*\*|\.\.\.|…|\[masked:", re.IGNORECASE
+)
+_STANDS_FOR = re.compile(
+    r"(?:^|[_. -])(?:my|our|the|some|insert|enter|replace|put|sample|fake|hidden|omitted|removed|todo|foo|bar|baz|test)"
+    r"(?=[_. -]|$)|<[^>]*>|^\$|^%[a-z_]+%$|\$\{|\{\{|^\{|#\{|\$\(|^@|^env[.:\[]|process\.env|os\.environ|getenv"
+    r"|secrets\.|vault:|^ref\+",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"(.)\1{5,}")
+_SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
+_HEX = re.compile(r"[0-9a-fA-F]{32,}")
+_CODE = re.compile(
+    r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:self|this|cls|args|config|settings|ctx)\.",
+    re.IGNORECASE,
+)
+_LOCATION = re.compile(
+    r"^(?:[a-z][a-z0-9+.-]*://|/|~/|\./|\.\./|[A-Za-z]:\\)|\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|crt|html?)$"
+)
+_MOMENT = re.compile(r"^\d{4}-\d\d-\d\d")
+_WORDS = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Z]|\d{1,2}|v\d+)(?:[_./:@ -]|(?=[A-Z0-9])|$)")
+_COMMON = frozenset(
+    [
+        "password",
+        "passwd",
+        "passwort",
+        "pass",
+        "pwd",
+        "secret",
+        "postgres",
+        "postgresql",
+        "mysql",
+        "root",
+        "admin",
+        "administrator",
+        "user",
+        "username",
+        "guest",
+        "test",
+        "testing",
+        "default",
+        "changeme",
+        "example",
+        "none",
+        "null",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "required",
+        "optional",
+        "string",
+        "token",
+        "mongo",
+        "redis",
+        "rabbitmq",
+        "sa",
+        "dev",
+        "local",
+        "localhost",
+        "minio",
+        "minioadmin",
+        "hunter2",
+        "letmein",
+    ]
+)
+
+
+def is_example(token: str) -> bool:
+    """A provider's token as documentation writes it."""
+    lowered = token.lower()
+    return (
+        _EXAMPLE.search(token) is not None
+        or _RUN.search(lowered) is not None
+        or any(known in lowered and len(lowered) < 3 * len(known) + 8 for known in _SEQUENCES)
+    )
+
+
+def is_placeholder(value: str) -> bool:
+    return is_example(value) or _STANDS_FOR.search(value) is not None or len(set(value.lower())) < min(5, len(value))
+
+
+def is_random(value: str) -> bool:
+    value = value.strip("\"'`=")
+    if len(value) < SHORTEST_TOKEN or _is_told(value) or len(set(value)) < 8 or value.isdigit():
+        return False
+    if _HEX.fullmatch(value):
+        return True
+    needed = RANDOM_CHANGES if any(char.isdigit() for char in value) else LETTERS_CHANGES
+    return _changes(value) >= needed
+
+
+def is_password(value: str) -> bool:
+    value = value.strip("\"'`")
+    if len(value) < SHORTEST_PASSWORD or _is_told(value) or value.isdigit() or value.lower() in _COMMON:
+        return False
+    if value[1:].isalpha():
+        return len(value) >= 10 and _changes(value) >= LETTERS_CHANGES
+    return len({_class(char) for char in value}) > 1
+
+
+def is_url_password(value: str, user: str) -> bool:
+    """Between a user and a host nothing else can stand."""
+    lowered = value.lower()
+    return len(value) >= 4 and lowered not in _COMMON and lowered != user.lower() and not is_placeholder(value)
+
+
+def _is_told(value: str) -> bool:
+    """It stands for a secret, says where one is, or is something else."""
+    return (
+        " " in value
+        or is_placeholder(value)
+        or _MOMENT.match(value) is not None
+        or _CODE.search(value) is not None
+        or (_LOCATION.search(value) is not None and (value[0] != "/" or _changes(value) < LETTERS_CHANGES))
+        or _is_wording(value)
+    )
+
+
+def is_secret_name(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
+
+
+_SECRET_NAME = re.compile(
+    r"pass(?!ed|ing|es|age|ive|port|enger|thr|-thr|\b.)|pwd|secret|token|(?:[_.-]|\b|api|access|private|account|[a-z](?=K))key|credential"
+    r"|auth|kennwort|contrase|senha|cookie|sess|sig(?:nature)?$",
+    re.IGNORECASE,
+)
+_HARMLESS_NAME = re.compile(
+    r"public|(?:name|id|ids|count|counts|size|length|len|limit|limits|type|types|path|paths|file|files|dir|url|uri|endpoint|host|hash|sha\d*"
+    r"|digest|checksum|fingerprint|expir\w*|ttl|age|usage|budget|max|min|ref|format|prefix|policy|version|field|column"
+    r"|header|index|idx|author|authors|ize[rd]?|ity|s\.\w+)$|(?:^|[_.-])(?:max|min|num|primary|foreign|cache|sort|partition|author|map|dict|hot|short"
+    r"|locali[sz]ation|idempotency|row|object|image|commit|index|public|issue|group|unique|composite|dedup\w*|lookup|session)[_.-]?(?:tokens?|key|keys)?$"
+    r"|tokeni[sz]|tokens$|keyword|keyboard|keys$|author|authentic|monkey|turkey|hockey|donkey|jockey",
+    re.IGNORECASE,
+)
+
+
+def _is_wording(value: str) -> bool:
+    """Words joined by case or marks, as people call things: at most one short piece in four is something else."""
+    at = words = 0
+    while at < len(value):
+        word = _WORDS.match(value, at)
+        if word is None:
+            return False
+        at = word.end()
+        words += 1
+    return words > 0 and len(value) >= 3 * words
+
+
+def _changes(value: str) -> float:
+    return sum(_class(one) != _class(other) for one, other in pairwise(value)) / (len(value) - 1)
+
+
+def _class(char: str) -> int:
+    return 0 if char.islower() else 1 if char.isupper() else 2 if char.isdigit() else 3
