@@ -1,10 +1,10 @@
 """Remembered text is data: nothing in it may act on a terminal, hide from a reader or pass for memhook's own words.
 
 clean(text)            visible characters, tabs and newlines only
-indented(text)         cleaned, every line moved off the margin, which is memhook's
+indented(text)         cleaned, every line moved off the margin, which is memhook's, none a URN or a speaker's turn
 one_line(text, limit)  cleaned, on one line, unable to close bold or forge a URN
 label(text, limit)     the same for a name in a list: it cannot end the list or add to it
-without_urns(line)     nothing in it passes for a URN
+without_urns(text)     nothing in it passes for a URN
 """
 
 from __future__ import annotations
@@ -39,8 +39,22 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# What a client, or the format a model was trained on, wraps around words that are not remembered ones: hooks, commands
+# and their output, calls and their results, turns. Behind a letter it is a type (`vector<system>`), and <user> within a
+# line is a place to fill in.
+_TAG_NAMES = (
+    r"[\w-]*system[-_]?(?:reminder|prompt|message)|[\w-]+-hook|hook[-_]context|(?:local-)?command-\w+|bash-\w+"
+    r"|antml:\w+|function_(?:calls|results)|tool_(?:use|call|result|response|output)s?|(?:start|end)_of_turn"
+)
 _CLIENT_TAG = re.compile(
-    r"<(?=\s*+(?:/\s*+)?(?:system[-_]reminder|hook[-_]context|user-prompt-submit-hook)(?![\w-]))", re.IGNORECASE
+    rf"<(?:(?=\s*+(?:/\s*+)?(?:{_TAG_NAMES})(?![\w-]))"
+    r"|(?<!\w<)(?=(?:system|assistant|human)>)|(?=/(?:system|assistant|human)>|\|\w+\|>|<SYS>>|<\s?/SYS>>))",
+    re.IGNORECASE,
+)
+_USER_TAG = re.compile(r"^([ \t]*)<(?=/?user>)", re.IGNORECASE | re.MULTILINE)
+_TURN_MARK = re.compile(r"(?<!\\)\[(?=/?INST\])")
+_ROLE = re.compile(
+    r"^([ \t]*(?:Human|HUMAN|Assistant|ASSISTANT|System|SYSTEM|User|USER|Developer|DEVELOPER))(?=[ \t]*:)", re.MULTILINE
 )
 _BEFORE_BOLD = re.compile(r"(\\*)(\*|\Z)")
 _URN = re.compile(r"(urn):(memhook):", re.IGNORECASE)
@@ -53,12 +67,15 @@ def clean(text: str) -> str:
         text = _CONTROL.sub("", _LINE_END.sub("\n", _ESCAPE_SEQUENCE.sub("", text)))
     if not text.isascii():
         text = _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", _INVISIBLE.sub("", text)))
-    return _CLIENT_TAG.sub("‹", text) if "<" in text else text
+    if "<" in text:
+        text = _USER_TAG.sub(r"\1‹", _CLIENT_TAG.sub("‹", text))
+    return _TURN_MARK.sub(r"\\[", text) if "INST]" in text else text
 
 
 def indented(text: str) -> str:
     """The lines of `text`, cleaned, each behind two spaces and ended; blank ones stay blank, outer ones go."""
-    lines = [line.rstrip() for line in clean(text).split("\n")]
+    text = _ROLE.sub(r"\1\\", without_urns(clean(text)))
+    lines = [line.rstrip() for line in text.split("\n")]
     return "".join(f"{INDENT}{line}\n" if line else "\n" for line in _without_outer_blanks(lines))
 
 
@@ -67,9 +84,9 @@ def one_line(text: str, limit: int) -> str:
     return without_urns(_BEFORE_BOLD.sub(_escaped, shortened(collapsed(text[: limit * _WORST_CASE]), limit)))
 
 
-def without_urns(line: str) -> str:
-    """`line` with whatever looks like a URN of memhook's escaped."""
-    return _URN.sub(r"\1\\:\2\\:", line)
+def without_urns(text: str) -> str:
+    """`text` with whatever looks like a URN of memhook's escaped."""
+    return _URN.sub(r"\1\\:\2\\:", text)
 
 
 @lru_cache(maxsize=1024)

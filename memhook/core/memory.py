@@ -39,7 +39,11 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing learned. `project` is empty for a global memory; a muted one is kept and never comes up by itself."""
+    """One thing learned. `project` is empty for a global memory; a muted one is kept and never comes up by itself.
+
+    `quarantine` is the reason for which it is shown to nobody but its owner; `released` is the fingerprint of the text
+    that the owner looked at and let through all the same.
+    """
 
     id: str
     title: str
@@ -63,6 +67,8 @@ class Memory:
     superseded_by: str = ""
     aliases: tuple[str, ...] = ()
     content_hash: str = ""
+    quarantine: str = ""
+    released: str = ""
 
     @property
     def urn(self) -> str:

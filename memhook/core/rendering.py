@@ -77,14 +77,19 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How an entry opens, what stands in its parentheses, and whether a title is given where the text opens with it."""
+    """How an entry opens, what stands in its parentheses, and whether a title is given where the text opens with it.
+
+    `origin` is what the parentheses do not say of it, for the end of the line.
+    """
 
     opening: str
     facts: Callable[[Memory, Level, float | None], tuple[str, ...]]
+    origin: Callable[[Memory, Level], tuple[str, ...]]
     repeats_title: bool
 
 
 _preview = partial(front, limit_chars=PREVIEW_CHARS)
+_beginning = partial(front, limit_chars=MEDIUM_CHARS)
 
 
 def hook_frames(heading: str = PROMPT_HEADING) -> tuple[Frame, Frame]:
@@ -99,10 +104,12 @@ def rendering(
     *,
     score: float | None = None,
     shown: Callable[[str], Passage] = _preview,
+    shown_medium: Callable[[str], Passage] = _beginning,
 ) -> Rendering:
-    """`memory` at `level`; `shown` chooses the part of its content that a preview shows."""
+    """`memory` at `level`; `shown` and `shown_medium` choose the part of its content for a preview and at medium."""
     passage = shown(memory.content) if level is Level.PREVIEW else None
-    body = indented(passage.marked) if passage else _BODIES[level](memory)
+    medium = shown_medium(memory.content) if level is Level.MEDIUM else None
+    body = indented(passage.marked) if passage else _medium(memory, medium) if medium else _BODIES[level](memory)
     title = "" if not style.repeats_title and _opens_with(body, memory.title) else memory.title
     text = _header(memory, title, style, level, score) + body
     tokens = estimated_tokens(text)
@@ -123,22 +130,30 @@ class Renderings:
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:
-    return label(memory.namespace, NAME_CHARS), _day(memory), f"by {memory.origin}"
+    return label(memory.namespace, NAME_CHARS), *origin_of(memory)
 
 
-def _score_and_day(memory: Memory, level: Level, score: float | None) -> tuple[str, ...]:
-    namespace = label(memory.namespace, NAME_CHARS)
-    if level is Level.LIGHT:
-        return (namespace,)
-    return namespace, "" if score is None else f"score: {score:.2f}", _day(memory)
+def _all_said(_memory: Memory, _level: Level) -> tuple[str, ...]:
+    return ()
 
 
-HOOK = Style("- ", _provenance, repeats_title=False)
-INJECT = Style("\n", _score_and_day, repeats_title=True)
+def _with_score(memory: Memory, level: Level, score: float | None) -> tuple[str, ...]:
+    namespace, date, _ = _provenance(memory, level, score)
+    return (namespace,) if level is Level.LIGHT else (namespace, "" if score is None else f"score: {score:.2f}", date)
 
 
-def _day(memory: Memory) -> str:
-    return memory.updated.date().isoformat()
+def _by_whom(memory: Memory, level: Level) -> tuple[str, ...]:
+    return origin_of(memory) if level is Level.LIGHT else origin_of(memory)[1:]
+
+
+HOOK = Style("- ", _provenance, _all_said, repeats_title=False)
+# Others read what stands between a title and its URN here: the origin comes after.
+INJECT = Style("\n", _with_score, _by_whom, repeats_title=True)
+
+
+def origin_of(memory: Memory) -> tuple[str, str]:
+    """When it was last said, and by whom: with every memory, at every level."""
+    return memory.updated.date().isoformat(), f"by {memory.origin}"
 
 
 def _hook_frame(heading: str) -> Frame:
@@ -148,7 +163,8 @@ def _hook_frame(heading: str) -> Frame:
 def _header(memory: Memory, title: str, style: Style, level: Level, score: float | None) -> str:
     name = f"**{line}** " if (line := one_line(title, TITLE_CHARS)) else ""
     facts = ", ".join(fact for fact in style.facts(memory, level, score) if fact)
-    return f"{style.opening}{name}({facts}) {memory.urn}\n"
+    origin = ", ".join(style.origin(memory, level))
+    return f"{style.opening}{name}({facts}) {memory.urn}{' · ' if origin else ''}{origin}\n"
 
 
 def _opens_with(body: str, title: str) -> bool:
@@ -165,8 +181,8 @@ def _full(memory: Memory) -> str:
     )
 
 
-def _medium(memory: Memory) -> str:
-    return indented(front(memory.content, MEDIUM_CHARS).marked) + _metadata(Tags=_labels(memory.tags, NAME_CHARS))
+def _medium(memory: Memory, passage: Passage) -> str:
+    return indented(passage.marked) + _metadata(Tags=_labels(memory.tags, NAME_CHARS))
 
 
 def _light(memory: Memory) -> str:
@@ -175,10 +191,10 @@ def _light(memory: Memory) -> str:
     brief = indented(f"{summary} [{tags}]" if tags else summary)
     # A poorer level must not carry more than a richer one, as a summary longer than the content would.
     content_is_longer = len(memory.content) > 4 * estimated_tokens(brief)
-    return brief if content_is_longer else min(brief, _medium(memory), key=estimated_tokens)
+    return brief if content_is_longer else min(brief, _medium(memory, _beginning(memory.content)), key=estimated_tokens)
 
 
-_BODIES = {Level.FULL: _full, Level.MEDIUM: _medium, Level.LIGHT: _light}
+_BODIES = {Level.FULL: _full, Level.LIGHT: _light}
 
 
 def _metadata(**facts: str) -> str:

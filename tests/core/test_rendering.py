@@ -180,7 +180,8 @@ def test_only_the_header_starts_at_the_margin_whatever_is_remembered(
     made = at(level, memory, style)
     header, *body = made.text.removeprefix("\n").splitlines()
     assert header.startswith(("- (", "- **", "(", "**"))
-    assert header.endswith(f") {memory.urn}")
+    origin = {HOOK: "", INJECT: " · 2026-02-14, by user" if level is Level.LIGHT else " · by user"}[style]
+    assert header.endswith(f") {memory.urn}{origin}")
     assert header.count("urn:memhook:") == 1
     assert all(line == "" or line.startswith("  ") for line in body)
     assert made.text.endswith("\n")
