@@ -1,6 +1,6 @@
 """Filling a token budget with memories.
 
-packed(candidates, budget, frames, part_limit, policy) -> Packed
+packed(candidates, budget, frames, part_limit, policy, kept_share) -> Packed
 
 The one packer behind hooks, `inject` and `pack`: it knows tokens and sizes, nothing of what is written. In rank order
 each memory is taken at the richest of its renderings that fits what is left. The budget bounds the whole text,
@@ -79,8 +79,12 @@ def packed(
     frames: Sequence[Frame],
     part_limit: PartLimit | None = None,
     policy: Policy = Policy.CASCADE,
+    kept_share: float = 0.0,
 ) -> Packed:
     """The candidates that fit, in their order, each at most once.
+
+    A richer rendering is not taken at the cost of what comes after: up to `kept_share` of the budget is kept for the
+    poorest renderings of the candidates behind.
 
     Each candidate offers the renderings of one memory, richest first; it is looked through more than once. There are
     as many parts as `frames`, filled one after the other up to `part_limit`; without a limit there is one.
@@ -88,7 +92,10 @@ def packed(
     usable = frames if part_limit else frames[:1]
     # Opening another part costs its frame, which at some budgets is worth more than what the part carries: of the ways
     # that open fewer and more parts the one that carries most is taken. This keeps a larger budget from carrying less.
-    ways = (_filled(candidates, budget, usable[: count + 1], part_limit, policy) for count in range(len(usable)))
+    ways = (
+        _filled(candidates, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget))
+        for count in range(len(usable))
+    )
     return max(ways, key=lambda way: way.carried_tokens)
 
 
@@ -115,12 +122,18 @@ def _filled(
     frames: Sequence[Frame],
     limit: PartLimit | None,
     policy: Policy,
+    largest_kept: int,
 ) -> Packed:
     place = _Place(left=budget)
     chosen: list[Chosen] = []
     left_out: list[LeftOut] = []
     for index, renderings in enumerate(candidates):
-        found = _richest(renderings, place, frames, limit)
+
+        def leaves_enough(left: int, behind: int = index + 1) -> bool:
+            # What is needed is rendered only where it may be missing.
+            return left >= largest_kept or left >= _needed(candidates, behind, largest_kept)
+
+        found = _richest(renderings, place, frames, limit, leaves_enough)
         if not isinstance(found, Reason):
             rendering, place = found
             chosen.append(Chosen(index, rendering, place.part))
@@ -132,16 +145,34 @@ def _filled(
     return Packed(_parts(chosen, frames), tuple(chosen), tuple(left_out), budget - place.left)
 
 
+def _needed(candidates: Sequence[Iterable[Rendering]], start: int, largest: int) -> int:
+    """What the candidates from `start` on need to be shown at their poorest, as far as `largest`."""
+    needed = 0
+    for index in range(start, len(candidates)):
+        if needed >= largest:
+            break
+        needed += min((rendering.tokens for rendering in candidates[index]), default=0)
+    return min(needed, largest)
+
+
 def _richest(
-    renderings: Iterable[Rendering], place: _Place, frames: Sequence[Frame], limit: PartLimit | None
+    renderings: Iterable[Rendering],
+    place: _Place,
+    frames: Sequence[Frame],
+    limit: PartLimit | None,
+    leaves_enough: Callable[[int], bool],
 ) -> tuple[Rendering, _Place] | Reason:
-    reason = Reason.NOTHING_TO_SHOW
+    """The first that leaves enough for those behind it, else the last that fits at all."""
+    found: tuple[Rendering, _Place] | Reason = Reason.NOTHING_TO_SHOW
     for rendering in renderings:
         after = _after(rendering, place, frames, limit)
         if not isinstance(after, Reason):
-            return rendering, after
-        reason = after
-    return reason
+            found = rendering, after
+            if leaves_enough(after.left):
+                return found
+        elif isinstance(found, Reason):
+            found = after
+    return found
 
 
 def _after(rendering: Rendering, place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place | Reason:

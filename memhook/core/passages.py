@@ -1,6 +1,7 @@
 """Which part of a long text to show.
 
 passage(content, weights, spans, limit)  the part that bears on the prompt, as one paragraph
+as_it_stands(passage, content)           the same with its lines
 front(content, limit)                    the beginning, as it stands
 
 Both count code points, cut between sentences or words where they can, and say on which side they cut.
@@ -12,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 HORIZON = 50_000
@@ -56,6 +57,11 @@ def passage(content: str, weights: Mapping[str, float], spans: Iterable[Span], l
     best = _heaviest(spans, weights, limit_chars) if len(content) > limit_chars else None
     found = _around(content, *best, limit_chars) if best else front(content, limit_chars)
     return Passage(" ".join(found.text.split()), found.start, found.end, found.cut_before, found.cut_after)
+
+
+def as_it_stands(found: Passage, content: str) -> Passage:
+    """With the line breaks of the content, for a passage long enough to have some."""
+    return replace(found, text=content[found.start : found.end])
 
 
 def front(content: str, limit_chars: int) -> Passage:

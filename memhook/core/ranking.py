@@ -2,13 +2,14 @@
 
 embedded_text(...), indexed_text(...)  what of a memory is embedded, and what is analysed into its terms
 embedded_prompt(prompt)                what of a prompt is embedded
-term_weights(...)                      how much each term of a prompt says in this store
+term_weights(...), attainable(...)     how much each term of a prompt says in this store, and the best ones together
 scored(...)                            the candidates, best first, each with its score and what it is made of
 
-The score is a logistic over three kinds of evidence: the cosine of the embeddings, the share of the prompt's weight
-that the memory's terms carry, and whether something written in the same hour answers the prompt; corrected for how
-many memories were searched. No rank and no best of the list enters, so that 0.5 stays where relevant and irrelevant
-prompts part, whatever the size of the store (measured from 20 to 5,900 memories).
+The score is a logistic over four kinds of evidence: the cosine of the embeddings, the share of the prompt's weight
+that the memory's terms carry, the share of its title's weight that the prompt says, and whether something written in
+the same hour answers the prompt; corrected for how many memories were searched. No rank and no best of the list enters,
+so that 0.5 stays where relevant and irrelevant prompts part, whatever the size of the store (measured from 20 to 5,900
+memories).
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ SLOPE = 14.0
 LEXICAL_WEIGHT = 0.3
 EVEN = 0.65
 EVEN_PER_DECADE = 0.06
+
+# A title whose words the prompt says, all or nearly all, is what the prompt is about: the share of the title's weight,
+# squared, so that half a title says little; as if the title weighed this much more, for a word or two prove nothing.
+# Brings one point of recall@10 on work items and a third on facts, costs nothing on chat turns and notes; between .15
+# and .3, and 4 and 16, it is the same.
+TITLE_WEIGHT = 0.2
+TITLE_PRIOR = 8.0
 
 # A question above or below a log shares its vector and its weight with the log: from 70 to 120 distinct terms the even
 # chance moves down by this much. Judgement, from stack traces made up and put before and after prompts of two sets.
@@ -87,17 +95,23 @@ class Candidate:
     cosine: float | None
     terms: Sequence[str]
     written: str = ""
+    title_terms: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score and its parts: the cosine, the share of the prompt's weight found, the log odds lent by a companion."""
+    """A score and its parts.
+
+    The cosine, the share of the prompt's weight that was found, the log odds that a companion lends, and the share of
+    the title's weight that the prompt says.
+    """
 
     id: str
     score: float
     dense: float | None
     lexical: float
     companion: float
+    title: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +145,12 @@ def indexed_text(title: str, content: str, created: str = "", tags: Iterable[str
 
 def term_weights(prompt_terms: Iterable[str], df: Mapping[str, int], documents: int) -> dict[str, float]:
     """For each distinct term how surprising it is to meet it in a memory of this store."""
-    return {term: _weight(df.get(term, 0), documents) for term in prompt_terms}
+    return {term: _weight(df.get(term, 0), documents) for term in dict.fromkeys(prompt_terms)}
+
+
+def attainable(weights: Mapping[str, float]) -> float:
+    """The evidence that a memory can be expected to have at most."""
+    return sum(sorted(weights.values(), reverse=True)[:ATTAINABLE_TERMS])
 
 
 def scored(
@@ -148,18 +167,19 @@ def scored(
     is how many memories could have been candidates (one project's, say); without it, `documents`.
     """
     weights = term_weights(prompt_terms, df, documents)
-    attainable = sum(sorted(weights.values(), reverse=True)[:ATTAINABLE_TERMS])
+    most = attainable(weights)
     even = _even(documents if searched is None else searched, len(weights))
     english = _mostly_ascii(weights)
-    lexical = [_lexical(weights, attainable, candidate.terms, average_length) for candidate in candidates]
+    lexical = [_lexical(weights, most, candidate.terms, average_length) for candidate in candidates]
+    titles = [_title_share(weights, candidate.title_terms, df, documents) for candidate in candidates]
     alone = [
-        _log_odds(candidate.cosine, share, even, english=english)
-        for candidate, share in zip(candidates, lexical, strict=True)
+        _log_odds(candidate.cosine, share, title, even, english=english)
+        for candidate, share, title in zip(candidates, lexical, titles, strict=True)
     ]
     gains = _companion_gains(candidates, alone)
     results = [
-        Scored(candidate.id, _probability(odds + gain), candidate.cosine, share, gain)
-        for candidate, odds, share, gain in zip(candidates, alone, lexical, gains, strict=True)
+        Scored(candidate.id, _probability(odds + gain), candidate.cosine, share, gain, title)
+        for candidate, odds, share, title, gain in zip(candidates, alone, lexical, titles, gains, strict=True)
     ]
     return sorted(results, key=lambda result: (-result.score, result.id))
 
@@ -168,15 +188,23 @@ def _weight(holding: int, documents: int) -> float:
     return math.log((documents + PRIOR_DOCUMENTS) / (min(holding, documents) + 1.0))
 
 
-def _lexical(weights: Mapping[str, float], attainable: float, terms: Sequence[str], average_length: float) -> float:
+def _lexical(weights: Mapping[str, float], most: float, terms: Sequence[str], average_length: float) -> float:
     """BM25 of the distinct prompt terms, as a share of what the prompt can attain."""
-    if not attainable:
+    if not most:
         return 0.0
     relative = (len(terms) + LENGTH_FLOOR) / (average_length + LENGTH_FLOOR)
     damping = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * relative)
     counts = Counter(term for term in terms if term in weights)
     evidence = sum(weights[term] * n * (1.0 + SATURATION) / (n + damping) for term, n in counts.items())
-    return evidence / attainable
+    return evidence / most
+
+
+def _title_share(
+    prompt_weights: Mapping[str, float], title_terms: Sequence[str], df: Mapping[str, int], documents: int
+) -> float:
+    weights = term_weights(title_terms, df, documents)
+    said = sum(weight for term, weight in weights.items() if term in prompt_weights)
+    return said / (sum(weights.values()) + TITLE_PRIOR)
 
 
 def _even(searched: int, prompt_terms: int) -> _Even:
@@ -189,9 +217,9 @@ def _even(searched: int, prompt_terms: int) -> _Even:
     )
 
 
-def _log_odds(cosine: float | None, lexical: float, even: _Even, *, english: bool) -> float:
+def _log_odds(cosine: float | None, lexical: float, title: float, even: _Even, *, english: bool) -> float:
     if cosine is not None and english:
-        return SLOPE * (cosine + LEXICAL_WEIGHT * lexical - even.both)
+        return SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even.both)
     by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
     return by_terms if cosine is None else by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
 

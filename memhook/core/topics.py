@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memhook.core.fencing import clean, indented, one_line, without_urns
 from memhook.core.memory import Memory
-from memhook.core.rendering import Level, Rendering
+from memhook.core.rendering import Level, Rendering, origin_of
 from memhook.core.tokens import estimated_tokens
 
 TOPIC_CHARS = 120
@@ -20,7 +20,8 @@ def entry(memory: Memory) -> Rendering:
     """The first line behind the title, the others indented; the URN stands where no remembered text can follow it."""
     first, _, rest = clean(memory.content).strip().partition("\n")
     title = one_line(memory.title, TITLE_CHARS)
-    opening = f"- **{title}**: {without_urns(first.rstrip())} [{memory.urn}]\n"
+    origin = ", ".join(origin_of(memory))
+    opening = f"- **{title}**: {without_urns(first.rstrip())} [{memory.urn}] ({origin})\n"
     text = opening + _indented_as_it_stands(rest)
     tokens = estimated_tokens(text)
     return Rendering(Level.FULL, text, tokens, tokens)

@@ -232,6 +232,25 @@ sayings = st.lists(
 notes = st.builds(
     partial(Memory, "k3v9x2m4p7qa", created=DAY, updated=DAY), title=sayings, content=sayings, summary=sayings
 )
+
+
+def test_what_is_kept_for_those_behind_names_one_more() -> None:
+    long = Memory("1" * 12, "First", "word " * 150, "word", DAY, DAY)
+    short = Memory("2" * 12, "Second", "Another thing to know. " * 8, "Another thing to know.", DAY, DAY)
+    candidates = rendered([long, short], (Level.FULL, Level.MEDIUM, Level.LIGHT), HOOK)
+    full, light = next(iter(candidates[0])).tokens, list(candidates[1])[-1].tokens
+    budget = FRAMES[0].tokens + full + light - 1
+    assert [len(packed(candidates, budget, FRAMES, kept_share=share).chosen) for share in (0.0, 0.3)] == [1, 2]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(notes, max_size=8), st.sampled_from([HOOK, INJECT]), st.integers(1, 1500), st.floats(0, 1))
+def test_the_bound_holds_whatever_is_kept(ranking: list[Memory], style: Style, budget: int, share: float) -> None:
+    result = packed(rendered(ranking, tuple(reversed(Level)), style), budget, FRAMES, kept_share=share)
+    assert sum(map(estimated_tokens, result.parts)) <= budget
+    assert [choice.index for choice in result.chosen] == list(range(len(result.chosen)))
+
+
 stored_notes = notes.map(lambda m: replace(m, title=derived_title(m.content), summary=derived_summary(m.content)))
 
 

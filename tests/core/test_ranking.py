@@ -40,6 +40,22 @@ def test_a_rare_word_counts_more_than_a_common_one():
     assert found["rare"] > found["common"]
 
 
+def test_a_title_the_prompt_says_whole_counts_much_more_than_half_a_title():
+    said = [
+        Candidate(name, 0.7, terms("some text"), "", terms(title))
+        for name, title in (("whole", "Redis cache eviction"), ("half", "Redis queue backpressure"), ("none", "Files"))
+    ]
+    found = scores("why is the redis cache eviction slow", said)
+    assert found["whole"] > found["half"] > found["none"]
+    assert found["whole"] - found["half"] > 2 * (found["half"] - found["none"])
+
+
+def test_a_title_of_one_common_word_proves_little():
+    said = [Candidate("title", 0.7, terms("text"), "", terms("Files")), Candidate("none", 0.7, terms("text"))]
+    found = scores("list the files", said)
+    assert found["none"] < found["title"] < found["none"] + 0.02
+
+
 def test_the_order_is_best_first_and_equal_scores_are_ordered_by_id():
     same = [candidate(name, 0.7, "redis") for name in ("c", "a", "b")]
     ranking = scored(terms("redis"), [*same, candidate("top", 0.9, "redis")], DF, 100, 20.0)

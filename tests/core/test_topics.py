@@ -15,7 +15,8 @@ NOTE = Memory("k3v9x2m4p7qa", "Release", "Tag it.\n\n  make release\nThen wait."
 
 
 def test_an_entry_is_the_title_the_content_and_the_urn_with_further_lines_indented() -> None:
-    assert entry(NOTE).text == ("- **Release**: Tag it. [urn:memhook:k3v9x2m4p7qa]\n\n    make release\n  Then wait.\n")
+    opening = "- **Release**: Tag it. [urn:memhook:k3v9x2m4p7qa] (2026-02-14, by user)\n"
+    assert entry(NOTE).text == f"{opening}\n    make release\n  Then wait.\n"
 
 
 def test_remembered_text_forges_neither_an_entry_nor_a_urn_of_its_own() -> None:

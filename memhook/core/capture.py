@@ -1,0 +1,105 @@
+"""What a prompt asks memhook itself to do: to remember something, or to take the last such note back.
+
+`remember: ...`, `remember that ...` and `#remember ...` at the start of a line; `forget that` as a line of its own.
+A note is the rest of its line and the indented or listed lines under it; where that line has no rest, the lines up to
+the next blank one. In code, in quotes and in memhook's own blocks pasted back nothing is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memhook.core.rendering import END
+
+TAKE_BACK = ""
+MOST_NOTES = 20  # of one prompt: a file pasted in may have any number of lines that start so
+
+_STARTS = ("\nremember", "\n#remember", "\nforget")
+_NOTE = re.compile(
+    r"(?:#remember(?![\w-]):?|remember[ \t]*:(?![:/])|(?P<that>remember[ \t]+that\b:?))[ \t]*(?P<text>.*)",
+    re.IGNORECASE,
+)
+_TAKE_BACK = re.compile(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
+_QUESTION = re.compile(r"(?:[^.!?]*[\w\"'`)])?\?(?=\s|$)")  # "remember that bug we had?" is for the assistant
+_CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_BLOCK = re.compile(r"## .* \(memhook\)(?:, continued)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The notes in their order, TAKE_BACK among them; and what of the prompt is for the assistant."""
+
+    commands: tuple[str, ...]
+    rest: str
+
+
+def asked_in(prompt: str) -> Asked:
+    lowered = f"\n{prompt.lower()}"
+    if not any(start in lowered for start in _STARTS):  # a pasted log of a megabyte must not cost a tenth of a second
+        return Asked((), prompt)
+    lines = prompt.replace("\r\n", "\n").split("\n")
+    is_open = _open_lines(lines)
+    commands: list[str] = []
+    rest: list[str] = []
+    at = 0
+    while at < len(lines):
+        end, command = _command_at(lines, at, is_open)
+        if command is None or len(commands) == MOST_NOTES:
+            rest.append(lines[at])
+            at += 1
+        else:
+            commands.append(command)
+            at = end
+    return Asked(tuple(commands), "\n".join(rest)) if commands else Asked((), prompt)
+
+
+def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> tuple[int, str | None]:
+    """Where the command that starts in this line ends, and what it is; None when none starts there."""
+    if not is_open[at]:
+        return at, None
+    if _TAKE_BACK.fullmatch(lines[at]):
+        return at + 1, TAKE_BACK
+    note = _NOTE.fullmatch(lines[at])
+    if note is None or (note["that"] and _QUESTION.match(note["text"])):
+        return at, None
+    end = _end_of_note(lines, at, is_open, has_text=bool(note["text"].strip()))
+    text = "\n".join((note["text"], *lines[at + 1 : end])).strip()
+    return (end, text) if text else (at, None)
+
+
+def _end_of_note(lines: Sequence[str], at: int, is_open: Sequence[bool], *, has_text: bool) -> int:
+    end = at + 1
+    while end < len(lines):
+        line = lines[end]
+        if is_open[end] and (_NOTE.fullmatch(line) or _TAKE_BACK.fullmatch(line)):
+            break
+        if has_text and not (is_open[end] and _CONTINUATION.match(line)):
+            break
+        if not has_text and ((not line.strip() and is_open[end]) or _BLOCK.search(line)):
+            break
+        end += 1
+    return end
+
+
+def _open_lines(lines: Sequence[str]) -> list[bool]:
+    """For each line whether it is the user's own words: neither code nor a block of memhook's."""
+    found: list[bool] = []
+    fence, in_block = "", False
+    for line in lines:
+        mark = _FENCE.match(line)
+        if in_block:
+            in_block = END not in line
+            found.append(False)
+        elif fence:
+            fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
+            found.append(False)
+        elif mark or _BLOCK.search(line):
+            fence = mark[1] if mark else ""
+            in_block = not mark
+            found.append(False)
+        else:
+            found.append(True)
+    return found

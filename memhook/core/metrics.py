@@ -1,0 +1,213 @@
+"""What `memhook eval` measures, each measure defined once.
+
+ranking_recall(gold, ranked, k)    of the gold memories, the share among the first k of the ranking
+judged(question, parts, budget)    what one block is worth to one prompt: a Judgement
+summed_up(judgements)              a Judgement for each prompt, averaged into the numbers of one budget
+spoken(outcomes)                   how often a block came, overall and by the kind of prompt
+percentile(values, share)          the smallest value that this share of them does not exceed
+
+The blocks are read as a model reads them, from the finished text: a memory is shown when its URN stands in a line of
+memhook's own, and what is shown of it is its title and the lines below. So nothing that rendering or packing does
+wrong can hide behind what they say about themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from statistics import fmean
+
+from memhook.core.memory import ID_LENGTH, Memory
+from memhook.core.terms import terms
+from memhook.core.tokens import estimated_tokens
+
+ADVERSARIAL = "adversarial"
+"""The kind of prompt about something that is in the store and does not answer it: to speak up is no mistake."""
+
+_OWN_LINE = re.compile(
+    rf"(?! )(?:- )?(?:\*\*(?P<title>.*)\*\*)?(?P<rest>.*?) ?\[?urn:memhook:(?P<id>[a-z0-9]{{{ID_LENGTH}}})\]?"
+    r"(?: · [-\w, ]+| \([-\w, ]+\))?"  # inject and pack say there when it was written, and by whom
+)
+_CUT = re.compile(r"^… | …$|…$")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt and the memories that answer it, none when nothing does."""
+
+    prompt: str
+    kind: str
+    gold: tuple[Memory, ...]
+
+    @property
+    def is_answerable(self) -> bool:
+        return bool(self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a block shows of one memory."""
+
+    title: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.title}\n{self.body}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One block for one prompt; `tokens` is 0 where there is none.
+
+    gold_recall     of the gold memories, the share that the block names
+    text_recall     of the gold memories' characters, the share that the block carries
+    passage_recall  of the content words that the prompt and a gold memory have in common, the share that the block
+                    shows from that memory; None when they have none in common
+    precision       of the memories in the block, the share that is gold; None without a block
+
+    All four are None for a prompt that nothing answers.
+    """
+
+    tokens: int
+    is_over_budget: bool
+    gold_recall: float | None = None
+    text_recall: float | None = None
+    passage_recall: float | None = None
+    precision: float | None = None
+
+
+def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
+    wanted = set(gold)
+    return len(wanted & set(ranked[:k])) / len(wanted)
+
+
+def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
+    """`parts` are the finished texts that go out for the prompt, none where memhook is silent."""
+    tokens = sum(map(estimated_tokens, parts))
+    over = tokens > budget
+    if not question.is_answerable:
+        return Judgement(tokens, over)
+    shown = entries("\n".join(parts))
+    named = [memory for memory in question.gold if memory.id in shown]
+    return Judgement(
+        tokens,
+        over,
+        gold_recall=len(named) / len(question.gold),
+        text_recall=_text_recall(question.gold, shown),
+        passage_recall=_passage_recall(question, shown),
+        precision=len(named) / len(shown) if shown else None,
+    )
+
+
+def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
+    """Means over the prompts a measure applies to; `mean_tokens` over the blocks, `tokens_per_prompt` over all."""
+    costs = [one.tokens for one in judgements]
+    blocks = [cost for cost in costs if cost]
+    return {
+        "gold_recall": mean(one.gold_recall for one in judgements),
+        "text_recall": mean(one.text_recall for one in judgements),
+        "passage_recall": mean(one.passage_recall for one in judgements),
+        "precision": mean(one.precision for one in judgements),
+        "mean_tokens": mean(blocks, 1),
+        "max_tokens": max(blocks, default=0),
+        "tokens_per_prompt": mean(costs, 1),
+        "over_budget": sum(one.is_over_budget for one in judgements),
+    }
+
+
+def spoken(outcomes: Iterable[tuple[Question, bool]]) -> dict[str, float | dict[str, float | None] | None]:
+    """`kept`: of the answerable prompts, the share that got a block. `silent`: of the others, the share that got none.
+
+    Prompts of the kind `adversarial` count in `silent_by_kind` alone.
+    """
+    kept: dict[str, list[bool]] = defaultdict(list)
+    silent: dict[str, list[bool]] = defaultdict(list)
+    for question, has_block in outcomes:
+        if question.is_answerable:
+            kept[question.kind].append(has_block)
+        else:
+            silent[question.kind].append(not has_block)
+    return {
+        "kept": mean(one for ones in kept.values() for one in ones),
+        "silent": mean(one for kind, ones in silent.items() if kind != ADVERSARIAL for one in ones),
+        "kept_by_kind": {kind: mean(ones) for kind, ones in sorted(kept.items())},
+        "silent_by_kind": {kind: mean(ones) for kind, ones in sorted(silent.items())},
+    }
+
+
+def percentile(values: Sequence[float], share: float) -> float | None:
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+
+def mean(values: Iterable[float | None], digits: int = 4) -> float | None:
+    """Of those that are there; None when none is."""
+    there = [value for value in values if value is not None]
+    return round(fmean(there), digits) if there else None
+
+
+def entries(text: str) -> dict[str, Entry]:
+    """What a block shows, by the memory's id; memhook's own lines stand at the margin, remembered ones do not."""
+    found: dict[str, Entry] = {}
+    current = ""
+    for line in text.split("\n"):
+        if own := _OWN_LINE.fullmatch(line):
+            current = own["id"]
+            # In `pack` the first line of the content follows the title, elsewhere facts in parentheses do.
+            opening = own["rest"].removeprefix(": ") if own["rest"].startswith(": ") else ""
+            found[current] = Entry(own["title"] or "", opening)
+        elif line[:1] not in ("", " "):
+            current = ""
+        elif current:
+            before = found[current]
+            found[current] = Entry(before.title, f"{before.body}\n{line}")
+    return found
+
+
+def _text_recall(gold: Sequence[Memory], shown: Mapping[str, Entry]) -> float:
+    carried = sum(_carried(memory.content, shown[memory.id]) for memory in gold if memory.id in shown)
+    return carried / max(1, sum(len(_collapsed(memory.content)) for memory in gold))
+
+
+def _passage_recall(question: Question, shown: Mapping[str, Entry]) -> float | None:
+    common = _common_words(question)
+    total = sum(map(len, common.values()))
+    seen = (words & set(terms(shown[key].text)) for key, words in common.items() if key in shown)
+    return sum(map(len, seen)) / total if total else None
+
+
+@lru_cache(maxsize=8)  # one question is judged at many budgets
+def _common_words(question: Question) -> dict[str, set[str]]:
+    asked = set(terms(question.prompt))
+    return {memory.id: asked & set(terms(f"{memory.title}\n{memory.content}")) for memory in question.gold}
+
+
+def _carried(content: str, entry: Entry) -> int:
+    """Characters of `content`, runs of white space counted as one, that stand in the entry."""
+    whole = _collapsed(content)
+    body = _CUT.sub("", _CUT.sub("", _collapsed(entry.body)))
+    title = _CUT.sub("", _collapsed(entry.title))
+    start = whole.find(body) if body else -1
+    if start < 0 and body:
+        return _aligned(whole, f"{title} {body}")
+    # A title made from the first line carries that line, unless the body does.
+    first = whole.find(title, 0, len(title) + 8) if title else -1
+    from_title = max(0, min(len(title), start - first) if body else len(title)) if first >= 0 else 0
+    return min(len(whole), len(body) + from_title)
+
+
+def _aligned(whole: str, shown: str) -> int:
+    """The same where what is shown is not one stretch of the content, or was escaped: word by word."""
+    words = whole.split()
+    matches = SequenceMatcher(None, words, shown.split(), autojunk=False).get_matching_blocks()
+    return sum(len(" ".join(words[match.a : match.a + match.size])) for match in matches)
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

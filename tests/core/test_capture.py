@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhook.core.capture import MOST_NOTES, TAKE_BACK, Asked, asked_in
+from memhook.core.rendering import END, LABEL
+
+BLOCK = f"## Relevant memories (memhook)\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "notes"),
+    [
+        ("remember: the API is versioned", ["the API is versioned"]),
+        ("Remember that we deploy on Mondays.", ["we deploy on Mondays."]),
+        ("REMEMBER THAT: use tabs", ["use tabs"]),
+        ("#remember tests need make db-reset", ["tests need make db-reset"]),
+        ("#remember: tests need make db-reset", ["tests need make db-reset"]),
+        ("fix the bug\nremember: it was the cache\nthen push", ["it was the cache"]),
+        ("remember: one\r\n#remember two\r\n", ["one", "two"]),
+        ("remember: deploy in this order\n- first the API\n- then the app\nnow do it", [
+            "deploy in this order\n- first the API\n- then the app"
+        ]),
+        ("remember: two lines\n  of one note", ["two lines\n  of one note"]),
+        ("remember:\nthe first line\nand the second\n\nnow fix it", ["the first line\nand the second"]),
+        ("remember:\n```\nmake reset\n\nmake test\n```\n\nnow fix it", ["```\nmake reset\n\nmake test\n```"]),
+        ("forget that", [TAKE_BACK]),
+        ("Forget that!\nremember: the other way round", [TAKE_BACK, "the other way round"]),
+    ],
+)  # fmt: skip
+def test_what_is_asked_of_memhook(prompt: str, notes: list[str]) -> None:
+    assert list(asked_in(prompt).commands) == notes
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "remember",
+        "remember:",
+        "remember:   \n\nthe first line",
+        "do you remember: the cache?",
+        "  remember: indented, as in a quote or a list",
+        "> remember: quoted",
+        "- remember: listed",
+        "remember that bug we had last week? it is back",
+        "Remember that?",
+        "remember thatcher",
+        "remember the milk",
+        "#remember-me is the id of the checkbox",
+        "#remembered",
+        "remember://host/path",
+        "```\nremember: in code\n```",
+        "~~~yaml\nremember: in code\nforget that\n~~~\ngo on",
+        "```\nremember: in code that does not end",
+        "forget that idea, take the other one",
+        "please forget that",
+        BLOCK.format("remember: what memhook itself said"),
+        "UserPromptSubmit hook additional context: " + BLOCK.format("forget that"),
+        BLOCK.format("remember: cut off").removesuffix(END),
+    ],
+)
+def test_what_is_not(prompt: str) -> None:
+    assert asked_in(prompt) == Asked((), prompt)
+
+
+def test_what_is_for_the_assistant_is_left() -> None:
+    asked = asked_in("fix the bug\nremember: it was the cache\n  and the clock\nthen push")
+    assert asked.rest == "fix the bug\nthen push"
+    assert asked_in(f"{BLOCK.format('  x')}\nremember: new").commands == ("new",)
+
+
+def test_a_file_full_of_such_lines_is_not_taken_whole() -> None:
+    asked = asked_in("\n".join(f"remember: line {number}" for number in range(100)))
+    assert len(asked.commands) == MOST_NOTES
+    assert asked.rest.count("\n") == 100 - MOST_NOTES - 1
+
+
+PIECES = st.sampled_from(
+    ["remember: a b", "remember:", "#remember x", "forget that", "```", "~~~", "", "  in", "- item", "text", END,
+     "## Relevant memories (memhook)", "remember that it is so"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_every_line_is_either_a_note_or_for_the_assistant(lines: list[str]) -> None:
+    asked = asked_in("\n".join(lines))
+    assert len(asked.rest.split("\n")) <= max(len(lines), 1)
+    assert all(line in lines or line == "" for line in asked.rest.split("\n"))
+    in_notes = sum(command.count("\n") + 1 for command in asked.commands)
+    assert in_notes <= len(lines)
