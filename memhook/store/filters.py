@@ -22,6 +22,7 @@ class Filter:
     redacted: bool = True
     muted: bool = True
     superseded: bool = True
+    quarantined: bool | None = None
     alive_at: datetime | None = None
     pinned: bool | None = None
     since: datetime | None = None
@@ -55,6 +56,8 @@ class Filter:
             yield "muted = false"
         if not self.superseded:
             yield "superseded_by = ''"
+        if self.quarantined is not None:
+            yield "quarantine <> ''" if self.quarantined else "quarantine = ''"
         if self.alive_at is not None:
             yield f"(expires IS NULL OR expires > {timestamp(self.alive_at)})"
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from memhook.core.entries import without_entries
+from memhook.core.memory import URN_PREFIX
 from memhook.errors import StoreError
+
+EXPUNGED = "- (a memory that was redacted or purged)"
 
 _SCHEMA_VERSION = 1
 _SCHEMA = """
@@ -56,6 +60,22 @@ CREATE TABLE reset (
     PRIMARY KEY (session, agent)
 );
 CREATE TABLE told (what TEXT PRIMARY KEY, at TEXT NOT NULL);
+"""
+# Later additions, which an older memhook does not miss: made when they are not there.
+_ADDITIONS = """
+CREATE TABLE IF NOT EXISTS captured (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    session TEXT NOT NULL,
+    moment TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    is_new INTEGER NOT NULL,
+    was_forgotten INTEGER NOT NULL,
+    injection INTEGER NOT NULL,
+    taken_back INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS captured_by_session ON captured (session);
 """
 
 
@@ -104,6 +124,28 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class Captured:
+    """A note from a prompt: enough to take it back. `number` is the ledger's own."""
+
+    memory: str
+    content_hash: str
+    is_new: bool
+    was_forgotten: bool
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One event: when, of which assistant, what came of it and how long it took."""
+
+    at: datetime
+    client: str
+    event: str
+    outcome: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """One showing of a memory: enough to tell whether showing it again would say anything new."""
 
@@ -118,10 +160,12 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
+        self._gone: set[str] = set()
         self._connection = self._connected()
 
     def record(self, injection: Injection) -> int:
         """Write it down; the number returned names it to `delivered`."""
+        injection = _without(injection, self._gone)
         with self._writing() as connection:
             cursor = connection.execute(
                 "INSERT INTO injection (at, session, agent, client, event, project, outcome, text, tokens, budget,"
@@ -168,13 +212,61 @@ class Ledger:
             "(SELECT injection FROM reset WHERE session = ?1 AND agent = ?2), 0)",
             (session, agent),
         )
-        account: dict[str, list[Shown]] = {}
+        account = {} if agent else self._typed(session)
         for memory, content_hash, level, start, end in rows:
             account.setdefault(memory, []).append(Shown(content_hash, level, (start, end)))
         return account
 
+    def _typed(self, session: str) -> dict[str, list[Shown]]:
+        """What the session's user wrote down in it is known to it whole."""
+        rows = self._read(
+            "SELECT memory, content_hash FROM captured WHERE session = ?1 AND NOT taken_back AND injection >= coalesce("
+            "(SELECT injection FROM reset WHERE session = ?1 AND agent = ''), 0)",
+            (session,),
+        )
+        return {memory: [Shown(content_hash, "full", (0, 0))] for memory, content_hash in rows}
+
+    def record_captured(self, session: str, moment: str, notes: Sequence[Captured], at: datetime) -> None:
+        """Notes of one prompt; `moment` tells that prompt apart."""
+        last = self.last_captured(session)
+        # The same note said again, or come in twice, is taken back once.
+        fresh = [note for note in notes if note.is_new or last is None or note.memory != last.memory]
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO captured (at, session, moment, memory, content_hash, is_new, was_forgotten, injection)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
+                [(at.isoformat(), session, moment, n.memory, n.content_hash, n.is_new, n.was_forgotten) for n in fresh],
+            )
+
+    def was_captured(self, session: str, moment: str) -> bool:
+        query = "SELECT 1 FROM captured WHERE session = ? AND moment = ? LIMIT 1"
+        return bool(moment) and bool(self._read(query, (session, moment)))
+
+    def last_captured(self, session: str) -> Captured | None:
+        """The last note of the session that was not taken back."""
+        rows = self._read(
+            "SELECT memory, content_hash, is_new, was_forgotten, id FROM captured"
+            " WHERE session = ? AND NOT taken_back ORDER BY id DESC LIMIT 1",
+            (session,),
+        )
+        return next((Captured(m, h, bool(new), bool(gone), n) for m, h, new, gone, n in rows), None)
+
+    def take_back(self, number: int) -> None:
+        with self._writing() as connection:
+            connection.execute("UPDATE captured SET taken_back = 1 WHERE id = ?", (number,))
+
+    def spent(self, session: str, agent: str) -> int:
+        """Tokens of what the session was given since it began or was last reset."""
+        rows = self._read(
+            "SELECT coalesce(sum(tokens), 0) FROM injection WHERE session = ?1 AND agent = ?2 AND tokens > 0"
+            " AND id > coalesce((SELECT injection FROM reset WHERE session = ?1 AND agent = ?2), 0)"
+            " AND EXISTS (SELECT 1 FROM considered WHERE considered.injection = injection.id AND delivered = 1)",
+            (session, agent),
+        )
+        return int(rows[0][0])
+
     def reset(self, session: str, agent: str) -> None:
-        """The session's context is gone: nothing counts as shown any more."""
+        """The session's context is gone: nothing counts as shown any more, or as spent."""
         with self._writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
@@ -204,6 +296,17 @@ class Ledger:
         rows = self._read(query, (value,))
         return self._injection(rows[0]) if rows else None
 
+    def last_runs(self) -> list[Run]:
+        """The last event of each assistant, the newest first."""
+        query = (
+            "SELECT at, client, event, outcome, milliseconds FROM injection"
+            " WHERE id IN (SELECT max(id) FROM injection GROUP BY client) ORDER BY id DESC"
+        )
+        return [
+            Run(datetime.fromisoformat(at), client, event, outcome, json.loads(milliseconds).get("total", 0.0))
+            for at, client, event, outcome, milliseconds in self._read(query, ())
+        ]
+
     def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
         """What was recorded, the oldest first, of one project or of all."""
         condition, arguments = _within(since, project)
@@ -219,14 +322,57 @@ class Ledger:
         )
         return dict(self._read(query, arguments))
 
+    def projects(self) -> dict[str, str]:
+        """When something last happened in each."""
+        return dict(self._read("SELECT project, max(at) FROM injection GROUP BY project", ()))
+
+    def move_project(self, source: str, target: str) -> None:
+        with self._writing() as connection:
+            connection.execute("UPDATE injection SET project = ? WHERE project = ?", (target, source))
+
     def prune(self, now: datetime, keep_days: int) -> int:
         """Forget what is older than that; returns how many events went."""
         with self._writing() as connection:
             oldest = (now - timedelta(days=keep_days)).isoformat()
+            connection.execute("DELETE FROM captured WHERE at < ?", (oldest,))
             return connection.execute("DELETE FROM injection WHERE at < ?", (oldest,)).rowcount
 
+    def expunge(self, memories: Sequence[str]) -> int:
+        """Take what was shown of these out of the texts, and all else about them; in how many texts they were."""
+        self._gone |= set(memories)  # an answer that is on its way now is written down later
+        with self._writing() as connection:
+            texts = dict(
+                row
+                for memory in memories
+                for row in connection.execute(
+                    "SELECT id, text FROM injection WHERE instr(text, ?) > 0", (URN_PREFIX + memory,)
+                )
+            )
+            connection.executemany(
+                "UPDATE injection SET text = ? WHERE id = ?",
+                [(without_entries(text, memories, EXPUNGED), number) for number, text in texts.items()],
+            )
+            connection.executemany("DELETE FROM considered WHERE memory = ?", [(memory,) for memory in memories])
+        self._rewrite()
+        return len(texts)
+
+    def last_by_event(self) -> dict[str, datetime]:
+        """When each event was last answered, by its name."""
+        rows = self._read("SELECT event, max(at) FROM injection GROUP BY event", ())
+        return {event: datetime.fromisoformat(at) for event, at in rows}
+
+    def problem(self) -> str:
+        """What SQLite finds wrong with the file, or nothing."""
+        try:
+            found = self._read("PRAGMA quick_check(1)", ())[0][0]
+        except StoreError as error:
+            return error.message
+        return "" if found == "ok" else f"The ledger at {self.path} is damaged: {found}"
+
     def close(self) -> None:
-        self._connection.close()
+        """With it goes the write-ahead file."""
+        with self._lock:
+            self._connection.close()
 
     def _connected(self) -> sqlite3.Connection:
         try:
@@ -236,6 +382,7 @@ class Ledger:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # what is deleted is written over
             self._prepare(connection)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
@@ -250,6 +397,7 @@ class Ledger:
             raise sqlite3.DatabaseError("it was written by a newer memhook")
         if version == 0:
             connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
+        connection.executescript(_ADDITIONS)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -259,6 +407,17 @@ class Ledger:
                     yield self._connection
             except sqlite3.Error as error:
                 raise StoreError(f"The ledger at {self.path} cannot be written ({error}).") from error
+
+    def _rewrite(self) -> None:
+        """Into a file without a trace of what it held before, and its log emptied."""
+        with self._lock:
+            try:
+                self._connection.execute("VACUUM")
+                busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                raise StoreError(f"The ledger at {self.path} cannot be rewritten ({error}).", _OTHERS) from error
+        if busy:
+            raise StoreError(f"The ledger at {self.path} is being read by another process.", _OTHERS)
 
     def _read(self, query: str, arguments: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -292,6 +451,16 @@ class Ledger:
             milliseconds=json.loads(milliseconds),
             considered=considered,
         )
+
+
+_OTHERS = "End other memhook processes (memhook daemon stop), then say it again."
+
+
+def _without(injection: Injection, gone: Collection[str]) -> Injection:
+    if not any(one.memory in gone for one in injection.considered):
+        return injection
+    considered = tuple(one for one in injection.considered if one.memory not in gone)
+    return replace(injection, text=without_entries(injection.text, gone, EXPUNGED), considered=considered)
 
 
 def _within(since: datetime | None, project: str | None) -> tuple[str, tuple[object, ...]]:

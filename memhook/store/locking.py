@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memhook.errors import StoreError
@@ -17,34 +17,61 @@ _POLL_SECONDS = 0.005
 @contextmanager
 def exclusive(path: Path, timeout: float) -> Iterator[None]:
     """Hold the lock file at `path`; raises StoreError when another writer keeps it longer than `timeout` seconds."""
+    handle = _acquired(path, timeout)
     try:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise StoreError(
-            f"The store cannot be written: {path} cannot be opened ({error.strerror}).",
-            "Check the permissions of that folder and the room on the disk.",
-        ) from error
-    try:
-        _acquire(handle, path, timeout)
         yield
     finally:
         os.close(handle)  # closing releases the lock, also when this process is killed
 
 
-def _acquire(handle: int, path: Path, timeout: float) -> None:
+def remove_lock(path: Path) -> None:
+    """Leave no lock file behind, unless another process holds it: who waits for it finds that it is gone."""
+    with suppress(OSError, StoreError):
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if is_named(path, handle):
+                path.unlink()
+        finally:
+            os.close(handle)
+
+
+def is_named(path: Path, handle: int) -> bool:
+    """Whether the open file is still the one at `path`: its last holder may have removed it."""
+    try:
+        return path.stat().st_ino == os.fstat(handle).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _acquired(path: Path, timeout: float) -> int:
     deadline = time.monotonic() + timeout
     while True:
+        handle = _opened(path)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            os.close(handle)
             if time.monotonic() > deadline:
                 raise StoreError(
                     f"Another process has been writing to the store for over {timeout:.0f} seconds ({path}).",
                     "Try again; if it stays so: memhook daemon restart",
                 ) from None
             time.sleep(_POLL_SECONDS)
-        else:
-            return
+            continue
+        if is_named(path, handle):
+            return handle
+        os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"The store cannot be written: {path} cannot be opened ({error.strerror}).",
+            "Check the permissions of that folder and the room on the disk.",
+        ) from error
 
 
 def sync_files(directory: Path, since_ns: int) -> None:

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import update_wrapper
 from pathlib import Path
-from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat, LabelList
 from lancedb.query import MatchQuery
 
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
+from memhook.store import recovery
 from memhook.store.embedding import ModelIdentity
+from memhook.store.expunging import emptied, rewritten, swept
 from memhook.store.filters import Filter, quoted, timestamp
-from memhook.store.locking import exclusive, sync_files
-from memhook.store.opening import TABLE, back_up, connected, first_line, local_directory, migrated, opened_table
+from memhook.store.gate import Gate
+from memhook.store.keeping import SnapshotKeeper
+from memhook.store.locking import exclusive, remove_lock, sync_files
+from memhook.store.marks import mark_of, set_mark
+from memhook.store.opening import (
+    TABLE,
+    back_up,
+    connected,
+    damage_hint,
+    first_line,
+    local_directory,
+    mended,
+    migrated,
+    migrated_rows,
+    opened_table,
+)
 from memhook.store.schema import (
     MEMORY_COLUMNS,
     NO_MODEL,
@@ -38,8 +53,19 @@ from memhook.store.schema import (
     table_schema,
     version_of,
 )
-from memhook.store.snapshot import LARGEST, Candidate, Snapshot, candidates, stored_vectors
-from memhook.store.term_statistics import TermStatistics
+from memhook.store.snapshot import (
+    COLUMNS,
+    FACTS,
+    LARGEST,
+    LARGEST_TEXT,
+    Candidate,
+    Places,
+    Snapshot,
+    candidates,
+    stored_vectors,
+)
+from memhook.store.term_statistics import TermStatistics, rarest
+from memhook.store.word_index import WordIndex
 
 log = logging.getLogger("memhook")
 
@@ -48,11 +74,17 @@ LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
-CANDIDATE_COLUMNS = ("id", "content_hash", "created", "terms", "vector")
+SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
+CANDIDATE_COLUMNS = (*FACTS, "vector")
 VECTOR_INDEX_FROM = 5_000
 ROWS_IN_PARTITION = 256
 MIN_PROBES = 20  # with a quarter of the partitions: .99 of the 50 nearest on 10,000 memories
-KEEP_OLD_VERSIONS = timedelta(hours=1)  # a reader elsewhere may still be on one
+KEPT_FILTERS = 16  # one for each project that is worked on at the same time
+MANY_VERSIONS = 128  # each names all files of its own
+KEPT_VERSIONS = 16  # to go back to when the newest is damaged
+KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versions are whole copies
+KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
+READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
 
 _FULL_TEXT = FTS(
     base_tokenizer="whitespace",
@@ -75,6 +107,7 @@ _INDEXES: dict[str, Any] = {
     "redacted": Bitmap(),
     "muted": Bitmap(),
     "superseded_by": Bitmap(),
+    "quarantine": Bitmap(),
     "forgotten": BTree(),
     "tags": LabelList(),
     "aliases": LabelList(),
@@ -92,10 +125,18 @@ def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Co
             return method(self, *args, **kwargs)
         except (RuntimeError, ValueError, OSError, pa.ArrowException) as error:
             log.exception("%s on the store failed", method.__name__)
-            raise StoreError(
-                f"The store at {self.uri} could not be used: {first_line(error)}",
-                "Run: memhook doctor",
-            ) from error
+            raise self._failure(error) from error
+
+    return update_wrapper(call, method)
+
+
+def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
+    """The same, and no file goes away meanwhile."""
+    translated = _translated(method)
+
+    def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.readers.passing():
+            return translated(self, *args, **kwargs)
 
     return update_wrapper(call, method)
 
@@ -110,16 +151,20 @@ class MemoryStore:
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri)
         self._table: Any = None
-        self._snapshot: Snapshot | None = None
-        self._reach: dict[tuple[Filter, int], tuple[int, npt.NDArray[np.intp], Snapshot | None]] = {}
-        self._looking = Lock()
+        self._keeper: SnapshotKeeper | None = None
+        self._reach: tuple[Snapshot | None, dict[Filter, Places]] = (None, {})
+        self.readers = Gate()
         self._rows_seen = 0
+        self.mended = ""
+        self._last_write = time.monotonic()
         self._unoptimized = self._unindexed_rows() // 8
-        self.statistics = TermStatistics(self._all_terms)
+        self._counted = TermStatistics(self._all_terms)
 
     @property
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
+        if snapshot := self._snapshot():
+            return snapshot.model
         return NO_MODEL if self._current_table() is None else model_of(self._table.schema)
 
     @property
@@ -127,44 +172,74 @@ class MemoryStore:
         """Whether anything was ever stored."""
         return self._current_table() is not None
 
-    # Reading
+    @property
+    def is_deleted(self) -> bool:
+        """Whether its folder was taken away since it was opened."""
+        return self._directory is not None and self._table is not None and not self._directory.exists()
+
+    def close(self) -> None:
+        """Leave no lock file behind."""
+        if self._directory is not None:
+            remove_lock(self._directory / WRITE_LOCK)
+
+    @property
+    def statistics(self) -> TermStatistics | WordIndex:
+        """How common each term is here; while a snapshot is being renewed, as it was before."""
+        latest = self._keeper.latest if self._keeper else None
+        return latest.words if latest else self._counted
+
+    def keep_in_memory(self) -> None:
+        """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
+        if self._keeper is None and self._directory is not None:
+            self._keeper = SnapshotKeeper(self._directory / f"{TABLE}.lance", self._read_into_memory)
+        if self._keeper is not None:
+            self._keeper.renew()
+
+    def mark(self, name: str) -> str:
+        """What was noted under this name; nothing is, in a store that is not a folder."""
+        return mark_of(self._directory, name) if self._directory else ""
 
     @_translated
+    def set_mark(self, name: str, value: str) -> None:
+        if self._directory is not None:
+            set_mark(self._directory, name, value)
+
+    # Reading
+
+    @_reading
     def candidates(
         self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        """The `limit` nearest by vector and the `limit` best by words, by id; and out of how many they are.
+        """The memories nearest by vector and best by words, in the order of their ids; and out of how many they are.
 
-        The words are searched for while the vector is still being made.
+        From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each.
         """
         if self._current_table() is None:
             return [], 0
-        where = allowed.sql()
-        searched = self._searching.submit(self._within_reach, allowed, where)
-        by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
-        vector = vector_of_query()
-        count, places, snapshot = searched.result()
-        found: dict[str, Candidate] = {}
-        if by_words is not None:
-            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
-        if vector is not None and snapshot is not None:
-            found |= {one.id: one for one in snapshot.nearest(vector, places, limit)}
-        elif vector is not None:
-            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit), vector)}
-        return [found[key] for key in sorted(found)], count
+        snapshot = self._snapshot()
+        if snapshot is None:
+            return self._candidates_on_disk(vector_of_query, terms, allowed, limit)
+        places = self._places(snapshot, allowed)
+        return snapshot.candidates(vector_of_query(), terms, places, limit), len(places)
 
-    @_translated
+    @_reading
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         """The memories that have these ids, by id, as far as they are allowed."""
         if self._current_table() is None or not ids:
             return {}
+        if snapshot := self._snapshot():
+            return snapshot.memories(ids, self._places(snapshot, allowed))
         return {memory.id: memory for memory in self._rows(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
-    @_translated
+    @_reading
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         """The memories with these ids or aliases, in the order asked for."""
         if self._current_table() is None or not references:
             return []
+        if snapshot := self._snapshot():
+            by_id = snapshot.memories(references, self._places(snapshot, allowed))
+            if all(name in by_id for name in references):  # else one may be an alias
+                return list(dict.fromkeys(by_id[name] for name in references))
         wanted = quoted(references)
         rows = self._rows(f"({allowed.sql()}) AND (id IN ({wanted}) OR array_has_any(aliases, [{wanted}]))")
         memories = list(rows)
@@ -172,7 +247,7 @@ class MemoryStore:
         by_name |= {memory.id: memory for memory in memories}  # an id is never another's alias
         return list(dict.fromkeys(by_name[name] for name in references if name in by_name))
 
-    @_translated
+    @_reading
     def with_content(self, hashes: Sequence[str], forgotten: bool = False) -> list[Memory]:
         """The memories with this content, of any project; with `forgotten`, what is left of forgotten ones."""
         if self._current_table() is None or not hashes:
@@ -180,7 +255,7 @@ class MemoryStore:
         state = "forgotten IS NOT NULL" if forgotten else "forgotten IS NULL"
         return list(self._rows(f"content_hash IN ({quoted(hashes)}) AND {state}"))
 
-    @_translated
+    @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
         """Those of the names that are, or were, an id or an alias of a memory."""
         if self._current_table() is None or not names:
@@ -189,18 +264,27 @@ class MemoryStore:
         rows = self._table.search().where(where).select(["id", "aliases"]).to_arrow().to_pylist()
         return {name for row in rows for name in (row["id"], *row["aliases"])} & set(names)
 
-    @_translated
+    @_reading
+    def forgotten_ones(self, names: Sequence[str]) -> list[Memory]:
+        """What is left of the forgotten memories with these ids or aliases."""
+        if self._current_table() is None or not names:
+            return []
+        wanted = quoted(names)
+        where = f"forgotten IS NOT NULL AND (id IN ({wanted}) OR array_has_any(aliases, [{wanted}]))"
+        return list(self._rows(where))
+
+    @_reading
     def superseding(self, names: Sequence[str]) -> list[Memory]:
         """The memories that say they supersede one of these."""
         if self._current_table() is None or not names:
             return []
         return list(self._rows(f"forgotten IS NULL AND array_has_any(supersedes, [{quoted(names)}])"))
 
-    @_translated
+    @_reading
     def superseded_by(self, successor: str) -> list[Memory]:
         return [] if self._current_table() is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
 
-    @_translated
+    @_reading
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
@@ -215,18 +299,18 @@ class MemoryStore:
         page = [row["id"] for row in keys[offset : offset + limit]]
         return self._in_order(page)
 
-    @_translated
+    @_reading
     def count(self, allowed: Filter | None = None) -> int:
         return 0 if self._current_table() is None else int(self._table.count_rows((allowed or Filter()).sql()))
 
-    @_translated
+    @_reading
     def counted_by(self, column: str) -> dict[str, int]:
         if self._current_table() is None:
             return {}
         values = self._table.search().where(Filter().sql()).select([column]).to_arrow()[column]
         return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
 
-    @_translated
+    @_reading
     def ids(self, allowed: Filter | None = None) -> list[str]:
         """In order."""
         if self._current_table() is None:
@@ -240,13 +324,32 @@ class MemoryStore:
         for start in range(0, len(ids), batch):
             yield self._in_order(ids[start : start + batch])
 
-    @_translated
+    @_reading
     def after(self, last_id: str, limit: int) -> list[Memory]:
         """Memories in the order of their ids, those behind `last_id`."""
         ids = [key for key in self.ids() if key > last_id][:limit]
         return self.by_reference(ids, Filter())
 
-    @_translated
+    @_reading
+    def all_rows(self) -> pa.Table | None:
+        """The table as it is, of one version, with what is left of forgotten memories; None before the first."""
+        return None if self._current_table() is None else self._table.to_arrow()
+
+    def health(self) -> dict[str, Any]:
+        """How the table is, every row of it read."""
+        table = self._current_table()
+        report: dict[str, Any] = {"damage": "", "missing_indexes": [], "fragments": 0, "versions": 0}
+        if table is None:
+            return report
+        try:
+            table.to_arrow()
+            report["missing_indexes"] = [column for column in _INDEXES if column in self._missing_indexes()]
+            report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
+        except (RuntimeError, ValueError, OSError, pa.ArrowException) as error:
+            report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
+        return report | {"versions": len(self._versions_on_disk())}
+
+    @_reading
     def without_vector(self) -> list[Memory]:
         if self._current_table() is None:
             return []
@@ -262,16 +365,19 @@ class MemoryStore:
             return
         _private_store_directory(self._directory)
         with exclusive(self._directory / WRITE_LOCK, LOCK_SECONDS):
-            started = time.time_ns() - 50_000_000  # file systems keep coarser times than the clock
+            started, began = time.time_ns(), time.monotonic_ns()
             yield
-            sync_files(self._directory / f"{TABLE}.lance", started)
+            self._last_write = time.monotonic()
+            # Back to before the start where the clock was set back meanwhile; file systems keep coarser times, too.
+            set_back = max(0, (time.monotonic_ns() - began) - (time.time_ns() - started))
+            sync_files(self._directory / f"{TABLE}.lance", started - set_back - 50_000_000)
 
     @_translated
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
         table = self._table_for(model)
         table.add(self._data(memories, vectors, model), on_bad_vectors="null")
-        self.statistics.add(searchable_terms(memory) for memory in memories)
+        self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
     @_translated
@@ -292,9 +398,29 @@ class MemoryStore:
         self._unoptimized += OPTIMIZE_AFTER  # what is forgotten should not stay in old files for long
 
     @_translated
+    def remove(self, ids: Sequence[str]) -> None:
+        """As if these had never been stored."""
+        if self._current_table() is not None and ids:
+            self._table.delete(f"id IN ({quoted(ids)})")
+            self._unoptimized += OPTIMIZE_AFTER
+
+    @_translated
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
             self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+
+    def redact(self, ids: Sequence[str], now: datetime) -> None:
+        """Keep of these their places alone, and no file that holds more."""
+        self._expunge(ids, lambda row: emptied(row) | {"updated": now})
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Keep nothing of these, forgotten or not, and no file that holds anything of them."""
+        self._expunge(ids, None)
+
+    def rewrite(self, memories: Sequence[Memory]) -> None:
+        """These in place of those with the same ids, without a vector, and no file that holds what they said before."""
+        by_id = {memory.id: memory for memory in memories}
+        self._expunge(list(by_id), lambda row: row_of(by_id[row["id"]], None))
 
     @_translated
     def touch(self, ids: Sequence[str], now: datetime) -> None:
@@ -309,9 +435,23 @@ class MemoryStore:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"superseded_by": successor})
 
     @_translated
+    def set_project(self, ids: Sequence[str], project: str) -> None:
+        if self._current_table() is not None and ids:
+            self._table.update(where=f"id IN ({quoted(ids)})", values={"project": project})
+            self._unoptimized += 1
+
+    @_translated
     def set_muted(self, ids: Sequence[str], muted: bool) -> None:
         if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"muted": muted})
+            self._unoptimized += 1
+
+    @_translated
+    def set_quarantine(self, memory: Memory) -> None:
+        """As this memory says, unless its content has changed since."""
+        if self._current_table() is not None:
+            where = f"id = {quoted([memory.id])} AND content_hash = {quoted([memory.content_hash])}"
+            self._table.update(where=where, values={"quarantine": memory.quarantine, "released": memory.released})
             self._unoptimized += 1
 
     @_translated
@@ -338,18 +478,37 @@ class MemoryStore:
         self._table = self._overwritten(rows, model)
 
     @_translated
+    def put_back(self, rows: pa.Table) -> None:
+        """These rows and no others, in one step; of an older schema, in today's shape."""
+        self._database = self._database or connected(self.uri, create=True)
+        self._table = self._overwritten(*migrated_rows(rows))
+
+    @_translated
     def optimize(self) -> bool:
         """Bring the indexes up to date and drop old versions, when enough was written to pay for it."""
-        if self._current_table() is None or (self._unoptimized < OPTIMIZE_AFTER and not self._missing_indexes()):
+        if self._current_table() is None:
+            return False
+        is_settled = time.monotonic() - self._last_write > SETTLED_SECONDS
+        is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_settled else MANY_VERSIONS)
+        enough = SETTLED_AFTER if is_settled else OPTIMIZE_AFTER
+        if self._unoptimized < enough and not is_littered and not self._missing_indexes():
             return False
         with self.writing():
-            self._table.optimize(cleanup_older_than=KEEP_OLD_VERSIONS)
+            self._table.optimize(cleanup_older_than=self._age_to_keep(is_settled))
             for column, config in self._missing_indexes().items():
                 self._table.create_index(column, config=config)
         self._unoptimized = 0
         return True
 
     # How it works inside
+
+    def _failure(self, error: Exception) -> StoreError:
+        """What to tell of it, with the way out where there is one."""
+        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
+        is_cut = table is not None and table.exists() and not recovery.looks_whole(table)
+        what = "is damaged" if is_cut else "could not be used"
+        hint = damage_hint(self._backups) if is_cut else "Run: memhook doctor"
+        return StoreError(f"The store at {self.uri} {what}: {first_line(error)}", hint)
 
     def _current_table(self) -> Any:
         """The table, looked for again while there is none: another process may have made it."""
@@ -364,13 +523,26 @@ class MemoryStore:
 
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
+        self._mend()
         table = opened_table(self._database, self.uri, self._backups)
+        if table is not None and self.mended:
+            _indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
             return table
         with self.writing():
             back_up(self.uri, self._backups, version_of(table.schema))
             rows, model = migrated(table)
             return self._overwritten(rows, model)
+
+    def _mend(self) -> None:
+        """What cannot be mended, opening it says."""
+        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
+        if table is None or not table.exists() or recovery.looks_whole(table):
+            return
+        with suppress(StoreError), self.writing():  # a finished write of another process looks whole by now
+            if done := mended(self._database, self.uri, self._backups):
+                self.mended = done
+                log.warning("%s", done)
 
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
@@ -397,6 +569,19 @@ class MemoryStore:
         self._table.merge_insert("id").when_matched_update_all().execute(data, on_bad_vectors="null")
         self._unoptimized += 1
 
+    @_translated
+    def _expunge(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
+        kept = [left(row) for row in rows] if left else []
+        self._table = _indexed(rewritten(self._database, self._table, ids, kept))
+        with self.readers.alone(READERS_SECONDS):
+            swept(self._table, is_ours_alone=self._directory is not None)
+            # What is kept in memory to answer faster.
+            if self._keeper is not None:
+                self._keeper.drop()
+            self._reach = (None, {})
+        self._counted = TermStatistics(self._all_terms)
+
     def _missing_indexes(self) -> dict[str, Any]:
         """What a kill left out, and the vectors' once looking at each takes longer than a prompt should wait."""
         wanted = dict(_INDEXES)
@@ -406,38 +591,75 @@ class MemoryStore:
         there = {column for index in self._table.list_indices() for column in index.columns}
         return {column: config for column, config in wanted.items() if column not in there}
 
+    def _versions_on_disk(self) -> list[float]:
+        """When each was written, the newest first."""
+        if self._directory is None:
+            return []
+        with os.scandir(self._directory / f"{TABLE}.lance/_versions") as versions:
+            return sorted((version.stat().st_mtime for version in versions), reverse=True)
+
+    def _age_to_keep(self, is_settled: bool) -> timedelta:
+        kept = self._versions_on_disk()[: KEPT_WHEN_SETTLED if is_settled else KEPT_VERSIONS] or [
+            0.0
+        ]  # elsewhere than on disk: all of the last hour
+        age = time.time() - kept[-1] if kept[-1] else 3600.0
+        return timedelta(seconds=max(KEPT_SECONDS, age))
+
     def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
         probes = max(MIN_PROBES, self._rows_seen // ROWS_IN_PARTITION // 4)
         query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
         return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
 
-    def _within_reach(self, allowed: Filter, where: str) -> tuple[int, npt.NDArray[np.intp], Snapshot | None]:
-        """How many memories `allowed` lets through and where they stand, asked anew when the table has changed.
+    def _candidates_on_disk(
+        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
+    ) -> tuple[list[Candidate], int]:
+        """The words are searched for while the vector is still being made."""
+        where = allowed.sql()
+        searched = self._searching.submit(self._counted_within, where)
+        by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
+        vector = vector_of_query()
+        found: dict[str, Candidate] = {}
+        if vector is not None:
+            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit), vector)}
+        if by_words is not None:
+            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
+        return [found[key] for key in sorted(found)], searched.result()
 
-        What expires meanwhile is found out when the memories themselves are fetched.
-        """
-        version = int(self._table.version)
-        key = (replace(allowed, alive_at=None), version)
-        with self._looking:
-            if key not in self._reach:
-                self._rows_seen = int(self._table.count_rows())
-                ids = self.ids(allowed) if self._rows_seen <= LARGEST else []
-                snapshot = self._snapshot_of(version) if self._rows_seen <= LARGEST else None
-                places = snapshot.places(ids) if snapshot else np.zeros(0, dtype=np.intp)
-                count = len(ids) if snapshot else int(self._table.count_rows(where))
-                # One project's: the next prompt is likely its too.
-                self._reach = {key: (count, places, snapshot)}
-            return self._reach[key]
+    def _counted_within(self, where: str) -> int:
+        self._rows_seen = int(self._table.count_rows())
+        return int(self._table.count_rows(where))
 
-    def _snapshot_of(self, version: int) -> Snapshot:
-        if self._snapshot is None or self._snapshot.version != version:
-            query = self._table.search().where("forgotten IS NULL AND vector IS NOT NULL")
-            self._snapshot = Snapshot(version, query.select(list(CANDIDATE_COLUMNS)).to_arrow())
-        return self._snapshot
+    def _snapshot(self) -> Snapshot | None:
+        return self._keeper.current() if self._keeper else None
+
+    @_reading
+    def _read_into_memory(self) -> Snapshot | None:
+        """The whole table; None when there is none, or when its indexes are the better way."""
+        if self._current_table() is None:
+            return None
+        model, size = model_of(self._table.schema), self._table.stats()
+        text = size["total_bytes"] - size["num_rows"] * model.dimensions * 4
+        if size["num_rows"] > LARGEST or text > LARGEST_TEXT:
+            return None
+        snapshot = Snapshot(self._table.search().where(Filter().sql()).select(list(COLUMNS)).to_arrow(), model)
+        # Whoever asked of the last one is likely to ask again.
+        self._reach = (snapshot, {allowed: snapshot.places(self.ids(allowed)) for allowed in self._reach[1]})
+        return snapshot
+
+    def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
+        """Where in the snapshot the memories stand that `allowed` lets through, as the table's own query says."""
+        lasting = replace(allowed, alive_at=None)
+        known_of, known = self._reach
+        if known_of is not snapshot:
+            known = {}
+        if lasting not in known:
+            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self.ids(lasting))}
+            self._reach = (snapshot, known)
+        return snapshot.alive(known[lasting], allowed.alive_at)
 
     def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
-        words = " ".join(self.statistics.rarest(terms, QUERY_TERMS))
+        words = " ".join(rarest(terms, self.statistics.frequencies, QUERY_TERMS))
         query = self._table.search(MatchQuery(words, "terms"), query_type="fts").where(where, prefilter=True)
         return query.select([*CANDIDATE_COLUMNS, "_score"]).limit(limit).to_arrow()
 
@@ -449,7 +671,7 @@ class MemoryStore:
         statistics = None if self._current_table() is None else self._table.index_stats("terms_idx")
         return 0 if statistics is None else int(statistics.num_unindexed_rows)
 
-    @_translated
+    @_reading
     def _all_terms(self, limit: int) -> list[str]:
         if self._current_table() is None:
             return []
@@ -459,7 +681,7 @@ class MemoryStore:
 
 
 def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
-    return candidates(found.drop_columns(["vector"]), _cosines(found, vector))
+    return candidates(found.select(FACTS), _cosines(found, vector))
 
 
 def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
@@ -472,8 +694,10 @@ def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
 
 
 def _indexed(table: Any) -> Any:
+    there = {column for index in table.list_indices() for column in index.columns}
     for column, config in _INDEXES.items():
-        table.create_index(column, config=config)
+        if column not in there:
+            table.create_index(column, config=config)
     return table
 
 

@@ -30,7 +30,7 @@ PACK_MAGIC = b"HMSEMB01"
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A file memhook ships, and the hash it must have."""
+    """A file memhook ships or makes, and the hash it must have."""
 
     name: str
     sha256: str
@@ -38,7 +38,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """A model whose weights a package carries; `graph` and `tokenizer` are what memhook adds to them."""
+    """A model whose weights a package carries; `graph` and `tokenizer` are what memhook adds to them.
+
+    `matrices` are made from the weights when the model is laid out.
+    """
 
     id: str
     requirement: str
@@ -52,6 +55,7 @@ class PackagedModel:
     pooling: Literal["DISABLED", "MEAN"]
     graph: Resource | None = None
     tokenizer: Resource | None = None
+    matrices: Resource | None = None
 
     @property
     def weights_name(self) -> str:
@@ -70,7 +74,8 @@ GRANITE = PackagedModel(
     pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a password
     pad_token_id=1,
     pooling="DISABLED",  # the graph returns the first token alone
-    graph=Resource("granite.onnx", "6a19e5de28ba30c3ac2829bb2cee2377aa1c8883a115823f9d9580baa327f90f"),
+    graph=Resource("granite.onnx", "586bf2a10c148db028bc95b65e5f3b2375ebabc3bbe9714671d3461b2c91f2b9"),
+    matrices=Resource("matrices.int8", "38de3115e3f772d95f4c3e9abdc79b9c01ba997dd63beab518f292e18019b323"),
 )
 MINILM = PackagedModel(
     id="all-MiniLM-L6-v2",
@@ -189,6 +194,19 @@ def _tokenizer_in(pack: Path) -> bytes:
         return file.read(header["tokenizer_len"])
 
 
+def _matrices(expected: Resource, pack: Path) -> bytes:
+    from memhook.store.requantised import requantised  # noqa: PLC0415 - numpy takes 100 ms
+
+    header, offset = pack_header(pack)
+    content = requantised(pack, header, offset + header["tokenizer_len"])
+    if (found := hashlib.sha256(content).hexdigest()) != expected.sha256:
+        raise EmbeddingError(
+            f"The matrices of the embedding model come out differently on this machine: sha256 {found[:12]}…",
+            "Please report this with the kind of processor and the version of numpy.",
+        )
+    return content
+
+
 def _unpadded(tokenizer: bytes) -> bytes:
     """Without its own padding and truncation: MiniLM's pads to 128 tokens and cuts there, some fastembeds keep that."""
     return _json(json.loads(tokenizer) | {"padding": None, "truncation": None})
@@ -208,9 +226,12 @@ def _fingerprint(model: PackagedModel, files: Mapping[str, bytes]) -> str:
 
 def _is_laid_out(directory: Path, model: PackagedModel, weights: Path, files: Mapping[str, bytes]) -> bool:
     linked = directory / model.weights_name
+    made = model.matrices
     try:
-        return all((directory / name).read_bytes() == content for name, content in files.items()) and (
-            linked.samefile(weights) or sha256_of(linked) == model.sha256
+        return (
+            all((directory / name).read_bytes() == content for name, content in files.items())
+            and (linked.samefile(weights) or sha256_of(linked) == model.sha256)
+            and (made is None or sha256_of(directory / made.name) == made.sha256)
         )
     except OSError:
         return False
@@ -224,6 +245,8 @@ def _lay_out(directory: Path, model: PackagedModel, weights: Path, files: Mappin
         for name, content in files.items():
             _private(new / name).write_bytes(content)
         _link_or_copy(weights, new / model.weights_name)
+        if model.matrices:
+            _private(new / model.matrices.name).write_bytes(_matrices(model.matrices, weights))
         with suppress(FileNotFoundError):
             directory.rename(Path(scratch, "old"))
         new.rename(directory)

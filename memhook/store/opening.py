@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ import lancedb
 import pyarrow as pa
 
 from memhook.errors import StoreError
+from memhook.store import recovery
 from memhook.store.embedding import ModelIdentity
 from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, version_of
 
 TABLE = "memories"
+INDEX_CACHE = 64_000_000
+METADATA_CACHE = 16_000_000
 
 _FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 
@@ -34,9 +38,15 @@ def connected(uri: str, *, create: bool = False) -> Any:
         if not create and not directory.exists():
             return None
     try:
-        return lancedb.connect(str(directory or uri), read_consistency_interval=timedelta(0))
+        return lancedb.connect(str(directory or uri), read_consistency_interval=timedelta(0), session=_caches())
     except _FOREIGN_ERRORS as error:
         raise StoreError(f"The store at {uri} cannot be reached: {first_line(error)}", "Check store.uri.") from error
+
+
+@cache
+def _caches() -> lancedb.Session:
+    """Of one size for the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
+    return lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
 
 
 def opened_table(database: Any, uri: str, backups: Path) -> Any:
@@ -50,19 +60,71 @@ def opened_table(database: Any, uri: str, backups: Path) -> Any:
     except _FOREIGN_ERRORS as error:
         if directory is None and "was not found" in str(error):
             return None
-        raise StoreError(
-            f"The store at {uri} is damaged: {first_line(error)}",
-            f"It was left as it is. Put a copy of it back, for example from {backups}.",
-        ) from error
+        raise StoreError(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups)) from error
     _refuse_unknown(table, uri)
     return table
 
 
+def damage_hint(backups: Path) -> str:
+    return (
+        f"It was left as it is. Put a backup back (memhook restore FILE --replace; {backups} may hold one),"
+        f" or keep what can be read: {recovery.REBUILD}"
+    )
+
+
+def mended(database: Any, uri: str, backups: Path) -> str:
+    """Where files were cut short, go back to the last version that is whole; what was done, or nothing.
+
+    To be called by the one who may write. Indexes that were cut are dropped: they are built again from the rows.
+    """
+    directory = local_directory(uri)
+    folder = None if directory is None else directory / f"{TABLE}.lance"
+    if database is None or folder is None or not folder.exists() or recovery.looks_whole(folder):
+        return ""
+    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        message = recovery.last_good_version(database, TABLE, folder, aside)
+        table = database.open_table(TABLE)
+        cut = recovery.cut_indexes(folder)
+        broken = [index.name for index in table.list_indices() if index.index_uuid in cut]
+        for name in broken:
+            table.drop_index(name)
+    except (LookupError, *_FOREIGN_ERRORS):
+        return ""  # opening it says what is wrong
+    if message:
+        return f"{message} What was newer is kept in {aside}."
+    return f"{len(broken)} damaged indexes of the store were built again." if broken else ""
+
+
+def salvaged_rows(uri: str) -> recovery.Salvage:
+    """What can be read of the newest version that opens at all; raises StoreError when none does."""
+    database = connected(uri)
+    directory = local_directory(uri)
+    folder = None if directory is None else directory / f"{TABLE}.lance"
+    if database is None or folder is None or not folder.exists():
+        raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
+    with recovery.without_cut_manifests(folder):
+        try:
+            return recovery.salvaged(database.open_table(TABLE))
+        except _FOREIGN_ERRORS as error:
+            raise StoreError(
+                f"Nothing can be read of the store at {uri}: {first_line(error)}",
+                "It was left as it is. Put a backup back: memhook restore FILE --replace",
+            ) from error
+
+
 def migrated(table: Any) -> tuple[list[dict[str, Any]], ModelIdentity]:
     """The rows of an older table in today's shape, and the model that made their vectors."""
-    model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
-    rows = table.to_arrow().to_pylist()
-    return [_migrated_row(row, model) for row in rows], model
+    return migrated_rows(table.to_arrow())
+
+
+def migrated_rows(rows: pa.Table) -> tuple[list[dict[str, Any]], ModelIdentity]:
+    model = model_of(rows.schema) if "vector" in rows.schema.names else NO_MODEL
+    if version_of(rows.schema) > SCHEMA_VERSION:
+        raise StoreError("What is to be put back was written by a newer memhook.", "Upgrade memhook.")
+    if version_of(rows.schema) == SCHEMA_VERSION:
+        return rows.to_pylist(), model
+    return [_migrated_row(row, model) for row in rows.to_pylist()], model
 
 
 def back_up(uri: str, backups: Path, version: int) -> None:

@@ -43,7 +43,17 @@ _CONFIG_SECONDS = 1.0
 _LARGEST_CONFIG = 16 * 1024 * 1024
 _LARGEST_POINTER = 8192  # a .git or commondir file holds one path
 _WANTED_KEYS = re.compile(r"(remote\..*\.url|core\.worktree)")
-_DEFAULT_PORTS = {"ssh": 22, "git+ssh": 22, "ssh+git": 22, "https": 443, "http": 80, "git": 9418}
+_INCLUDE = re.compile(r"\[\s*include(?:if)?\b", re.IGNORECASE)
+_DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418}
+_SSH = ("ssh", "git+ssh", "ssh+git")
+# Where large hosts answer ssh on the port of https, and the one that has another path for each.
+_OTHER_DOORS = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+    "ssh.dev.azure.com": "dev.azure.com",
+}
+_AZURE_SSH_PATH = re.compile(r"v3/([^/]+)/([^/]+)/([^/]+)")
 
 # What a repository's own configuration could make git start is switched off; aliases cannot replace a built-in command.
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
@@ -81,25 +91,39 @@ class RecentWork:
 NO_PROJECT = Project()
 
 
-def project_of(directory: str | Path) -> Project:
-    """The project `directory` belongs to. Starts no process unless the repository's configuration is new or changed."""
+def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
+    """The project `directory` belongs to: by its remote, its main worktree, a root marker or, lacking all, by itself.
+
+    A plain directory below `session_root`, where the assistant was started, is that one: whoever goes into a folder of
+    it has not left. Starts no process unless the repository's configuration is new or changed.
+    """
     start = _real_directory(directory)
     if start is None:
         return NO_PROJECT
     candidates = _possible_roots(start)
-    return _git_project(candidates) or _marked_project(candidates) or NO_PROJECT
+    return _git_project(candidates) or _marked_project(candidates) or _plain_project(candidates, session_root)
 
 
 def recent_work(root: str | Path, timeout: float) -> RecentWork:
     """What has been worked on in the repository at `root`, within `timeout` seconds; empty when git cannot tell."""
     start = _real_directory(root)
     repository = _repository(_possible_roots(start)) if start else None
-    if repository is None:
+    if repository is None or _leads_elsewhere(repository.common_dir):
         return RecentWork()
     at_root = ("-C", str(repository.top))
     branch = _git_output(*at_root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
-    # log.showSignature in the configuration would start whatever gpg.program names.
-    log = ("log", "--no-show-signature", "--encoding=UTF-8", "--format=%s", "-z", f"-{RECENT_COMMITS}", "HEAD", "--")
+    # log.showSignature in the configuration would start whatever gpg.program names, and mailmap.file name any file.
+    log = (
+        "log",
+        "--no-show-signature",
+        "--no-mailmap",
+        "--encoding=UTF-8",
+        "--format=%s",
+        "-z",
+        f"-{RECENT_COMMITS}",
+        "HEAD",
+        "--",
+    )
     subjects = _git_output(*at_root, *log, timeout=timeout / 2)
     return RecentWork(
         branch=_readable((branch or "").strip()),
@@ -113,6 +137,8 @@ def remote_identity(url: str) -> str:
     path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
     if not path or not host or _is_loopback(host):
         return ""
+    if host in _OTHER_DOORS:
+        host, path = _OTHER_DOORS[host], _AZURE_SSH_PATH.sub(r"\1/\2/_git/\3", path)
     return f"{host}/{path}"
 
 
@@ -133,7 +159,9 @@ def _url_host_and_path(url: str) -> tuple[str, str]:
         return "", ""
     if parts.scheme in ("", "file"):
         return "", ""
-    foreign_port = "" if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f":{port}"
+    # The port of ssh says how a machine is reached; that of https may well be another server on it.
+    is_usual = parts.scheme in _SSH or port in (None, _DEFAULT_PORTS.get(parts.scheme))
+    foreign_port = "" if is_usual else f":{port}"
     return (_host(host) + foreign_port if host else ""), parts.path
 
 
@@ -169,15 +197,24 @@ def _possible_roots(start: Path) -> tuple[Path, ...]:
 
 def _too_wide() -> frozenset[Path]:
     try:
-        return _real_paths(str(Path.home()), tempfile.gettempdir())
-    except (OSError, RuntimeError):  # nowhere to write, or a user without a home
-        return _real_paths("/", "/")
+        return _real_paths("/", str(Path.home())) | _temporary()
+    except (OSError, RuntimeError):  # a user without a home
+        return _real_paths("/") | _temporary()
+
+
+def _temporary() -> frozenset[Path]:
+    try:
+        return _real_paths(*_TEMPORARY, tempfile.gettempdir())
+    except OSError:
+        return _real_paths(*_TEMPORARY)
+
+
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  compared with, never written to
 
 
 @lru_cache(maxsize=8)
-def _real_paths(home: str, temporary: str) -> frozenset[Path]:
-    everywhere = ("/", "/tmp", "/var/tmp")  # noqa: S108  compared with, never written to
-    return frozenset(Path(path).resolve() for path in (*everywhere, home, temporary))
+def _real_paths(*paths: str) -> frozenset[Path]:
+    return frozenset(Path(path).resolve() for path in paths)
 
 
 def _marked_project(candidates: Sequence[Path]) -> Project | None:
@@ -185,6 +222,15 @@ def _marked_project(candidates: Sequence[Path]) -> Project | None:
         if any(_exists(directory / marker) for marker in ROOT_MARKERS):
             return Project(_path_id(directory), directory, _readable(directory.name))
     return None
+
+
+def _plain_project(candidates: Sequence[Path], session_root: str | Path) -> Project:
+    """None at all in what is temporary, for it is gone tomorrow, and where everything lies together."""
+    if not candidates or candidates[-1].parent in _temporary() or any(one.name == ".git" for one in candidates):
+        return NO_PROJECT
+    root = _real_directory(session_root) if session_root else None
+    directory = root if root is not None and root in candidates else candidates[0]
+    return Project(_path_id(directory), directory, _readable(directory.name))
 
 
 def _git_project(candidates: Sequence[Path]) -> Project | None:
@@ -275,6 +321,19 @@ def _config_of(common_dir: Path) -> _Config:
     if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_CONFIG:  # reading a pipe would never end
         return _Config()
     return _config_in(_FileState(path, found.st_ino, found.st_mtime_ns, found.st_size))
+
+
+def _leads_elsewhere(common_dir: Path) -> bool:
+    """Whether the configuration makes git read files that are not the repository's: then git is not asked."""
+    text = "\n".join(
+        _small_file(path, _LARGEST_CONFIG) for path in (common_dir / "config", *_worktree_configs(common_dir))
+    )
+    return _INCLUDE.search(text) is not None
+
+
+def _worktree_configs(common_dir: Path) -> Iterator[Path]:
+    yield common_dir / "config.worktree"
+    yield from common_dir.glob("worktrees/*/config.worktree")
 
 
 @lru_cache(maxsize=512)

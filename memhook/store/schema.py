@@ -23,7 +23,7 @@ from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
 from memhook.store.embedding import ModelIdentity
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 DIMENSIONS = 384
 
 Vector = npt.NDArray[np.float32] | Sequence[float]
@@ -60,6 +60,8 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("superseded_by", pa.string()),
     ("aliases", _STRINGS),
     ("content_hash", pa.string()),
+    ("quarantine", pa.string()),
+    ("released", pa.string()),
     ("forgotten", _TIME),
     ("terms", pa.string()),
     ("vector", pa.list_(pa.float32(), DIMENSIONS)),
@@ -141,4 +143,6 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         superseded_by=row.get("superseded_by") or "",
         aliases=tuple(row.get("aliases") or ()),
         content_hash=row.get("content_hash") or content_hash(content),
+        quarantine=row.get("quarantine") or "",
+        released=row.get("released") or "",
     )

@@ -1,18 +1,32 @@
-"""The vectors of a store in memory, for as long as they are few: a query of LanceDB's costs more than all of them."""
+"""A small store in memory, as of one state of its table: one query of LanceDB's costs more than all of this.
+
+What may be seen is still decided by the store's own query; only the hour of expiry is compared here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from memhook.store.schema import Vector
+from memhook.core.memory import Memory
+from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
+from memhook.store.embedding import ModelIdentity
+from memhook.store.schema import MEMORY_COLUMNS, Vector, memory_of
+from memhook.store.word_index import WordIndex
 
-LARGEST = 50_000  # rows: 75 MB; beyond, the index is faster
+COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
+FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
+LARGEST = 50_000  # rows: 75 MB of vectors; beyond, the indexes are faster
+LARGEST_TEXT = 64_000_000  # bytes
+BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
+
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,41 +36,98 @@ class Candidate:
     id: str
     content_hash: str
     created: datetime
+    title: str
     terms: str
     cosine: float | None
 
 
 class Snapshot:
-    """What ranking needs of each row that has a vector, as of one version of the table."""
+    """The rows of a table, ready to be searched; in the order of their ids, which is also that of equals."""
 
-    def __init__(self, version: int, rows: pa.Table) -> None:
-        self.version = version
-        self._facts = rows.drop_columns(["vector"]).combine_chunks()
-        self._vectors = stored_vectors(rows)
+    def __init__(self, rows: pa.Table, model: ModelIdentity) -> None:
+        self.model = model
+        rows = rows.sort_by("id").combine_chunks()
+        self.words = WordIndex(_column(rows, "terms"))
+        self._has_vector = _column(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
+        stored = stored_vectors(rows)
+        self._vectors = np.zeros((len(rows), stored.shape[1]), dtype=np.float32)
+        self._vectors[self._has_vector] = stored
+        self._rows = rows.select(MEMORY_COLUMNS)
+        self._facts = rows.select(FACTS)
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
+        never = np.iinfo(np.int64).max
+        self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
 
-    def places(self, ids: Sequence[str]) -> npt.NDArray[np.intp]:
-        """Where these stand, for those that have a vector."""
-        return np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp)
+    def places(self, ids: Collection[str]) -> Places:
+        """Where these stand, in order; those that are not here are left out."""
+        return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
 
-    def nearest(self, vector: Vector, places: npt.NDArray[np.intp], limit: int) -> list[Candidate]:
-        """The nearest of the rows at `places`, exactly."""
-        if len(places) == len(self._vectors):
-            cosines = self._vectors @ np.asarray(vector, dtype=np.float32)
-            cosines = cosines[places]
+    def alive(self, places: Places, moment: datetime | None) -> Places:
+        """Those that have not expired by then."""
+        return places if moment is None else places[self._expires[places] > round(moment.timestamp() * 1_000_000)]
+
+    def candidates(self, vector: Vector | None, terms: Sequence[str], places: Places, limit: int) -> list[Candidate]:
+        """The best `limit` of those at `places` by vector and words together, and the best by either alone."""
+        weights = term_weights(terms, self.words.frequencies, self.words.documents)
+        shares = self.words.evidence(weights)[places] / (attainable(weights) or 1.0)
+        proposed = set(_best(shares, min(limit, BY_ONE_KIND), above=0.0))
+        if vector is None:
+            proposed |= set(_best(shares, limit, above=0.0))
+            cosines = None
         else:
-            cosines = self._vectors[places] @ np.asarray(vector, dtype=np.float32)
-        best = np.argsort(-cosines, kind="stable")[:limit]
-        return list(candidates(self._facts.take(places[best]), cosines[best].tolist()))
+            cosines = self._cosines(vector, places)
+            has_vector = np.where(self._has_vector[places], cosines, -np.inf)
+            proposed |= set(_best(has_vector + LEXICAL_WEIGHT * shares, limit))
+            proposed |= set(_best(has_vector, min(limit, BY_ONE_KIND)))
+        chosen = np.array(sorted(proposed), dtype=np.intp)
+        found = None if cosines is None else cosines[chosen]
+        return list(candidates(self._facts.take(places[chosen]), self._known(places[chosen], found)))
+
+    def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
+        """Those of the ids that stand at one of these places, by id."""
+        places = self.places(ids)
+        nearest = np.minimum(np.searchsorted(among, places), max(0, len(among) - 1))
+        places = places[among[nearest] == places] if len(among) else places[:0]
+        return {row["id"]: memory_of(row) for row in self._rows.take(places).to_pylist()}
+
+    def _cosines(self, vector: Vector, places: Places) -> npt.NDArray[np.float32]:
+        asked = np.asarray(vector, dtype=np.float32)
+        # Multiplying them all is faster than gathering half of them first.
+        few = 2 * len(places) < len(self._vectors)
+        return self._vectors[places] @ asked if few else (self._vectors @ asked)[places]
+
+    def _known(self, places: Places, cosines: npt.NDArray[np.float32] | None) -> list[float | None]:
+        if cosines is None:
+            return [None] * len(places)
+        pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
+        return [cosine if there else None for cosine, there in pairs]
 
 
-def candidates(rows: pa.Table, cosines: Sequence[float | None]) -> Iterator[Candidate]:
-    for row, cosine in zip(rows.to_pylist(), cosines, strict=True):
-        yield Candidate(row["id"], row["content_hash"], row["created"], row["terms"], cosine)
+def candidates(facts: pa.Table, cosines: Sequence[float | None]) -> Iterator[Candidate]:
+    """From the columns FACTS, in their order."""
+    columns = (column.to_pylist() for column in facts.itercolumns())
+    for key, content_hash, created, title, terms, cosine in zip(*columns, cosines, strict=True):
+        yield Candidate(key, content_hash, created, title, terms, cosine)
 
 
 def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
     """Those that are there: `flatten` leaves out the rows without one."""
-    column = rows["vector"].combine_chunks()
+    column = _column(rows, "vector")
     flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
     return flat.reshape(-1, column.type.list_size)
+
+
+def _column(rows: pa.Table, name: str) -> Any:
+    """As one array, whatever chunks it came in."""
+    column = rows[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _best(values: npt.NDArray[Any], limit: int, above: float = -np.inf) -> list[int]:
+    """The indexes of the highest values; of equals the first."""
+    if limit < len(values):
+        above = max(above, np.nextafter(np.partition(values, -limit)[-limit], -np.inf, dtype=values.dtype))
+    eligible = np.flatnonzero(values > above)
+    order = np.argsort(-values[eligible], kind="stable")[:limit]
+    found: list[int] = eligible[order].tolist()
+    return found

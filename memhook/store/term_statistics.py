@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
 # Beyond this a sample tells as much: a term that it does not hold is rare.
@@ -39,17 +39,6 @@ class TermStatistics:
             if self._frequencies is not None:  # else the first count will see them
                 self._count(documents)
 
-    def rarest(self, terms: Sequence[str], limit: int) -> list[str]:
-        """At most `limit` of the distinct terms, the rarest, in the order they came."""
-        distinct = list(dict.fromkeys(terms))
-        if len(distinct) <= limit:
-            return distinct
-        frequencies = self.frequencies
-        # A term nobody has finds nothing, so it must not take the place of one that does.
-        order = sorted(distinct, key=lambda term: (frequencies[term] == 0, frequencies[term]))
-        kept = set(order[:limit])
-        return [term for term in distinct if term in kept]
-
     def _counted(self) -> Counter[str]:
         with self._lock:
             if self._frequencies is None:
@@ -64,3 +53,14 @@ class TermStatistics:
             self._frequencies.update(set(words))
             self._documents += 1
             self._length += len(words)
+
+
+def rarest(terms: Sequence[str], frequencies: Mapping[str, int], limit: int) -> list[str]:
+    """At most `limit` of the distinct terms, the rarest, in the order they came."""
+    distinct = list(dict.fromkeys(terms))
+    if len(distinct) <= limit:
+        return distinct
+    # A term nobody has finds nothing, so it must not take the place of one that does.
+    order = sorted(distinct, key=lambda term: (term not in frequencies, frequencies.get(term, 0)))
+    kept = set(order[:limit])
+    return [term for term in distinct if term in kept]

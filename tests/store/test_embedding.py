@@ -23,6 +23,14 @@ from tests.fake_embedder import HashEmbedder, dimension_of
 REPOSITORY = Path(__file__).parents[2]
 PACK = GRANITE.weights_name
 SENTENCE = "The ledger is reconciled from the primary, never from a replica."
+# fmt: off
+PUBLISHED = (
+    -0.005, -0.004, -0.002, 0.052, 0.012, -0.020, -0.013, 0.002, 0.047, 0.009, -0.001, 0.039, -0.045, -0.024,
+    -0.011, 0.091, -0.064, -0.026, -0.042, -0.059, 0.007, -0.084, -0.002, -0.055, -0.137, -0.076, -0.036,
+    -0.103, 0.026, -0.192, -0.005, 0.025, -0.014, -0.022, 0.004, -0.051, 0.072, -0.056, 0.032, 0.017, -0.007,
+    0.046, -0.001, 0.050, 0.139, 0.038, -0.108, -0.006,
+)
+# fmt: on
 PULLED = "BAAI/bge-small-en-v1.5"
 
 needs_minilm = pytest.mark.skipif(
@@ -58,9 +66,9 @@ def overwrite(path: Path, offset: int = -100) -> None:
 
 
 def test_a_sentence_has_the_vector_of_the_published_model(granite: Embedder) -> None:
-    assert granite.embed_query(SENTENCE)[:6] == pytest.approx(
-        [-0.005282, -0.003682, -0.001601, 0.052067, 0.011774, -0.020365], abs=1e-5
-    )
+    """Up to what rounding its matrices once more changes; the first values, as computed in floats."""
+    ours = granite.embed_query(SENTENCE)[: len(PUBLISHED)]
+    assert ours @ np.array(PUBLISHED) / np.linalg.norm(ours) / np.linalg.norm(PUBLISHED) > 0.995
 
 
 def test_a_vector_is_float32_of_unit_length(granite: Embedder) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import StoreError
-from memhook.store.ledger import Considered, Injection, Ledger, Shown
+from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOWN = Considered(
@@ -114,3 +116,18 @@ def test_events_and_what_surfaced_are_counted_for_some_days_and_one_project(ledg
     assert ledger.surfaced() == {"bbbbbbbbbbbb": 3, "aaaaaaaaaaaa": 2}
     assert list(ledger.surfaced()) == ["bbbbbbbbbbbb", "aaaaaaaaaaaa"]
     assert ledger.surfaced(NOW - timedelta(days=7), "elsewhere") == {"bbbbbbbbbbbb": 1}
+
+
+def test_a_ledger_from_before_notes_were_captured_takes_them(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    Ledger(path).close()
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("DROP TABLE captured")
+    ledger = Ledger(path)
+    ledger.record_captured("s1", "p1", [Captured("aaaaaaaaaaaa", "hash-a", True, False)], NOW)
+    assert ledger.was_captured("s1", "p1")
+    assert not ledger.was_captured("s2", "p1")
+    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "full", (0, 0))]}
+    assert ledger.shown("s1", "agent-7") == {}
+    ledger.prune(NOW + timedelta(days=31), 30)
+    assert ledger.last_captured("s1") is None

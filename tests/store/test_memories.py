@@ -27,16 +27,6 @@ MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
 Open = Callable[[], MemoryStore]
 
 
-@pytest.fixture
-def open_store(tmp_path: Path) -> Open:
-    return lambda: MemoryStore(str(tmp_path / "store"), tmp_path / "backups")
-
-
-@pytest.fixture
-def store(open_store: Open) -> MemoryStore:
-    return open_store()
-
-
 def memory(number: int, content: str, **fields: object) -> Memory:
     plain = Memory(
         id=f"m{number:011d}",
@@ -107,7 +97,7 @@ def test_nearest_and_matching_are_united_with_exact_cosines(store: MemoryStore) 
     assert searched == 3
     assert contents(store, found) == ["alpha", "gamma"]
     assert [one.cosine for one in found] == [1.0, 0.0]
-    assert found[0] == Candidate("m00000000001", content_hash("alpha"), NOW, "alpha 1 march 2026", 1.0)
+    assert found[0] == Candidate("m00000000001", content_hash("alpha"), NOW, "alpha", "alpha 1 march 2026", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -293,25 +283,3 @@ def test_a_large_store_gets_a_vector_index_and_new_memories_are_found_beside_it(
     found, searched = store.candidates(lambda: axis(0), [], Filter(), 5)
     assert searched == 601
     assert {"note 0", "note 384", "after the index"} <= set(contents(store, [o for o in found if o.cosine == 1.0]))
-
-
-def test_a_store_too_large_for_memory_is_searched_by_lancedb_with_the_same_result(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(store, *(memory(number, f"note {number}", pinned=number % 2 == 0) for number in range(40)))
-    allowed = Filter(pinned=True)
-    in_memory = store.candidates(lambda: axis(4), terms("note 7"), allowed, 50)
-    monkeypatch.setattr("memhook.store.memories.LARGEST", 10)
-    add(store, memory(100, "one more", pinned=True))
-    by_lancedb, searched = store.candidates(lambda: axis(4), terms("note 7"), allowed, 50)
-    assert searched == in_memory[1] + 1 == 21
-    assert [one for one in by_lancedb if one.id != "m00000000100"] == in_memory[0]
-
-
-def test_what_expires_is_not_fetched_however_fresh_the_candidates_are(store: MemoryStore) -> None:
-    add(store, memory(1, "short lived", expires=NOW + timedelta(seconds=1)))
-    before, after = (Filter(alive_at=NOW + timedelta(seconds=seconds)) for seconds in (0, 2))
-    (candidate,), _ = store.candidates(lambda: axis(0), [], before, 5)
-    assert store.candidates(lambda: axis(0), [], after, 5)[0] == [candidate]
-    assert store.by_ids([candidate.id], before)
-    assert store.by_ids([candidate.id], after) == {}

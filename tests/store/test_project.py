@@ -2,6 +2,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def runs_nothing(*arguments: Any, **options: Any) -> Any:
         "ssh://git@example.com:22/team/shop",
         "ssh://git@example.com/team/shop.git/",
         "git+ssh://git@example.com:22/team/shop.git",
+        "ssh://git@example.com:2222/team/shop.git",
         "https://example.com/team/shop",
         "https://example.com:443/team/shop.git",
         "https://user:token@example.com/team/shop.git/",
@@ -89,7 +91,7 @@ def test_every_spelling_of_a_remote_is_one_identity(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "identity"),
     [
-        ("ssh://git@example.com:2222/team/shop.git", "example.com:2222/team/shop"),
+        ("https://example.com:8443/team/shop.git", "example.com:8443/team/shop"),
         ("https://example.com:22/team/shop.git", "example.com:22/team/shop"),
         ("https://example.com/Team/Shop.git", "example.com/Team/Shop"),
         ("git@example.com:shop", "example.com/shop"),
@@ -274,9 +276,157 @@ def test_without_git_the_nearest_root_marker_tells(tmp_path: Path, marker: str) 
     assert project_of(tmp_path / "work").id == str(tmp_path / "work")
 
 
-def test_a_directory_without_git_or_marker_is_no_project(tmp_path: Path) -> None:
+def test_a_temporary_directory_without_git_or_marker_is_no_project(tmp_path: Path) -> None:
     (tmp_path / "Makefile").touch()
     assert project_of(tmp_path) == NO_PROJECT
+
+
+def test_a_plain_directory_is_a_project_by_itself_and_one_with_where_the_session_began(home: Path) -> None:
+    notes = home / "notes"
+    (notes / "2026" / "march").mkdir(parents=True)
+    assert project_of(notes) == Project(str(notes), notes, "notes")
+    assert project_of(notes / "2026").id == str(notes / "2026")
+    for start in (notes, notes / "2026", notes / "2026" / "march"):
+        assert project_of(start, session_root=notes).id == str(notes)
+    assert project_of(notes, session_root=notes / "2026").id == str(notes)
+    assert project_of(notes / "2026", session_root=home).id == str(notes / "2026")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two places, made by `places`, and whether they are one project; `known_by` is what the first one's id is."""
+
+    places: Callable[[Path, Path], tuple[Path, Path]]
+    is_one: bool
+    known_by: Callable[[Path, Path], str]
+
+
+def of_remote(_base: Path, _first: Path) -> str:
+    return IDENTITY
+
+
+def of_path(_base: Path, first: Path) -> str:
+    return str(first)
+
+
+def of_nothing(_base: Path, _first: Path) -> str:
+    return ""
+
+
+def made(path: Path, *marks: str) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    for mark in marks:
+        (path / mark).touch()
+    return path
+
+
+def worktree(of: Path, path: Path) -> Path:
+    git(of, "worktree", "add", "-q", str(path))
+    return path
+
+
+def renamed(path: Path, to: Path) -> Path:
+    return path.rename(to)
+
+
+def linked(path: Path, to: Path) -> Path:
+    path.symlink_to(to)
+    return path
+
+
+def submodule(shop: Path, library: Path, remote: str = "") -> Path:
+    git(shop, "submodule", "--quiet", "add", str(library), "vendored")
+    if remote:
+        git(shop / "vendored", "remote", "set-url", "origin", remote)
+    return shop / "vendored"
+
+
+def fork(path: Path) -> Path:
+    git(repository(path, "git@example.com:me/shop.git"), "remote", "add", "upstream", REMOTE)
+    return path
+
+
+SSH = "git@example.com:team/shop"
+CASES = {
+    "clones over https and ssh": Case(
+        lambda base, home: (repository(base / "a", REMOTE), repository(base / "b", SSH)), True, of_remote
+    ),
+    "a worktree of a repository with a remote": Case(
+        lambda base, home: (shop := repository(base / "a", REMOTE), worktree(shop, base / "b")), True, of_remote
+    ),
+    "a worktree of a repository without": Case(
+        lambda base, home: (shop := repository(base / "a"), worktree(shop, base / "b")), True, of_path
+    ),
+    "a subdirectory with a marker of its own": Case(
+        lambda base, home: (shop := repository(base / "a", REMOTE), made(shop / "web", "package.json")), True, of_remote
+    ),
+    "a submodule and what it is in": Case(
+        lambda base, home: (
+            shop := repository(base / "a", REMOTE),
+            submodule(shop, repository(base / "lib"), "https://example.com/team/lib"),
+        ),
+        False,
+        of_remote,
+    ),
+    "a submodule and a clone of the same": Case(
+        lambda base, home: (
+            submodule(repository(base / "a"), repository(base / "lib"), REMOTE), repository(base / "b", SSH)
+        ),
+        True,
+        of_remote,
+    ),
+    "a fork and what it is a fork of": Case(
+        lambda base, home: (repository(base / "a", REMOTE), fork(base / "b")), False, of_remote
+    ),
+    "two repositories without a remote": Case(
+        lambda base, home: (repository(base / "a" / "shop"), repository(base / "b" / "shop")), False, of_path
+    ),
+    "a renamed clone": Case(
+        lambda base, home: (
+            repository(base / "a", REMOTE), renamed(repository(base / "b", REMOTE), base / "c")
+        ),
+        True,
+        of_remote,
+    ),
+    "a repository without a remote, renamed": Case(
+        lambda base, home: (renamed(repository(base / "a"), base / "b"), made(base / "a", "go.mod")), False, of_path
+    ),
+    "a marked directory and a folder in it": Case(
+        lambda base, home: (shop := made(base / "a", "go.mod"), made(shop / "cmd")), True, of_path
+    ),
+    "two plain directories": Case(
+        lambda base, home: (made(home / "a"), made(home / "b")), False, of_path
+    ),
+    "a plain directory and a link to it": Case(
+        lambda base, home: (shop := made(home / "a"), linked(base / "b", shop)), True, of_path
+    ),
+    "a repository and a link into it": Case(
+        lambda base, home: (shop := repository(base / "a"), linked(base / "b", made(shop / "src"))), True, of_path
+    ),
+    "home and a temporary directory": Case(
+        lambda base, home: (home, made(base / "scratch")), True, of_nothing
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_which_places_are_one_project(tmp_path: Path, home: Path, name: str) -> None:
+    first, second = CASES[name].places(tmp_path, home)
+    assert project_of(first).id == CASES[name].known_by(tmp_path, first)
+    assert (project_of(first).id == project_of(second).id) is CASES[name].is_one
+
+
+@pytest.mark.parametrize(
+    ("ssh", "https"),
+    [
+        ("ssh://git@ssh.github.com:443/team/shop.git", "https://github.com/team/shop"),
+        ("ssh://git@altssh.gitlab.com:443/team/shop.git", "https://gitlab.com/team/shop.git"),
+        ("git@ssh.dev.azure.com:v3/team/suite/shop", "https://team@dev.azure.com/team/suite/_git/shop"),
+        ("ssh://git@git.example.com:7999/team/shop.git", "https://git.example.com/team/shop"),
+    ],
+)
+def test_the_ssh_and_the_https_form_are_one(ssh: str, https: str) -> None:
+    assert remote_identity(ssh) == remote_identity(https) != ""
 
 
 @pytest.mark.parametrize(
@@ -327,7 +477,8 @@ def test_home_and_the_temporary_directory_are_no_projects_but_what_is_in_them_is
     (directory / "marked" / "go.mod").touch()
     deeper = repository(directory / "deeper")
     for place in (directory, directory / "notes", directory / ".git", tmp_path / "link"):
-        assert project_of(place) == NO_PROJECT
+        is_plain = wide == "home" and place.name == "notes"
+        assert project_of(place).id == (str(place) if is_plain else "")
         assert recent_work(place, 10) == RecentWork()
     assert project_of(directory / "marked" / "src").id == str(directory / "marked")
     assert project_of(deeper).id == str(deeper)

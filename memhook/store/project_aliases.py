@@ -1,0 +1,99 @@
+"""Projects that count as another one: a small file beside the store, so that a merge holds for every later session."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from memhook.errors import InvalidInput
+from memhook.paths import Paths, private_directory, write_private
+from memhook.store.locking import exclusive
+from memhook.store.project import Project
+
+log = logging.getLogger("memhook")
+
+LOCK_SECONDS = 5.0
+_UNREADABLE = (ValueError, AttributeError, TypeError, KeyError)
+
+
+class ProjectAliases:
+    """Read again when the file has changed: asking costs one look at its time."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._file = paths.data / "projects.json"
+        self._lock = paths.state / "projects.lock"
+        self._stamp: tuple[int, int] | None = None
+        self._known: Mapping[str, str] = {}
+
+    def resolved(self, project: Project) -> Project:
+        """The project that this one counts as, which mostly is itself."""
+        target = self.all().get(project.id)
+        return project if target is None else replace(project, id=target, name=name_of(target))
+
+    def all(self) -> Mapping[str, str]:
+        """Each id that stands for another, with that one."""
+        try:
+            status = self._file.stat()
+        except OSError:
+            return {}
+        stamp = (status.st_mtime_ns, status.st_ino)
+        if stamp != self._stamp:
+            self._known, self._stamp = _read(self._file), stamp
+        return self._known
+
+    def merge(self, source: str, target: str) -> None:
+        """From now on `source`, and all that counted as it, count as `target`."""
+        with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
+            known = _read(self._file)
+            if known.get(target, target) == source:
+                raise InvalidInput(f"{target} counts as {source} already.", f"Say: memhook projects split {target}")
+            known = {one: target if other == source else other for one, other in known.items() if one != target}
+            self._write({**known, source: target})
+
+    def split(self, source: str) -> str:
+        """`source` is a project of its own again; returns what it counted as, or nothing."""
+        with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
+            known = _read(self._file)
+            target = known.pop(source, "")
+            if target:
+                self._write(known)
+        return target
+
+    def put_back(self, text: str) -> None:
+        """What `aliases_text` wrote, in place of all there are."""
+        try:
+            known = _parsed(text)
+        except _UNREADABLE as error:
+            raise InvalidInput("The merged projects in the backup cannot be read.", "They stay as they are.") from error
+        with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
+            if known != _read(self._file):
+                self._write(known)
+
+    def _write(self, known: Mapping[str, str]) -> None:
+        write_private(self._file, aliases_text(known))
+
+
+def aliases_text(known: Mapping[str, str]) -> str:
+    return json.dumps({"aliases": dict(sorted(known.items()))}, indent=2) + "\n"
+
+
+def name_of(project: str) -> str:
+    """What a project is called, by its id: the last part of a remote or of a path."""
+    return project.rstrip("/").rpartition("/")[2] or project
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        return _parsed(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, *_UNREADABLE) as error:
+        log.warning("%s cannot be read (%s); every project counts as itself", file, error)
+        return {}
+
+
+def _parsed(text: str) -> dict[str, str]:
+    return {str(one): str(other) for one, other in json.loads(text)["aliases"].items() if one != other}

@@ -1,0 +1,179 @@
+"""A small store answers from memory, as it would from disk, and notices every change."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from memhook.core import ranking
+from memhook.core.terms import terms
+from memhook.store.filters import Filter
+from memhook.store.keeping import SnapshotKeeper
+from memhook.store.memories import MemoryStore
+from memhook.store.word_index import WordIndex
+from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
+
+WORDS = [f"word{number}" for number in range(60)]
+QUESTION = terms("note about ledger 7 and replica")
+
+
+def texts(count: int) -> list[str]:
+    chance = random.Random(7)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(0, 40))) for _ in range(count)]
+
+
+def ledger_notes(count: int) -> list[str]:
+    return [f"note {number} about the {'ledger' if number % 3 else 'replica'}" for number in range(count)]
+
+
+def test_the_index_weighs_words_as_ranking_does() -> None:
+    documents = texts(200)
+    index = WordIndex(pa.array(documents))
+    asked = [*WORDS[:9], "unknown"]
+    weights = ranking.term_weights(asked, index.frequencies, index.documents)
+    evidence = index.evidence(weights) / ranking.attainable(weights)
+    candidates = [ranking.Candidate(str(number), None, text.split()) for number, text in enumerate(documents)]
+    scored = ranking.scored(asked, candidates, index.frequencies, index.documents, index.average_length)
+    assert {one.id: pytest.approx(one.lexical) for one in scored} == {
+        str(number): share for number, share in enumerate(evidence.tolist())
+    }
+
+
+def test_the_index_counts_what_the_store_counts(store: MemoryStore) -> None:
+    add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(30))))
+    counted = store.statistics
+    before = (dict(counted.frequencies), counted.documents, counted.average_length)
+    store.keep_in_memory()
+    assert (dict(store.statistics.frequencies), store.statistics.documents, store.statistics.average_length) == before
+    assert isinstance(store.statistics, WordIndex)
+
+
+def test_an_index_of_nothing_finds_nothing() -> None:
+    assert WordIndex(pa.array([], pa.string())).evidence({"word": 1.0}).tolist() == []
+    assert WordIndex(pa.array(["", ""])).evidence({"word": 1.0, "": 1.0}).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("vector", [None, axis(4)])
+def test_memory_and_disk_give_the_same_candidates(store: MemoryStore, vector: object) -> None:
+    add(store, *(memory(number, text, pinned=number % 2 == 0) for number, text in enumerate(ledger_notes(40))))
+    allowed = Filter(pinned=True)
+    on_disk = store.candidates(lambda: vector, QUESTION, allowed, 50)  # type: ignore[arg-type, return-value]
+    store.keep_in_memory()
+    assert store.candidates(lambda: vector, QUESTION, allowed, 50) == on_disk  # type: ignore[arg-type, return-value]
+    assert on_disk[1] == 20
+
+
+def test_only_the_best_are_candidates(store: MemoryStore) -> None:
+    add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(40))))
+    store.keep_in_memory()
+    found, searched = store.candidates(lambda: axis(5), terms("note 21"), Filter(), 2)
+    assert searched == 40
+    assert {"note 5 about the ledger", "note 21 about the replica"} <= set(contents(store, found))
+    assert len(found) <= 6
+
+
+def test_a_memory_without_a_vector_is_found_by_its_words(store: MemoryStore) -> None:
+    add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(3))))
+    with store.writing():
+        store.add([memory(9, "the gateway drops headers")], [None], MODEL)
+    store.keep_in_memory()
+    found, _ = store.candidates(lambda: axis(0), terms("gateway headers"), Filter(), 2)
+    assert {one.id: one.cosine for one in found}["m00000000009"] is None
+
+
+def test_references_are_resolved_as_on_disk(store: MemoryStore) -> None:
+    add(store, memory(1, "first", aliases=("old-1",)), memory(2, "second", pinned=True), memory(3, "third"))
+    names = ["m00000000003", "m00000000001", "m00000000003"]
+    asked = [(names, Filter()), ([*names, "old-1"], Filter()), (names, Filter(pinned=True)), (["unknown"], Filter())]
+    on_disk = [store.by_reference(references, allowed) for references, allowed in asked]
+    store.keep_in_memory()
+    assert [store.by_reference(references, allowed) for references, allowed in asked] == on_disk
+    assert [one.content for one in on_disk[0]] == ["third", "first"]
+
+
+def test_what_expires_meanwhile_is_neither_proposed_nor_fetched(store: MemoryStore) -> None:
+    add(store, memory(1, "short lived", expires=NOW + timedelta(seconds=1)))
+    store.keep_in_memory()
+    before, after = (Filter(alive_at=NOW + timedelta(seconds=seconds)) for seconds in (0, 2))
+    (candidate,), _ = store.candidates(lambda: axis(0), [], before, 5)
+    assert store.candidates(lambda: axis(0), [], after, 5) == ([], 0)
+    assert store.by_ids([candidate.id], before)
+    assert store.by_ids([candidate.id], after) == {}
+
+
+def test_a_write_of_another_process_is_seen_at_once(store: MemoryStore, open_store: Open) -> None:
+    add(store, memory(1, "first"))
+    store.keep_in_memory()
+    add(open_store(), memory(2, "second"))
+    assert store.candidates(lambda: None, ["second"], Filter(), 5)[1] == 2
+    store.keep_in_memory()
+    assert store.candidates(lambda: None, ["second"], Filter(), 5)[1] == 2
+
+
+def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_on_disk(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, memory(1, "first"))
+    store.keep_in_memory()
+    add(store, memory(2, "second"))
+    assert store._snapshot() is not None
+    monkeypatch.setattr("memhook.store.keeping.QUICK_ROWS", 1)
+    monkeypatch.setattr("memhook.store.keeping.SnapshotKeeper.renew", lambda _: None)
+    add(store, memory(3, "third"))
+    assert store._snapshot() is None
+    assert matching(store, "third") == ["third"]
+
+
+def test_what_was_muted_elsewhere_is_gone_at_once(store: MemoryStore, open_store: Open) -> None:
+    add(store, memory(1, "first"))
+    store.keep_in_memory()
+    allowed = Filter(muted=False)
+    assert store.by_ids(["m00000000001"], allowed)
+    other = open_store()
+    with other.writing():
+        other.set_muted(["m00000000001"], True)
+    assert store.by_ids(["m00000000001"], allowed) == {}
+    store.keep_in_memory()
+    assert store.by_ids(["m00000000001"], allowed) == {}
+
+
+def test_a_store_that_is_too_large_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memhook.store.memories.LARGEST", 10)
+    add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(11))))
+    store.keep_in_memory()
+    assert store._snapshot() is None
+    assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 11
+
+
+def test_a_store_with_too_much_text_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memhook.store.memories.LARGEST_TEXT", 1_000)
+    add(store, *(memory(number, random.Random(number).randbytes(4_000).hex()) for number in range(5)))
+    store.keep_in_memory()
+    assert store._snapshot() is None
+
+
+def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
+    add(store, memory(1, "first"))
+    shutil.copytree(tmp_path / "store", tmp_path / "copy")
+    table = tmp_path / "store" / "memories.lance"
+    keeper = SnapshotKeeper(table, lambda: None)
+    before = keeper._state()
+    shutil.rmtree(tmp_path / "store")
+    assert keeper._state() is None
+    shutil.copytree(tmp_path / "copy", tmp_path / "store")
+    assert keeper._state() not in (before, None)
+
+
+def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("broken")
+
+    add(store, memory(1, "first"))
+    monkeypatch.setattr("memhook.store.memories.Snapshot", broken)
+    store.keep_in_memory()
+    assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 1
