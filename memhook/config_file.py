@@ -18,13 +18,14 @@ import tomli_w
 
 from memhook.core.toml_layout import Entry, KeyPath, Layout, layout_of
 from memhook.errors import InvalidInput
+from memhook.settings import key_path
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def with_value(text: str, key: str, value: Any) -> str:
     """`text` with `key` (dotted) set to `value`; raises InvalidInput when that cannot be done by a change in place."""
-    path = tuple(key.split("."))
+    path = key_path(key)
     wanted = _same_with(_parsed(text), path, value)
     for candidate in _candidates(text, path, literal(value)):
         if _reads_as(candidate, wanted):
@@ -36,7 +37,7 @@ def with_value(text: str, key: str, value: Any) -> str:
 
 def without(text: str, key: str) -> str:
     """`text` without `key`; the same text when it is not there."""
-    path = tuple(key.split("."))
+    path = key_path(key)
     wanted = _same_without(_parsed(text), path)
     shorter = _without_entry(text, layout_of(text).entry(path))
     if not _reads_as(shorter, wanted):

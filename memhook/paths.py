@@ -41,6 +41,11 @@ class Paths:
         return self.cache / "models"
 
     @property
+    def evaluation_vectors(self) -> Path:
+        """What `memhook eval` has embedded, for its next run; may be deleted."""
+        return self.cache / "eval" / "vectors.sqlite3"
+
+    @property
     def ledger(self) -> Path:
         return self.state / "ledger.sqlite3"
 
@@ -99,6 +104,7 @@ def writable_state(preferred: Path) -> Path:
 
 def private_directory(path: Path) -> Path:
     """`path` as a directory that only this user can enter, made when missing; raises when it is someone else's."""
+    refuse_foreign(path)
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.is_symlink() and path.parent == FALLBACK_PARENT:
         raise StoreError(f"{path} is a link, which anybody could have made.", "Remove it, then try again.")
@@ -111,6 +117,18 @@ def private_directory(path: Path) -> Path:
     if path.stat().st_mode & 0o077:
         path.chmod(0o700)
     return path
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise when `path` is there and was made by another user, also if it is a link: nobody else may steer memhook."""
+    try:
+        owner = path.lstat().st_uid
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if owner != os.getuid():
+        raise StoreError(
+            f"{path} belongs to another user (uid {owner}).", f"Look at it, remove it and try again: ls -l {path}"
+        )
 
 
 def write_private(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,15 @@ class SessionStart(_Section):
 class Hooks(_Section):
     detail: Detail = "preview"
     relevance: Relevance = "balanced"
+    capture: bool = True
     session_start: SessionStart = SessionStart()
+
+
+class Agent(_Section):
+    """What holds for one type of subagent; what is not said holds as for the session."""
+
+    namespaces: tuple[str, ...] = ()
+    max_tokens: int | None = Field(None, ge=1, le=100_000)
 
 
 class Pack(_Section):
@@ -73,6 +82,7 @@ class Settings(BaseSettings):
 
     enabled: bool = True
     max_tokens: int = Field(4000, ge=1, le=100_000)
+    session_max_tokens: int = Field(20_000, ge=1, le=10_000_000)
     preview_chars: int = Field(200, ge=40, le=2000)
     namespaces: tuple[str, ...] = ()
     hooks: Hooks = Hooks()
@@ -81,6 +91,7 @@ class Settings(BaseSettings):
     embedding: Embedding = Embedding()
     daemon: Daemon = Daemon()
     ledger: Ledger = Ledger()
+    agents: Mapping[str, Agent] = {}
 
     @classmethod
     def settings_customise_sources(
@@ -113,7 +124,7 @@ def load_settings(
     sources: dict[str, Source] = {}
     layers: list[tuple[Source, str, dict[str, Any]]] = [("user file", str(user_file), _toml(user_file, problems))]
     if project_file is not None:
-        layers.append(("project file", str(project_file), _toml(project_file, problems)))
+        layers.append(("project file", str(project_file), _toml(project_file, problems, follow_link=False)))
     layers.append(("environment", "the environment", _environment_values(environment or {}, problems)))
     for source, place, layer in layers:
         for key, value in flattened(layer):
@@ -130,16 +141,38 @@ def setting_keys() -> tuple[str, ...]:
     return tuple(key for key, _ in flattened(Settings().model_dump(mode="json")))
 
 
+def agent_keys(settings: Settings) -> tuple[str, ...]:
+    """The keys of what is set for types of subagents: their names are the user's own."""
+    return tuple(key for key, _ in flattened(settings.model_dump(include={"agents"}, exclude_unset=True)))
+
+
+def is_setting(key: str) -> bool:
+    path = key_path(key)
+    return key in setting_keys() or (path[0] == "agents" and len(path) == 3 and path[2] in Agent.model_fields)
+
+
+def key_path(key: str) -> tuple[str, ...]:
+    """The tables a setting is in, and its name. A type of subagent is one name, whatever dots it has."""
+    head, _, rest = key.partition(".")
+    name, _, leaf = rest.rpartition(".")
+    return (head, name, leaf) if head == "agents" and name else tuple(key.split("."))
+
+
 def value_of(settings: Settings, key: str) -> Any:
+    """The value in force; for a type of subagent without one of its own, that of the session."""
     value: Any = settings.model_dump(mode="json")
-    for part in key.split("."):
+    head, *rest = key_path(key)
+    if head == "agents":
+        name, leaf = rest
+        return value["agents"].get(name, {}).get(leaf) or value[leaf]
+    for part in (head, *rest):
         value = value[part]
     return value
 
 
 def checked(key: str, value: Any) -> Any:
     """`value` as the setting `key` keeps it; raises InvalidInput naming key, value and what is allowed."""
-    if key not in setting_keys():
+    if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
     if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool):
         raise InvalidInput(f"{key} = {str(value).lower()} is not possible: it is not a switch.")
@@ -165,7 +198,7 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """The inverse of `flattened`."""
     tree: dict[str, Any] = {}
     for key, value in flat.items():
-        *parents, leaf = key.split(".")
+        *parents, leaf = key_path(key)
         branch = tree
         for parent in parents:
             branch = branch.setdefault(parent, {})
@@ -173,18 +206,27 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _toml(path: Path, problems: list[str]) -> dict[str, Any]:
+def _toml(path: Path, problems: list[str], *, follow_link: bool = True) -> dict[str, Any]:
     try:
-        status = path.stat()
-        # A project's file is somebody else's: it may be a pipe that never ends or a link to something endless.
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
-            raise OSError("it is not a plain file of reasonable size")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(_plain_text(path, 0 if follow_link else os.O_NOFOLLOW))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         problems.append(f"{path} cannot be read ({error}). It is ignored.")
         return {}
+
+
+def _plain_text(path: Path, flags: int) -> str:
+    """A project's file is somebody else's: it may be a pipe that never ends, a device, or a link to what is private."""
+    if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # before it is opened: some devices act then
+        raise OSError("it is not a plain file")
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is not a plain file")
+        data = file.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise OSError(f"it is larger than {LARGEST_FILE >> 10} KB")
+    return data.decode("utf-8")
 
 
 class _GivenEnvironment(EnvSettingsSource):
@@ -220,17 +262,21 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
     return _overreach(key, parsed, value_of(Settings(**nested(below)), key))
 
 
-_PROJECT_MAY_LOWER = ("max_tokens", "preview_chars", "hooks.session_start.max_memories")
+_PROJECT_MAY_LOWER = ("max_tokens", "session_max_tokens", "preview_chars", "hooks.session_start.max_memories")
+
+
+_SWITCHED = {"enabled": "memhook", "hooks.capture": "capturing"}
 
 
 def _overreach(key: str, value: Any, current: Any) -> str:
     """A project file comes from a repository someone cloned: it may only lower, narrow and switch off."""
-    if key == "enabled":
-        return "" if value is False else "a project may only switch memhook off."
-    if key == "namespaces":
+    if key in ("enabled", "hooks.capture"):
+        return "" if value is False else f"a project may only switch {_SWITCHED[key]} off."
+    leaf = key_path(key)[-1] if key.startswith("agents.") else key
+    if leaf == "namespaces":
         allowed = not current or (value and set(value) <= set(current))
         return "" if allowed else "a project may only narrow the namespaces."
-    if key in _PROJECT_MAY_LOWER:
+    if leaf in _PROJECT_MAY_LOWER:
         return "" if value <= current else f"{key} = {value} is above {current}, and a project may only lower it."
     return f"a project may not set {key}."
 

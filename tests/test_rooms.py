@@ -21,6 +21,7 @@ ORDER = (
     "hooks",
     "daemon",
     "mcp_server",
+    "assistants",
     "cli",
 )
 ALLOWED_LIBRARIES = {
@@ -34,7 +35,8 @@ ALLOWED_LIBRARIES = {
     "hooks": set(),
     "daemon": set(),
     "mcp_server": {"mcp", "anyio", "pydantic"},
-    "cli": {"tqdm", "shtab"},
+    "assistants": set(),
+    "cli": {"packaging", "tqdm", "shtab"},
 }
 
 

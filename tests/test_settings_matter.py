@@ -20,7 +20,7 @@ from memhook.settings import setting_keys
 from memhook.store.embedding import Embedder
 from tests.daemon import test_server
 from tests.fake_embedder import HashEmbedder
-from tests.hooks import conftest, test_prompt, test_runner, test_session_start
+from tests.hooks import conftest, test_capture, test_prompt, test_runner, test_session_budget, test_session_start
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 from tests.store.test_ledger import INJECTION
@@ -154,10 +154,12 @@ def test_a_bad_value_costs_only_itself_and_the_log_says_so(
 SHOWN_BY: dict[str, Callable[..., Any]] = {
     "enabled": test_runner.test_switched_off_means_silent,
     "max_tokens": test_prompt.test_the_budget_bounds_the_whole_text_and_takes_effect_at_once,
+    "session_max_tokens": (test_session_budget.test_a_session_that_has_used_its_budget_up_gets_nothing_and_why_says_so),
     "preview_chars": test_preview_chars_is_the_length_of_a_preview,
     "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
     "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
+    "hooks.capture": test_capture.test_capturing_can_be_switched_off,
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
     ),

@@ -27,7 +27,9 @@ def enriching(project: str, namespaces: tuple[str, ...], now: datetime, restrict
 
 def named_ones(namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
     """What may be shown because it was named, of whatever project: nothing confidential, redacted or expired."""
-    return Filter(namespaces=namespaces, sensitivities=_levels(restricted), redacted=False, alive_at=now)
+    return Filter(
+        namespaces=namespaces, sensitivities=_levels(restricted), redacted=False, quarantined=False, alive_at=now
+    )
 
 
 def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
@@ -36,7 +38,14 @@ def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
 
 def open_ones(now: datetime) -> Filter:
     """What may come up somewhere."""
-    return Filter(sensitivities=(Sensitivity.NORMAL,), redacted=False, muted=False, superseded=False, alive_at=now)
+    return Filter(
+        sensitivities=(Sensitivity.NORMAL,),
+        redacted=False,
+        muted=False,
+        superseded=False,
+        quarantined=False,
+        alive_at=now,
+    )
 
 
 def in_reach(project: str) -> Filter:
@@ -49,6 +58,7 @@ def reason_kept_back(memory: Memory, settings: Settings, now: datetime) -> str:
     reasons = {
         memory.sensitivity.value: memory.sensitivity is not Sensitivity.NORMAL,
         "redacted": memory.redacted,
+        f"quarantined: {memory.quarantine}": bool(memory.quarantine),
         "muted": memory.muted,
         "superseded": bool(memory.superseded_by),
         "expired": memory.expires is not None and memory.expires <= now,
@@ -58,5 +68,5 @@ def reason_kept_back(memory: Memory, settings: Settings, now: datetime) -> str:
 
 
 def is_open(memory: Memory) -> bool:
-    """Whether an explanation may name it: what is confidential, restricted or redacted is only counted."""
-    return memory.sensitivity is Sensitivity.NORMAL and not memory.redacted
+    """Whether an explanation may name it: what is confidential, restricted, redacted or quarantined is only counted."""
+    return memory.sensitivity is Sensitivity.NORMAL and not memory.redacted and not memory.quarantine

@@ -9,8 +9,9 @@ from datetime import datetime
 from memhook.context.inject import ALREADY_SHOWN, Block, Budget, hook_block
 from memhook.context.library import Library
 from memhook.context.pauses import Pause
-from memhook.context.recall import for_prompt
+from memhook.context.recall import QUARANTINED, Recalled, for_prompt
 from memhook.context.stages import Stages
+from memhook.core.capture import Asked, asked_in
 from memhook.core.packing import PartLimit
 from memhook.core.relevance import is_small_talk
 from memhook.core.rendering import PROMPT_HEADING, hook_frames
@@ -20,13 +21,16 @@ from memhook.store.project import Project
 
 SHOWN = "shown"
 SMALL_TALK = "small talk"
+POISON_NOTICE = "memhook left out a memory that tries to command the assistant. See: memhook list --quarantined"
+SPENT = "session budget used up"
+FOR_MEMHOOK = "said to memhook alone"
 
 Account = Mapping[str, Sequence[Shown]]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an answer is made from."""
+    """What an answer is made from. `spent` is what the session was given so far, in tokens."""
 
     library: Library
     settings: Settings
@@ -34,6 +38,17 @@ class Surroundings:
     account: Account
     now: datetime
     stages: Stages
+    spent: int = 0
+
+    @property
+    def budget(self) -> int:
+        """What this event may cost: what one may at most, or what is left of the session's."""
+        return max(0, min(self.settings.max_tokens, self.settings.session_max_tokens - self.spent))
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the session's budget, not the event's, is what bounds it."""
+        return self.budget < self.settings.max_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +69,42 @@ def silence(settings: Settings, pause: Pause | None) -> str:
 
 def prompt_outcome(prompt: str, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     """Speak only when something bears on the prompt and the session has not seen it."""
+    asked = asked_in(prompt) if around.settings.hooks.capture else Asked((), prompt)
+    if asked.commands and not asked.rest.strip():
+        return Outcome(FOR_MEMHOOK)
+    if not around.budget and not is_small_talk(asked.rest):
+        return Outcome(SPENT)
+    recalled = recalled_for(asked.rest, around)
+    return Outcome(SMALL_TALK) if recalled is None else outcome_of(recalled, around, part_limit)
+
+
+def recalled_for(prompt: str, around: Surroundings) -> Recalled | None:
+    """What the store has on the prompt; None when there is nothing in it to recall for."""
     if is_small_talk(prompt):
-        return Outcome(SMALL_TALK)
+        return None
+    return for_prompt(around.library, prompt, around.project.id, around.settings, around.now, around.stages)
+
+
+def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
+    """As much of it as is new to the session and fits the budget."""
     settings = around.settings
-    recalled = for_prompt(around.library, prompt, around.project.id, settings, around.now, around.stages)
     with around.stages.timed("pack"):
         block = hook_block(
             recalled.worth_showing,
-            Budget(settings.max_tokens, hook_frames(PROMPT_HEADING), part_limit),
+            Budget(around.budget, hook_frames(PROMPT_HEADING), part_limit),
             settings.hooks.detail,
             settings.preview_chars,
             recalled.weights,
             around.account,
         )
-    return Outcome(SHOWN if block.parts else _reason_for_nothing(block), recalled.with_the_rest(block))
+    notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
+    reason = SHOWN if block.parts else _reason_for_nothing(block, around)
+    return Outcome(reason, recalled.with_the_rest(block), notice)
 
 
-def _reason_for_nothing(block: Block) -> str:
+def _reason_for_nothing(block: Block, around: Surroundings) -> str:
     if not block.considered:
         return "nothing relevant"
-    return "nothing new" if all(one.reason == ALREADY_SHOWN for one in block.considered) else "nothing fits"
+    if all(one.reason == ALREADY_SHOWN for one in block.considered):
+        return "nothing new"
+    return SPENT if around.is_short else "nothing fits"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from memhook.context import enrich, explore, recall, remember, transfer, usage
+from memhook.context import enrich, explore, expunge, projects, recall, remember, transfer, usage
 from memhook.context.access import enriching, in_reach, named_ones
 from memhook.context.answer import Surroundings
 from memhook.context.closeness import very_close
@@ -19,6 +19,7 @@ from memhook.context.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.context.pack import bundle, ordered, ordering_of
 from memhook.context.pauses import Pause
 from memhook.context.records import record_of
+from memhook.context.safety import judged, let_through, masked_fields
 from memhook.context.scopes import OWNER as OWNER_RIGHTS
 from memhook.context.scopes import Rights, Scope, narrowed
 from memhook.context.stages import Stages
@@ -26,13 +27,16 @@ from memhook.context.why import explained_prompt, explained_record
 from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
+from memhook.core.ranking import term_weights
+from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import AccessDenied, InvalidInput, NotFound, StoreError
 from memhook.paths import Paths
 from memhook.settings import Settings
 from memhook.store.filters import Filter
-from memhook.store.ledger import Ledger
-from memhook.store.project import Project
+from memhook.store.ledger import Ledger, Run
+from memhook.store.project import Project, project_of
+from memhook.store.project_aliases import ProjectAliases, name_of
 
 log = logging.getLogger("memhook")
 
@@ -50,6 +54,7 @@ class Caller:
     paths: Paths
     pause: Pause | None = None
     rights: Rights = OWNER_RIGHTS
+    aliases: ProjectAliases | None = None
 
     @property
     def library(self) -> Library:
@@ -66,9 +71,10 @@ class Caller:
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
     """Store one memory: of the project asked from, if it is one and `here` says so, else global.
 
-    `close_to` names those of the same project that say nearly the same.
+    `close_to` names those of the same project that say nearly the same, `masked` the kinds of secrets left out.
     """
     given = _typed(fields)
+    masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = remember.Draft(content=content, **{**home, **given})
@@ -77,26 +83,28 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     assert memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
         if not _sees(caller, memory):
-            return {"outcome": stored.outcome, "memory": {"urn": memory.urn, "title": ""}, "close_to": []}
+            unseen = {"urn": "", "title": ""}
+            return {"outcome": stored.outcome, "memory": unseen, "close_to": [], "masked": masked}
         if changes := _added(memory, given):
             _refuse_opening(caller, memory, changes)
-            memory = remember.edited(caller.library, memory.id, changes, _now())
-        return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": []}
+            memory = remember.edited(caller.library, memory.id, changes, _now(), caller.rights.visible)
+        return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": [], "masked": masked}
     close = very_close(caller.library, memory, caller.rights.visible) if Scope.READ in caller.rights.scopes else []
-    names = [{"urn": one.urn, "title": one.title} for one in close]
-    return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names}
+    names = [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(close)]
+    return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names, "masked": masked}
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
     """The memories called so, whole; asking for them so marks them as accessed."""
-    memories = remember.found(caller.library, references, caller.rights.visible)
+    memories = [judged(one) for one in remember.found(caller.library, references, caller.rights.visible)]
+    _refuse_suspects(caller, memories)
     if touch:
         try:
             with caller.library.store.writing():
                 caller.library.store.touch([memory.id for memory in memories], _now())
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
-    return [record_of(memory) for memory in memories]
+    return _records(caller, memories)
 
 
 def search(
@@ -107,7 +115,9 @@ def search(
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
     page = explore.search_page(caller.library, query, question, order, caller.settings.pack.half_life_days, _now())
-    results = [{**record_of(one.memory), "score": one.score, "score_parts": one.parts} for one in page.ranked]
+    records = _records(caller, [one.memory for one in page.ranked])
+    scores = ({"score": one.score, "score_parts": one.parts} for one in page.ranked)
+    results = [{**record, **score} for record, score in zip(records, scores, strict=True)]
     return {"results": results, "next_cursor": page.next_cursor}
 
 
@@ -115,9 +125,13 @@ def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **
     """A page of memories, the last changed first, and how many there are."""
     question = explore.Question(conditions, partial(_filter, caller, **conditions), limit, cursor)
     store = caller.library.store
+    is_about_quarantine = bool(conditions.get("quarantined"))
+    if is_about_quarantine:
+        caller.library.quarantine_suspects()
     page = explore.list_page(store, question, _now(), offset)
+    memories = page.memories if is_about_quarantine else caller.library.fit_to_show(page.memories)
     return {
-        "memories": [record_of(memory) for memory in page.memories],
+        "memories": _records(caller, memories),
         "total": store.count(_filter(caller, _now(), **conditions)),
         "next_cursor": page.next_cursor,
     }
@@ -136,17 +150,20 @@ def inject(
     if budget < 1:
         raise InvalidInput(f"max_tokens = {budget} is not possible.", "It is at least 1.")
     open_to_caller = caller.rights.within(namespaces)
+    weights: Mapping[str, float] | None = None
     if hits is not None:
         named = enrich.hits_of(hits)
-        found = enrich.named(caller.library.store, named, named_ones(open_to_caller, _now(), include_restricted))
+        found = enrich.named(caller.library, named, named_ones(open_to_caller, _now(), include_restricted))
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
         ranked = recall.for_enrichment(caller.library, query, allowed, caller.settings.hooks.relevance)
         found = enrich.found(ranked)
+        statistics = caller.library.store.statistics
+        weights = term_weights(terms(query), statistics.frequencies, statistics.documents)
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
-    block = enrich.enrichment(found, query, budget)
+    block = enrich.enrichment(found, query, budget, weights)
     return {
         "text": block.text,
         "tokens": estimated_tokens(block.text),
@@ -180,15 +197,44 @@ def pack(
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     changes = _typed(fields)
+    if "redacted" in changes:
+        raise InvalidInput("Redacting is more than a change: what was written has to go too.", "memhook redact URN")
     current = remember.found(caller.library, [reference], caller.rights.visible)[0]
     _refuse_opening(caller, current, changes)
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
-    return record_of(remember.edited(caller.library, reference, changes, _now()))
+    masked = list(masked_fields(changes)[1])
+    changed = remember.edited(caller.library, reference, changes, _now(), caller.rights.visible)
+    return {**record_of(changed), "masked": masked}
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     remember.found(caller.library, references, caller.rights.visible)
     return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
+
+
+def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
+    """Empty these wherever anything of them was written down; their places stay."""
+    return _told(expunge.redacted(_holdings(caller), references, _now()))
+
+
+def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
+    """Leave nothing of these anywhere."""
+    return _told(expunge.purged(_holdings(caller), references))
+
+
+def _holdings(caller: Caller) -> expunge.Holdings:
+    return expunge.Holdings(caller.library, caller.ledger, caller.paths)
+
+
+def _told(done: expunge.Expunged) -> dict[str, Any]:
+    return {
+        "memories": [memory.urn for memory in done.memories],
+        "shown_in": done.shown_in,
+        "copies": [str(path) for path in done.copies],
+        "deleted_copies": [str(path) for path in done.deleted],
+        "unreadable_copies": [str(path) for path in done.unreadable],
+        "same_content": list(done.same_content),
+    }
 
 
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
@@ -197,6 +243,17 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
     with caller.library.store.writing():
         caller.library.store.set_muted([memory.id for memory in memories], muted)
     return [record_of(replace(memory, muted=muted)) for memory in memories]
+
+
+def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+    """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
+    caller.library.quarantine_suspects()
+    released = []
+    with caller.library.store.writing():
+        for memory in remember.found(caller.library, references):
+            released.append(let_through(memory))
+            caller.library.store.set_quarantine(released[-1])
+    return [record_of(memory) for memory in released]
 
 
 def why(
@@ -209,9 +266,11 @@ def why(
     """
     if prompt is not None:
         account = caller.record.shown(session, "") if session else {}
-        around = Surroundings(caller.library, caller.settings, caller.project, account, _now(), Stages())
+        spent = caller.record.spent(session, "") if session else 0
+        around = Surroundings(caller.library, caller.settings, caller.project, account, _now(), Stages(), spent)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
-        return explained_prompt(prompt, session, around, caller.pause, part_limit)
+        report = explained_prompt(prompt, session, around, caller.pause, part_limit)
+        return {**report, "session_budget": _session_budget(caller, spent)}
     last = caller.record.last_injection(session, caller.project.id, shown)
     if last is None:
         where = f"of the session {session}" if session else "in this project"
@@ -220,7 +279,11 @@ def why(
         )
     earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
     report = explained_record(last, caller.library, caller.settings)
-    return {**report, "last_shown": earlier.at.isoformat() if earlier else None}
+    return {
+        **report,
+        "session_budget": _session_budget(caller, caller.record.spent(last.session, last.agent)),
+        "last_shown": earlier.at.isoformat() if earlier else None,
+    }
 
 
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
@@ -241,7 +304,8 @@ def import_lines(
     mode = transfer.Mode(again, update, dry_run)
     result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), mode)
     entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
-    return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad}
+    noticed = {"masked": result.masked, "quarantined": result.quarantined}
+    return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad, **noticed}
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:
@@ -249,7 +313,52 @@ def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
 
 
+def projects_(caller: Caller) -> dict[str, Any]:
+    """Every project that has memories or sessions, and how many memories are global."""
+    aliases = caller.aliases.all() if caller.aliases else {}
+    return projects.known_projects(caller.library.store, caller.ledger, aliases, caller.project.id)
+
+
+def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = False) -> dict[str, Any]:
+    """The memories of `source` become those of `target`, and so does every later session in it."""
+    one, other = _project_named(caller, source), _project_named(caller, target)
+    if not one or not other:
+        raise InvalidInput("Global memories are no project.", "Say: memhook projects move URN --to global")
+    if one == other:
+        raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
+    memories = projects.of_project(caller.library.store, one)
+    result = projects.Moved(len(memories), 0) if dry_run else projects.moved(caller.library, memories, other)
+    if not dry_run and caller.aliases:
+        caller.aliases.merge(one, other)
+        if caller.ledger:
+            caller.ledger.move_project(one, other)
+    return {"source": one, "target": other, "moved": result.moved, "folded": result.folded}
+
+
+def split_project(caller: Caller, source: str) -> dict[str, Any]:
+    """Later sessions in `source` are its own again. What was merged stays where it is."""
+    target = caller.aliases.split(source) if caller.aliases else ""
+    if not target:
+        raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
+    return {"source": source, "target": target}
+
+
+def move_memories(
+    caller: Caller, target: str, references: Sequence[str] = (), source: str = "", dry_run: bool = False
+) -> dict[str, Any]:
+    """These memories, or all of the project `source`, into another project or to the global ones."""
+    other = _project_named(caller, target)
+    memories = remember.found(caller.library, references)
+    if source:
+        memories += projects.of_project(caller.library.store, _project_named(caller, source))
+    if dry_run:
+        return {"target": other, "moved": sum(memory.project != other for memory in memories), "folded": 0}
+    result = projects.moved(caller.library, memories, other)
+    return {"target": other, "moved": result.moved, "folded": result.folded}
+
+
 def status(caller: Caller) -> dict[str, Any]:
+    caller.library.quarantine_suspects()
     store = caller.library.store
     renewal = caller.library.renewal
     return {
@@ -258,6 +367,7 @@ def status(caller: Caller) -> dict[str, Any]:
         "store": store.uri,
         "memories": store.count(),
         "by_project": store.counted_by("project"),
+        "quarantined": store.count(Filter(quarantined=True)),
         "model": store.model.id,
         "configured_model": caller.settings.embedding.model,
         "embedding_problem": caller.library.embedding_problem,
@@ -265,7 +375,31 @@ def status(caller: Caller) -> dict[str, Any]:
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
+        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
     }
+
+
+def health(caller: Caller) -> dict[str, Any]:
+    """What the doctor asks: everything is really looked at."""
+    report = caller.library.store.health()
+    model = caller.library.wanted_model
+    problem, runs = "the record of what was shown cannot be opened", {}
+    if caller.ledger is not None:
+        problem, runs = caller.ledger.problem(), caller.ledger.last_by_event()
+    return {
+        **report,
+        "model_sha256": model.sha256 if model else "",
+        "ledger_problem": problem,
+        "last_runs": {event: at.isoformat() for event, at in runs.items()},
+    }
+
+
+def _last_runs(caller: Caller) -> Sequence[Run]:
+    try:
+        return caller.ledger.last_runs() if caller.ledger else ()
+    except StoreError as error:
+        log.warning("%s", error.message)
+        return ()
 
 
 CALLS: Mapping[str, Callable[..., Any]] = {
@@ -277,12 +411,20 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "pack": pack,
     "edit": edit,
     "forget": forget,
+    "redact": redact,
+    "purge": purge,
     "mute": mute,
+    "release": release,
     "why": why,
     "stats": stats,
     "import_lines": import_lines,
     "export_page": export_page,
     "status": status,
+    "health": health,
+    "projects": projects_,
+    "merge_projects": merge_projects,
+    "split_project": split_project,
+    "move_memories": move_memories,
 }
 
 
@@ -295,8 +437,11 @@ def _filter(
     tags: Sequence[str] = (),
     since: str = "",
     before: str = "",
+    quarantined: bool = False,
 ) -> Filter:
     """What the caller may see, narrowed. A project is named by its id, as "here" or as "global"."""
+    if quarantined and caller.rights != OWNER_RIGHTS:
+        raise AccessDenied("What is in quarantine its owner alone may see.", "Say: memhook list --quarantined")
     named = ("",) if project == "global" else (project,) if project else ()
     return replace(
         caller.rights.visible,
@@ -305,11 +450,65 @@ def _filter(
         tags=tuple(tags),
         since=moment_back(since, now) if since else None,
         before=moment_back(before, now) if before else None,
+        quarantined=quarantined,
     )
+
+
+def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """As the caller may see them: without the names of predecessors and successors that it may not."""
+    names = {name for memory in memories for name in (*memory.supersedes, memory.superseded_by) if name}
+    if caller.rights == OWNER_RIGHTS or not names:
+        return [record_of(memory) for memory in memories]
+    seen = caller.library.store.by_reference(sorted(names), caller.rights.visible)
+    open_names = {name for memory in seen for name in (memory.id, *memory.aliases)}
+    return [
+        record_of(
+            replace(
+                memory,
+                supersedes=tuple(name for name in memory.supersedes if name in open_names),
+                superseded_by=memory.superseded_by if memory.superseded_by in open_names else "",
+            )
+        )
+        for memory in memories
+    ]
+
+
+def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
+    """What the session, or the subagent, has had by now since its context was last cleared, and what it may have."""
+    return {"spent": spent, "of": caller.settings.session_max_tokens}
+
+
+def _project_named(caller: Caller, named: str) -> str:
+    """The id of the project called so: by its id, its name if only one has it, a directory, "here" or "global"."""
+    if named == "global":
+        return ""
+    if named == "here" and caller.project.id:
+        return caller.project.id
+    aliases = caller.aliases.all() if caller.aliases else {}
+    known = [one["id"] for one in projects_(caller)["projects"]]
+    if named in known or named in aliases:
+        return aliases.get(named, named)
+    called_so = [one for one in known if name_of(one) == named]
+    if len(called_so) == 1:
+        return str(called_so[0])
+    if len(called_so) > 1:
+        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Say which by its id.")
+    found = project_of(named)
+    if not found.id:
+        raise NotFound(f"No project is called {named}.", "See: memhook projects")
+    return aliases.get(found.id, found.id)
 
 
 def _sees(caller: Caller, memory: Memory) -> bool:
     return bool(caller.library.store.by_reference([memory.id], caller.rights.visible))
+
+
+def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
+    """To anybody but the owner, what is found to be poisoned is not there."""
+    hidden = [memory.urn for memory in memories if memory.quarantine]
+    if hidden and caller.rights != OWNER_RIGHTS:
+        caller.library.fit_to_show(memories)
+        raise NotFound(f"No memory is called {', '.join(hidden)}.", "See: memhook list")
 
 
 def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) -> None:
@@ -326,7 +525,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a draft as they came over the wire, in the types a draft has."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():
-        if name not in remember.Draft.__dataclass_fields__:
+        if name not in remember.Draft.__dataclass_fields__ or name == "quarantine":
             raise InvalidInput(f"A memory has no field {name!r}.")
         if name in ("tags", "related", "supersedes", "aliases"):
             typed[name] = tuple(value)

@@ -20,7 +20,7 @@ SHARED_WORDS = 0.6
 def very_close(library: Library, memory: Memory, allowed: Filter) -> list[Memory]:
     """Those of the same project that say nearly the same, without those it replaces."""
     words = searchable_terms(memory).split()
-    allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False)
+    allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], words, allowed, NEAREST + 1)
     ids = [one.id for one in near if one.id not in (memory.id, *memory.supersedes) and _is_close(one, words)]
     found = library.store.by_ids(ids[:NEAREST])

@@ -17,11 +17,12 @@ from memhook.context.library import Library, loading_embedder
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, StoreError
-from memhook.paths import PROJECT_FILE, Paths
+from memhook.paths import PROJECT_FILE, Paths, refuse_foreign
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.embedding import Embedder
-from memhook.store.ledger import Injection, Ledger, Shown
+from memhook.store.ledger import Captured, Injection, Ledger, Shown
 from memhook.store.project import Project, project_of
+from memhook.store.project_aliases import ProjectAliases
 
 log = logging.getLogger("memhook")
 
@@ -44,6 +45,7 @@ class Engine:
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._told: set[str] = set()
         self._pauses = Pauses(paths)
+        self._aliases = ProjectAliases(paths)
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._ledger = self._opened_ledger()
 
@@ -55,7 +57,7 @@ class Engine:
         rights = rights_of(params.get("rights"))
         given = {name: value for name, value in params.items() if name != "rights"}
         rights.check(method, given)
-        project = self.project(directory)
+        project = self.project(directory, environment)
         settings = self.settings(environment, project.root)
         try:
             return function(self._caller(project, settings, rights), **given)
@@ -66,7 +68,7 @@ class Engine:
     def _caller(self, project: Project, settings: Settings, rights: Rights) -> calls.Caller:
         pause = self.pause(project, datetime.now(UTC))
         opened = partial(self.library, settings)
-        return calls.Caller(opened, settings, project, self._ledger, self.paths, pause, rights)
+        return calls.Caller(opened, settings, project, self._ledger, self.paths, pause, rights, self._aliases)
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
         """Read again when a file has changed, so that a change holds from the next prompt on."""
@@ -86,22 +88,28 @@ class Engine:
                 self._loaded[key] = loaded
         return loaded.settings
 
-    def project(self, directory: str) -> Project:
-        return project_of(directory)
+    def project(self, directory: str, environment: Mapping[str, str] | None = None) -> Project:
+        return self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
 
     def pause(self, project: Project, now: datetime) -> Pause | None:
         return self._pauses.of(project.id, now)
 
     def library(self, settings: Settings) -> Library:
         """Raises StoreError when the store cannot be opened; the next call tries again."""
-        uri = settings.store.uri or str(self.paths.store)
+        uri = self._uri(settings)
         with self._opening:
             library = self._libraries.get(uri)
             if library is None:
+                if not settings.store.uri:  # a place that the user has chosen may be shared
+                    refuse_foreign(self.paths.data)
+                    refuse_foreign(self.paths.store)
                 library = Library(uri, self.paths.backups, settings.embedding.model, self._embedder)
                 self._libraries[uri] = library
             library.want(settings.embedding.model)
             return library
+
+    def _uri(self, settings: Settings) -> str:
+        return settings.store.uri or str(self.paths.store)
 
     def _embedder(self, model: str) -> Future[Embedder]:
         """Loaded once, beside whatever else goes on; one that failed is tried again after a while."""
@@ -118,17 +126,43 @@ class Engine:
         with self._opening:
             self._libraries.clear()
 
+    def open(self) -> None:
+        """Read the store into memory while the model is loaded: without, the first answer would count its words."""
+        self._embedder(self.settings().embedding.model)
+        try:
+            self.library(self.settings()).store.keep_in_memory()
+        except StoreError as error:
+            log.warning("%s %s", error.message, error.hint)
+
     def warm_up(self) -> None:
         """Do before the first prompt what it would otherwise wait for."""
-        self._embedder(self.settings().embedding.model)
         recall.for_search(self.library(self.settings()), "warm up", access.OWNER, 1)
+
+    def mended(self, settings: Settings) -> str:
+        """What had to be done to open the store, for the user to know; nothing where it was well."""
+        library = self._libraries.get(self._uri(settings))
+        return f"memhook: {library.store.mended} Run: memhook doctor" if library and library.store.mended else ""
+
+    def close(self) -> None:
+        """At the end: nothing is left behind that only a running process needs."""
+        with self._opening:
+            for library in self._libraries.values():
+                library.store.close()
+        if self._ledger is not None:
+            self._ledger.close()
 
     def keep_house(self, now: datetime) -> None:
         with self._opening:
+            for uri in [uri for uri, library in self._libraries.items() if library.store.is_deleted]:
+                log.info("the store at %s is gone", uri)
+                del self._libraries[uri]
             libraries = list(self._libraries.values())
         for library in libraries:
+            library.quarantine_suspects()
+            library.mask_old_secrets()
             library.renew_vectors()
             library.store.optimize()
+            library.store.keep_in_memory()
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
             self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
@@ -137,6 +171,23 @@ class Engine:
 
     def account(self, session: str, agent: str) -> dict[str, list[Shown]]:
         return self._from_ledger(lambda ledger: ledger.shown(session, agent), {})
+
+    def spent(self, session: str, agent: str) -> int:
+        # Clients that name no session share the empty name: together they would use up anything.
+        return self._from_ledger(lambda ledger: ledger.spent(session, agent), 0) if session else 0
+
+    def captured(self, session: str, moment: str, notes: Sequence[Captured], now: datetime) -> None:
+        if session:  # without one nobody could say whose last note to take back
+            self._from_ledger(lambda ledger: ledger.record_captured(session, moment, notes, now), None)
+
+    def was_captured(self, session: str, moment: str) -> bool:
+        return self._from_ledger(lambda ledger: ledger.was_captured(session, moment), False)
+
+    def last_captured(self, session: str) -> Captured | None:
+        return self._from_ledger(lambda ledger: ledger.last_captured(session), None)
+
+    def uncapture(self, note: Captured) -> None:
+        self._from_ledger(lambda ledger: ledger.take_back(note.number), None)
 
     def reset_account(self, session: str, agent: str) -> None:
         self._from_ledger(lambda ledger: ledger.reset(session, agent), None)

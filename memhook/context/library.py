@@ -9,9 +9,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhook.context.safety import sorted_out
+from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
-from memhook.errors import EmbeddingError, MemhookError
+from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store.embedding import Embedder, ModelIdentity, load_embedder
 from memhook.store.memories import MemoryStore
 from memhook.store.schema import Vector
@@ -42,6 +44,9 @@ class Library:
         self._wanted = wanted
         self._renewing = threading.Lock()
         self._may_lack_vectors = True
+        self._suspects: dict[str, Memory] = {}
+        self._suspecting = threading.Lock()
+        self._sweep: Sweep | None = Sweep(self.store)
 
     def want(self, model: str) -> None:
         """From now on the vectors are to be of this model."""
@@ -49,11 +54,52 @@ class Library:
             self._wanted = model
             self._may_lack_vectors = True
 
+    def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Those that may be shown, without secrets. The others wait for their quarantine: writing takes its time."""
+        fit, suspects = sorted_out(memories)
+        with self._suspecting:
+            self._suspects |= {memory.id: memory for memory in suspects}
+        return fit
+
+    def suspicion(self, key: str) -> str:
+        """Why a memory that was to be shown was not; empty when nothing is held against it."""
+        suspect = self._suspects.get(key)
+        return suspect.quarantine if suspect else ""
+
+    def quarantine_suspects(self) -> None:
+        """Write down what was noticed when it was to be shown; what cannot be written is noticed again."""
+        with self._suspecting:
+            suspects, self._suspects = self._suspects, {}
+        if not suspects:
+            return
+        log.warning("quarantined %s: memhook list --quarantined", ", ".join(one.urn for one in suspects.values()))
+        try:
+            with self.store.writing():
+                for memory in suspects.values():
+                    self.store.set_quarantine(memory)
+        except StoreError as error:
+            log.warning("not quarantined: %s", error.message)
+
+    def mask_old_secrets(self) -> None:
+        """A few memories further. A store that cannot be written the next process tries again, not the next minute."""
+        try:
+            if self._sweep and self._sweep.step():
+                self._may_lack_vectors = True
+        except StoreError as error:
+            self._sweep = None
+            log.warning("old memories are masked when shown, but not in the store: %s", error.message)
+
     @property
     def embedding_problem(self) -> str:
         """Why the wanted model is not there, or nothing."""
         error = self._load(self._wanted).exception()
         return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
+
+    @property
+    def wanted_model(self) -> ModelIdentity | None:
+        """With the hash its file was found to have; None when it could not be loaded."""
+        embedder = self._model(self._wanted)
+        return None if embedder is None else embedder.model
 
     def query_vector(self, text: str) -> Vector | None:
         """None when there is no model whose vectors the stored ones could be compared with."""

@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 FIELDS = (
     *("title", "summary", "namespace", "tags", "related", "source", "project", "sensitivity", "pinned", "redacted"),
-    *("muted", "origin", "created", "updated", "accessed", "expires", "supersedes", "aliases"),
+    *("muted", "origin", "created", "updated", "accessed", "expires", "supersedes", "aliases", "quarantine"),
 )
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
@@ -42,7 +42,7 @@ class _Section:
 def records(text: str, name: str, key: str) -> list[Record]:
     """`name` is said to be the source; `key` is what the file is known by when it is imported again."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    fields, body = _front_matter(text)
+    fields, body = front_matter(text)
     known = {field: fields[field] for field in FIELDS if fields.get(field) not in (None, "")}
     if "created" not in known and fields.get("date"):
         known["created"] = fields["date"]
@@ -64,7 +64,8 @@ def document(record: Mapping[str, Any]) -> str:
     return "\n".join(("---", *lines, "---", "", record["content"]))
 
 
-def _front_matter(text: str) -> tuple[Record, str]:
+def front_matter(text: str) -> tuple[Record, str]:
+    """The fields at the top of a file, and what follows them."""
     found = _FRONT_MATTER.match(text)
     if found is None:
         return {}, text

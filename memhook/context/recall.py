@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
+from itertools import islice
 
 from memhook.context.access import in_reach, reason_kept_back, surfacing
 from memhook.context.inject import Block, Ranked
 from memhook.context.library import Library
+from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
 from memhook.core import ranking
 from memhook.core.memory import Memory
@@ -26,6 +29,7 @@ CANDIDATES = 50
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
 BELOW_RELEVANCE = "below relevance"
+QUARANTINED = "quarantined"
 
 GIT_SECONDS = 0.5
 RECENT = 50
@@ -53,7 +57,8 @@ def for_prompt(
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
     with stages.timed("fetch"):
         ranked = found.ranked(library, worth)
-    return Recalled(tuple(ranked), found.considered_without(worth), found.weights)
+    rest = (*found.held_back(library, worth), *found.considered_without(worth))
+    return Recalled(tuple(ranked), rest, found.weights)
 
 
 def kept_back(
@@ -62,7 +67,8 @@ def kept_back(
     """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
     found = _ranking(library, prompt, in_reach(project), Stages())
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
-    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in found.ranked(library))
+    everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
+    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in everything)
     return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
 
 
@@ -86,19 +92,25 @@ def for_session(
     limit: int,
     now: datetime,
     stages: Stages,
+    agent_type: str = "",
 ) -> list[Ranked]:
-    """Pinned memories first, then the most useful by nearness to recent work, recency and use."""
+    """Pinned memories first, then the most useful by nearness to recent work, recency and use.
+
+    For a subagent those first that are for its type: of the namespace or with the tag of that name.
+    """
     if not limit:
         return []
     allowed = surfacing(project.id, settings, now)
     with stages.timed("git"):
         work = recent_work(project.root, GIT_SECONDS) if project.root else None
     text = " ".join((work.branch, *work.subjects)) if work else ""
-    found = _ranking(library, text, allowed, stages).ranked(library) if text.strip() else []
+    found = _ranking(library, text, allowed, stages).ranked(library, judge=list) if text.strip() else []
     near = {one.memory.id: one for one in found}
     with stages.timed("search"):
         pinned = library.store.newest(replace(allowed, pinned=True), limit)
         pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
+        for own in _for_type(allowed, agent_type):
+            pool |= {memory.id: memory for memory in library.store.newest(own, limit)}
     pool |= {one.memory.id: one.memory for one in near.values()}
     uses = times_shown(list(pool))
 
@@ -111,15 +123,28 @@ def for_session(
             "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
         }
+        if agent_type:
+            parts["type"] = float(agent_type in (memory.namespace, *memory.tags))
         return Ranked(memory, round(sum(_SESSION_WEIGHTS[name] * value for name, value in parts.items()), 4), parts)
 
     ranked = sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
-    return ranked[:limit]
+    fit = (replace(one, memory=memory) for one in ranked for memory in library.fit_to_show([one.memory]))
+    return list(islice(fit, limit))  # what is not shown need not be judged
+
+
+def _for_type(allowed: Filter, agent_type: str) -> list[Filter]:
+    """What is for subagents of this type, however old it is."""
+    if not agent_type:
+        return []
+    tagged = [replace(allowed, tags=(agent_type,))]
+    is_open = not allowed.namespaces or agent_type in allowed.namespaces
+    return [*tagged, replace(allowed, namespaces=(agent_type,))] if is_open else tagged
 
 
 # By judgement, not by measurement: what the branch is about says more than age, and a project's own note more than a
 # global one.
-_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25}
+# A memory for the very type of a subagent comes before any other.
+_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "type": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +154,21 @@ class _Ranking:
     scores: Sequence[ranking.Scored]
     weights: Mapping[str, float]
 
-    def ranked(self, library: Library, ids: Collection[str] | None = None) -> list[Ranked]:
-        """The memories themselves, best first: all, or those with these ids."""
+    def ranked(
+        self, library: Library, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
+    ) -> list[Ranked]:
+        """The memories themselves, best first: all, or those with these ids, as far as they are fit to be shown."""
         scores = [one for one in self.scores if ids is None or one.id in ids]
-        memories = library.store.by_ids([one.id for one in scores], self.allowed)
+        found = library.store.by_ids([one.id for one in scores], self.allowed)
+        memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
         return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
+
+    def held_back(self, library: Library, ids: Collection[str]) -> Iterator[Considered]:
+        """Those of `ids` that turned out to be poisoned."""
+        for one in self.scores:
+            if one.id in ids and (reason := library.suspicion(one.id)):
+                content = self.candidates[one.id].content_hash
+                yield Considered(one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=_parts(one))
 
     def considered_without(self, ids: Collection[str]) -> tuple[Considered, ...]:
         """Those that are not worth fetching."""
@@ -156,18 +191,24 @@ def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit
 
     with stages.timed("terms"):
         asked = terms(text)
-        statistics = library.store.statistics
-        weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
     with stages.timed("search"):
         candidates, searched = library.store.candidates(embedded, asked, allowed, limit)
     with stages.timed("rank"):
+        statistics = library.store.statistics
+        weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
         proposed = [
-            ranking.Candidate(one.id, one.cosine, one.terms.split(), one.created.isoformat()) for one in candidates
+            ranking.Candidate(one.id, one.cosine, one.terms.split(), one.created.isoformat(), _title_terms(one.title))
+            for one in candidates
         ]
         scores = ranking.scored(
             asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
         )
     return _Ranking(allowed, {one.id: one for one in candidates}, scores, weights)
+
+
+@lru_cache(maxsize=4_096)
+def _title_terms(title: str) -> Sequence[str]:
+    return terms(title)
 
 
 def _excerpt(text: str) -> str:
@@ -176,5 +217,5 @@ def _excerpt(text: str) -> str:
 
 
 def _parts(score: ranking.Scored) -> dict[str, float]:
-    parts = {"dense": score.dense, "lexical": score.lexical, "companion": score.companion}
+    parts = {"dense": score.dense, "lexical": score.lexical, "title": score.title, "companion": score.companion}
     return {name: round(value, 4) for name, value in parts.items() if value is not None}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from memhook.context.safety import shown_as
 from memhook.core.memory import Memory
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
+    """Without secrets, whenever it was stored."""
+    memory = shown_as(memory)
     return {
         "id": memory.id,
         "urn": memory.urn,
@@ -32,6 +35,7 @@ def record_of(memory: Memory) -> dict[str, Any]:
         "supersedes": list(memory.supersedes),
         "superseded_by": memory.superseded_by,
         "aliases": list(memory.aliases),
+        "quarantine": memory.quarantine,
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from memhook.context import succession
 from memhook.context.access import OWNER
 from memhook.context.library import Library
+from memhook.context.safety import fingerprint, judged, masked_fields
 from memhook.core.memory import (
     DEFAULT_NAMESPACE,
     ID_LENGTH,
@@ -25,6 +26,7 @@ from memhook.core.memory import (
     is_id,
 )
 from memhook.errors import InvalidInput, NotFound
+from memhook.store.expunging import redacted_hash
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 
@@ -60,6 +62,7 @@ class Draft:
     expires: datetime | None = None
     supersedes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    quarantine: str = ""
     id: str = ""
 
 
@@ -78,7 +81,7 @@ def remembered(
 
     With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file.
     """
-    memories = [_memory(checked(draft), now) for draft in drafts]
+    memories = [judged(_memory(checked(draft), now)) for draft in drafts]
     vectors, model = library.vectors(memories)
     store = library.store
     with store.writing():
@@ -97,11 +100,14 @@ def remembered(
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """What storing these from a file would come to. Nothing is stored."""
-    return _told_apart(library.store, [_memory(checked(draft), now) for draft in drafts], again, from_file=True)
+    memories = [judged(_memory(checked(draft), now)) for draft in drafts]
+    return _told_apart(library.store, memories, again, from_file=True)
 
 
-def edited(library: Library, reference: str, changes: Mapping[str, Any], now: datetime) -> Memory:
-    """The memory with these fields of a draft changed, under its old name."""
+def edited(
+    library: Library, reference: str, changes: Mapping[str, Any], now: datetime, visible: Filter = OWNER
+) -> Memory:
+    """The memory with these fields of a draft changed, under its old name; an error names only what is `visible`."""
     store = library.store
     foreseen = _changed(found(library, [reference])[0], changes, now)
     vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
@@ -110,7 +116,7 @@ def edited(library: Library, reference: str, changes: Mapping[str, Any], now: da
         changed = _changed(current, changes, now)
         if (changed.title, changed.content, changed.tags) != (foreseen.title, foreseen.content, foreseen.tags):
             vectors, model = library.vectors([changed])
-        _refuse_twin(store, changed)
+        _refuse_twin(store, changed, visible)
         found(library, [name for name in changed.supersedes if name not in current.supersedes])
         succession.refuse_circle(store, changed)
         store.replace([changed], vectors, model)
@@ -139,7 +145,7 @@ def found(library: Library, references: Sequence[str], allowed: Filter = OWNER) 
 
 
 def checked(draft: Draft) -> Draft:
-    """The draft, tidied; raises InvalidInput when it cannot be a memory."""
+    """The draft, tidied and without secrets; raises InvalidInput when it cannot be a memory."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
             "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'
@@ -151,24 +157,27 @@ def checked(draft: Draft) -> Draft:
         )
     for name in ("title", "summary", "namespace", "source"):
         _one_line_checked(name, getattr(draft, name), MAX_LINE)
-    return replace(
-        draft,
-        content=draft.content.encode("utf-8", "replace").decode(),  # a lone surrogate has no place on disk
-        title=_line(draft.title),
-        summary=_line(draft.summary),
-        namespace=_line(draft.namespace) or DEFAULT_NAMESPACE,
-        source=_line(draft.source),
-        tags=_names("tags", draft.tags),
-        related=_names("related", draft.related),
-        supersedes=tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes)),
-        aliases=_names("aliases", draft.aliases),
-    )
+    texts = {
+        "content": draft.content.encode("utf-8", "replace").decode(),  # a lone surrogate has no place on disk
+        "title": _line(draft.title),
+        "summary": _line(draft.summary),
+        "namespace": _line(draft.namespace) or DEFAULT_NAMESPACE,
+        "source": _line(draft.source),
+        "project": draft.project,
+        "tags": _names("tags", draft.tags),
+        "related": _names("related", draft.related),
+        "aliases": _names("aliases", draft.aliases),
+    }
+    supersedes = tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes))
+    return replace(draft, supersedes=supersedes, **masked_fields(texts)[0])
 
 
 def _memory(draft: Draft, now: datetime) -> Memory:
     created = draft.created or now
+    own_id = draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH))
+    draft = _without_words(draft) if draft.redacted else draft
     return Memory(
-        id=draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH)),
+        id=own_id,
         title=draft.title or derived_title(draft.content),
         content=draft.content,
         summary=draft.summary or derived_summary(draft.content),
@@ -188,8 +197,14 @@ def _memory(draft: Draft, now: datetime) -> Memory:
         expires=draft.expires,
         supersedes=draft.supersedes,
         aliases=draft.aliases,
-        content_hash=content_hash(draft.content),
+        content_hash=redacted_hash(own_id) if draft.redacted else content_hash(draft.content),
+        quarantine=draft.quarantine,
     )
+
+
+def _without_words(draft: Draft) -> Draft:
+    """What a redacted memory said is nowhere, so it does not come in by a file either."""
+    return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
 
 
 def _draft(memory: Memory) -> Draft:
@@ -217,9 +232,10 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
     )
     gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
     taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
+    redacted = {one.id: one for one in store.by_ids([memory.id for memory in memories]).values() if one.redacted}
     results = []
     for memory in memories:
-        earlier = known.get((memory.project, memory.content_hash))
+        earlier = redacted.get(memory.id) or known.get((memory.project, memory.content_hash))
         if earlier is not None:
             results.append(Stored(earlier, "already there"))
         elif memory.content_hash in gone and _is_imported(memory, from_file):
@@ -239,6 +255,8 @@ def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
 
 
 def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+    if current.redacted:
+        raise InvalidInput(f"{current.urn} is redacted: there is nothing left of it to change.", "Remember it anew.")
     fields = dict(changes)
     if "content" in fields:
         # What was derived from the old content follows the new one.
@@ -252,14 +270,18 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
     if changed.content_hash != current.content_hash:
         # Importing the old text again must not bring it back beside the new.
         aliases = tuple(dict.fromkeys((*aliases, EDITED_FROM + current.content_hash)))
-    return replace(changed, aliases=aliases, superseded_by=current.superseded_by)
+    changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
+    says_the_same = fingerprint(changed) == fingerprint(current)
+    return judged(changed if says_the_same else replace(changed, quarantine=""))
 
 
-def _refuse_twin(store: MemoryStore, changed: Memory) -> None:
+def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
     others = store.with_content([changed.content_hash])
     twin = next((one for one in others if one.project == changed.project and one.id != changed.id), None)
-    if twin is not None:
+    if twin is not None and store.by_reference([twin.id], visible):
         raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
+    if twin is not None:
+        raise InvalidInput("The same content is remembered already.")
 
 
 def _names(what: str, values: Sequence[str]) -> tuple[str, ...]:

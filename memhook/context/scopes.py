@@ -61,13 +61,17 @@ class Rights:
 
     @property
     def visible(self) -> Filter:
-        """What search, list and get may find. Redacted memories go with the most confidential ones."""
+        """What search, list and get may find. Redacted memories go with the most confidential ones.
+
+        What is in quarantine its owner alone may see.
+        """
         levels = [Sensitivity.NORMAL]
         levels += [Sensitivity.RESTRICTED] if Scope.RESTRICTED in self.scopes else []
         levels += [Sensitivity.CONFIDENTIAL] if Scope.CONFIDENTIAL in self.scopes else []
         return Filter(
             sensitivities=tuple(levels),
             redacted=Scope.CONFIDENTIAL in self.scopes,
+            quarantined=None if self == OWNER else False,
             namespaces=self.namespaces,
         )
 

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from memhook.context.access import OWNER
 from memhook.context.library import Library
 from memhook.context.remember import Draft, Outcome, checked, edited, foreseen, remembered
+from memhook.context.safety import masked_fields
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
 from memhook.errors import InvalidInput, NotFound
 
@@ -38,6 +39,16 @@ class Imported:
     def outcomes(self) -> dict[str, int]:
         return dict(Counter(entry.outcome for entry in self.entries))
 
+    @property
+    def masked(self) -> int:
+        """How many held a secret."""
+        return sum(entry.is_masked for entry in self.entries)
+
+    @property
+    def quarantined(self) -> int:
+        """How many are new or changed, and try to command the model."""
+        return sum(entry.is_quarantined for entry in self.entries)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -46,6 +57,8 @@ class Entry:
     line: int
     outcome: Outcome | Literal["updated"]
     title: str
+    is_masked: bool = False
+    is_quarantined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +99,21 @@ def imported(library: Library, lines: Sequence[Line], project: str, now: datetim
             else remembered(library, new, now, mode.again, from_file=True)
         )
         entries += [
-            Entry(number, one.outcome, one.memory.title if one.memory else given.draft.title)
+            Entry(
+                number,
+                one.outcome,
+                one.memory.title if one.memory else given.draft.title,
+                given.is_masked,
+                one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
+            )
             for (number, given), one in zip(drafts.items(), stored, strict=True)
         ]
     return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(bad)))
+
+
+def draft_of(text: str, project: str) -> Draft:
+    """What one line brings; raises InvalidInput saying what is wrong with it."""
+    return _given(text, project).draft
 
 
 def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
@@ -112,10 +136,10 @@ def _updated(library: Library, number: int, earlier: Memory, given: _Given, now:
         for name in given.fields & UPDATED_FIELDS
         if (value := getattr(given.draft, name)) != getattr(earlier, name)
     }
-    if not changes:
-        return Entry(number, "already there", earlier.title)
+    if not changes or earlier.redacted:
+        return Entry(number, "already there", earlier.title, given.is_masked)
     memory = earlier if mode.dry else edited(library, earlier.id, changes, now)
-    return Entry(number, "updated", memory.title)
+    return Entry(number, "updated", memory.title, given.is_masked, bool(memory.quarantine))
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:
@@ -167,6 +191,7 @@ class _Line(BaseModel):
     expires: _Moment = None
     supersedes: _Names = ()
     aliases: _Names = ()
+    quarantine: _Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +200,7 @@ class _Given:
 
     draft: Draft
     fields: frozenset[str]
+    is_masked: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,7 +210,9 @@ class _Given:
 def _given(text: str, project: str) -> _Given:
     line = _parsed(text)
     given = {"content" if name == "text" else name for name in line.model_fields_set}
-    return _Given(checked(_draft(line, project)), frozenset(given))
+    draft = _draft(line, project)
+    kinds = masked_fields({name: getattr(draft, name) for name in Draft.__dataclass_fields__})[1]
+    return _Given(checked(draft), frozenset(given), bool(kinds))
 
 
 def _draft(line: _Line, project: str) -> Draft:
@@ -210,6 +238,7 @@ def _draft(line: _Line, project: str) -> Draft:
         expires=line.expires,
         supersedes=line.supersedes,
         aliases=(*names, *line.aliases),
+        quarantine=line.quarantine,
         id=own_id if is_id(own_id) else "",
     )
 

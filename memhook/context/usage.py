@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memhook.context.access import OWNER, in_reach, is_open, open_ones
-from memhook.context.answer import SHOWN
+from memhook.context.answer import SHOWN, SPENT
+from memhook.context.safety import judged, shown_as
 from memhook.core.memory import Memory
 from memhook.store.ledger import Ledger, Recorded
 from memhook.store.memories import MemoryStore
@@ -46,6 +47,7 @@ def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
         "tokens_per_prompt": _percentiles([event.tokens for event in prompts]),
         "tokens_per_injection": _percentiles(spoken),
         "sessions": len(sessions),
+        "sessions_used_up": len({event.session for event in events if event.outcome == SPENT}),
         "tokens_per_session": _percentiles(list(sessions.values())),
     }
 
@@ -59,7 +61,7 @@ def _surfaced(store: MemoryStore, times: Mapping[str, int], now: datetime, proje
         "surfaced": len(times),
         "surfaced_most": [{**_name(memory), "times": times[memory.id]} for memory in most],
         "never_surfaced": len(never),
-        "never_examples": [_name(memory) for memory in store.by_reference(never[:EXAMPLES], OWNER)],
+        "never_examples": [_name(memory) for memory in _first_open(store, never)],
     }
 
 
@@ -67,14 +69,14 @@ def _first_open(store: MemoryStore, ids: Sequence[str]) -> list[Memory]:
     """The first few that still exist and may be named."""
     found: list[Memory] = []
     for start in range(0, len(ids), 10 * EXAMPLES):
-        found += filter(is_open, store.by_reference(ids[start : start + 10 * EXAMPLES], OWNER))
+        found += filter(is_open, map(judged, store.by_reference(ids[start : start + 10 * EXAMPLES], OWNER)))
         if len(found) >= EXAMPLES:
             break
     return found[:EXAMPLES]
 
 
 def _name(memory: Memory) -> dict[str, str]:
-    return {"urn": memory.urn, "title": memory.title}
+    return {"urn": memory.urn, "title": shown_as(memory).title}
 
 
 def _percentiles(values: Sequence[int]) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Why something was shown or not: what was recorded of an event, or what a prompt would get now, as plain values.
 
-What is confidential or restricted is counted and not named, whenever it became so.
+What is confidential, restricted or quarantined is counted and not named, whenever it became so.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memhook.context.access import OWNER, is_open
-from memhook.context.answer import SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
+from memhook.context.answer import FOR_MEMHOOK, SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
 from memhook.context.library import Library
 from memhook.context.pauses import Pause
 from memhook.context.recall import BELOW_RELEVANCE, kept_back
-from memhook.core.memory import URN_PREFIX, Memory, id_of
+from memhook.context.safety import judged, shown_as
+from memhook.core.entries import without_entries
+from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
 from memhook.core.relevance import THRESHOLDS, Level
 from memhook.core.rendering import END
+from memhook.core.secrets import without
 from memhook.settings import Settings
 from memhook.store.ledger import Considered, Injection
 
 PROMPT_EVENT = "UserPromptSubmit"
-WITHHELD = "- (a memory that by now is confidential, restricted, redacted or forgotten)"
+WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quarantined or forgotten)"
 
-# Only memhook's own lines start at the margin, so these are its frames and entries, whatever was remembered.
+# Only memhook's own lines start at the margin, so these are its frames, whatever was remembered.
 _BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
-_ENTRY = re.compile(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
 
 
 def explained_record(injection: Injection, library: Library, settings: Settings) -> dict[str, Any]:
@@ -61,10 +63,11 @@ def explained_prompt(
         milliseconds=around.stages.milliseconds,
         considered=block.considered,
     )
-    was_searched = not reason and outcome.outcome != SMALL_TALK
+    was_searched = not reason and outcome.outcome not in (SMALL_TALK, FOR_MEMHOOK)
     left_out, withheld = _kept_back(prompt, around) if was_searched else ([], {})
     candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
     memories = _looked_up(around.library, candidates)
+    candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
     report = _report(injection, candidates, block.considered, memories, around.settings)
     return {**report, "recorded": False, "withheld": withheld}
 
@@ -134,7 +137,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
 def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
     """The text as it was emitted, part by part, without what may no longer be seen."""
     hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
-    text = _ENTRY.sub(lambda entry: WITHHELD if _id_in(entry["header"]) in hidden else entry[0], injection.text)
+    text = without(without_entries(injection.text, hidden, WITHHELD))
     return _BETWEEN_PARTS.split(text) if text else []
 
 
@@ -142,15 +145,12 @@ def _may_be_seen(memory: Memory | None) -> bool:
     return memory is not None and is_open(memory)
 
 
-def _id_in(header: str) -> str:
-    """An entry's header ends with the URN."""
-    return id_of(header.rsplit(" ", 1)[-1])
-
-
 def _kind(memory: Memory) -> str:
+    if memory.quarantine:
+        return f"quarantined ({memory.quarantine})"
     return "redacted" if memory.redacted else memory.sensitivity.value
 
 
 def _looked_up(library: Library, considered: Sequence[Considered]) -> dict[str, Memory]:
     ids = list(dict.fromkeys(one.memory for one in considered))
-    return {memory.id: memory for memory in library.store.by_reference(ids, OWNER)}
+    return {memory.id: shown_as(judged(memory)) for memory in library.store.by_reference(ids, OWNER)}

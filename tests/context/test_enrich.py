@@ -38,21 +38,45 @@ def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> Non
     assert text.startswith(
         "## Relevant Context: database migration failures\n\n"
         "**PostgreSQL migration timeout on large tables** (incidents, score: 0.94, 2026-02-14) "
-        "urn:memhook:000000000001\n  Migration on the orders table"
+        "urn:memhook:000000000001 · by user\n  Migration on the orders table"
     )
     assert "\n  Tags: postgresql, migration, timeout · Related: orders_table · Source: session-2026-02-14\n" in text
     assert text.endswith(
-        "\n\n**Batch size fix** (general, score: 0.87, 2026-02-14) urn:memhook:000000000002\n"
+        "\n\n**Batch size fix** (general, score: 0.87, 2026-02-14) urn:memhook:000000000002 · by user\n"
         "  Reducing batch size from 10000 to 2000 rows resolved timeouts."
     )
 
 
 def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
-    lengths = [len(enrichment(Found(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 350, 120)]
-    assert lengths == sorted(lengths, reverse=True)
-    light = enrichment(Found(((TIMEOUT, 0.94),)), "q", 120).text
-    assert "(incidents) urn:memhook:000000000001" in light
+    lengths = [len(enrichment(Found(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 300, 120, 90)]
+    assert lengths == sorted(set(lengths), reverse=True)
+    light = enrichment(Found(((TIMEOUT, 0.94),)), "q", 90).text
+    assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in light
     assert light.endswith("[postgresql, migration, timeout]")
+
+
+def test_a_part_of_a_memory_is_the_one_that_bears_on_the_query() -> None:
+    filler = "Nothing of note happened on that day.\n" * 60
+    log = memory(3, f"{filler}The replica lagged,\nso read from the primary.\n{filler}", title="Log")
+    medium, preview = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (400, 150))
+    assert "  … The replica lagged,\n  so read from the primary.\n" in medium
+    assert "The replica lagged, so read from the primary." in preview
+    assert "replica" not in enrichment(Found(((log, 0.9),)), "", 400).text
+
+
+def test_the_rarer_term_decides_where_weights_are_given() -> None:
+    filler = "Nothing of note happened on that day. " * 40
+    log = memory(3, f"{filler}The replica. {filler}The ledger. {filler}", title="Log")
+    shown = [
+        enrichment(Found(((log, 0.9),)), "replica ledger", 150, weights).text
+        for weights in ({"replica": 3.0, "ledger": 1.0}, {"replica": 1.0, "ledger": 3.0})
+    ]
+    assert ["The replica." in shown[0], "The ledger." in shown[1]] == [True, True]
+
+
+def test_the_best_memory_in_full_does_not_push_out_the_name_of_the_next() -> None:
+    both = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 340)
+    assert both.memories == (TIMEOUT, FIX)
 
 
 def test_a_query_cannot_break_out_of_the_heading() -> None:
@@ -62,7 +86,7 @@ def test_a_query_cannot_break_out_of_the_heading() -> None:
 
 def test_without_a_query_the_heading_is_bare_and_without_a_score_none_is_told() -> None:
     assert enrichment(Found(((FIX, None),)), "", 400).text.startswith(
-        "## Relevant Context\n\n**Batch size fix** (general, 2026-02-14) urn:memhook:"
+        "## Relevant Context\n\n**Batch size fix** (general, 2026-02-14) urn:memhook:000000000002 · by user\n"
     )
 
 

@@ -29,7 +29,7 @@ def test_as_many_whole_memories_as_fit_and_the_heading_counts_them() -> None:
     notes = [memory(number, f"Step {number} of the release.", title=f"Step {number}") for number in range(8)]
     packed = bundle("release process", notes, 2000)
     assert packed.text.startswith("## Context for 'release process' (8 memories, ~")
-    assert "- **Step 3**: Step 3 of the release. [urn:memhook:000000000003]\n" in packed.text
+    assert "- **Step 3**: Step 3 of the release. [urn:memhook:000000000003] (2026-02-14, by user)\n" in packed.text
     assert told(packed.text) == (8, estimated_tokens(packed.text))
 
 

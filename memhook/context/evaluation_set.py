@@ -1,0 +1,182 @@
+"""A set to evaluate on: a folder with memories.jsonl and queries.jsonl.
+
+memories.jsonl  {"id", "text" or "content", "title"?, "created"?, "namespace"?, "superseded_by"?, ...}, as import reads
+queries.jsonl   {"prompt", "gold": [ids], "id"?, "kind"?, "namespace"?, "answerable"?}; no gold: nothing answers it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from memhook.context.remember import Draft
+from memhook.context.transfer import draft_of
+from memhook.core.memory import id_from_bytes, id_of, is_id
+from memhook.errors import InvalidInput
+
+MEMORIES = "memories.jsonl"
+QUERIES = "queries.jsonl"
+ANY_KIND = "answerable"
+NO_KIND = "unanswerable"
+
+_SHAPE = f"It holds {MEMORIES} with lines {{id, text, ...}} and {QUERIES} with lines {{prompt, gold: [ids], ...}}."
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A prompt, the ids of the memories that answer it, and the project it is asked in."""
+
+    id: str
+    prompt: str
+    gold: tuple[str, ...]
+    kind: str
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """Drafts by the ids the file gives them, each under an id of memhook's that is the same in every run."""
+
+    name: str
+    drafts: Mapping[str, Draft]
+    queries: tuple[Query, ...]
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(draft.namespace for draft in self.drafts.values()))
+
+
+def read_set(folder: Path) -> EvaluationSet:
+    """Raises InvalidInput that names the file and the line at fault."""
+    drafts = _drafts(folder / MEMORIES)
+    _refuse_empty(folder / MEMORIES, drafts)
+    queries = tuple(_queries(folder / QUERIES, drafts))
+    _refuse_empty(folder / QUERIES, queries)
+    return EvaluationSet(folder.resolve().name, drafts, queries)
+
+
+def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]:
+    """`size` of the queries in their order: the same for a seed on every machine, and mostly so when some are added."""
+
+    def lot(query: Query) -> bytes:
+        return hashlib.sha256(f"{seed}\n{query.id}\n{query.prompt}".encode("utf-8", "surrogatepass")).digest()
+
+    drawn = set(sorted(range(len(queries)), key=lambda index: (lot(queries[index]), index))[:size])
+    return tuple(query for index, query in enumerate(queries) if index in drawn)
+
+
+def _drafts(file: Path) -> dict[str, Draft]:
+    drafts: dict[str, Draft] = {}
+    lines: dict[str, int] = {}
+    replaced: dict[str, list[str]] = defaultdict(list)
+    for number, text in _lines(file):
+        try:
+            value = _object(text)
+            name = str(value.get("id") or "")
+            if not name:
+                raise InvalidInput("it has no id")
+            if name in drafts:
+                raise InvalidInput(f"{name!r} is the id of line {lines[name]} already")
+            draft = draft_of(text, "")
+        except InvalidInput as error:
+            raise _at(file, number, error.message) from error
+        lines[name] = number
+        drafts[name] = replace(draft, id=_own_id(name))
+        if successor := str(value.get("superseded_by") or ""):
+            replaced[successor].append(name)
+    for successor, names in replaced.items():
+        if successor in drafts:
+            old = drafts[successor]
+            drafts[successor] = replace(old, supersedes=tuple(dict.fromkeys((*old.supersedes, *map(_own_id, names)))))
+    return drafts
+
+
+def _own_id(name: str) -> str:
+    """Ids decide between equal scores, so they may not be drawn anew in each run."""
+    return (
+        id_of(name) if is_id(id_of(name)) else id_from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest())
+    )
+
+
+def _or_empty(value: Any) -> Any:
+    return "" if value is None else value
+
+
+_Text = Annotated[str, BeforeValidator(_or_empty)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    prompt: str
+    id: _Text = ""
+    gold: tuple[str, ...] = ()
+    kind: _Text = ""
+    namespace: _Text = ""
+    answerable: bool | None = None
+
+
+def _queries(file: Path, drafts: Mapping[str, Draft]) -> Iterator[Query]:
+    for number, text in _lines(file):
+        try:
+            yield _query(_checked(_object(text)), number, drafts)
+        except InvalidInput as error:
+            raise _at(file, number, error.message) from error
+
+
+def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
+    missing = [name for name in line.gold if name not in drafts]
+    if missing:
+        raise InvalidInput(f"gold {missing[0]!r} is the id of no memory in {MEMORIES}")
+    if line.answerable is not None and line.answerable != bool(line.gold):
+        raise InvalidInput("it is answerable without gold" if line.answerable else "it has gold and is not answerable")
+    kind = line.kind or (ANY_KIND if line.gold else NO_KIND)
+    return Query(line.id or str(number), line.prompt, tuple(dict.fromkeys(line.gold)), kind, line.namespace)
+
+
+def _checked(value: Mapping[str, Any]) -> _Line:
+    try:
+        return _Line.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise InvalidInput("not a JSON object")
+    return value
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read ({error.strerror}).", _SHAPE) from error
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise _at(file, number, f"not UTF-8 ({error.reason})") from error
+        if text:
+            yield number, text
+
+
+def _refuse_empty(file: Path, found: Collection[object]) -> None:
+    if not found:
+        raise InvalidInput(f"{file} is empty.", _SHAPE)
+
+
+def _at(file: Path, number: int, what: str) -> InvalidInput:
+    return InvalidInput(f"{file}, line {number}: {what.removesuffix('.')}.", _SHAPE)
