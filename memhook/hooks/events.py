@@ -15,6 +15,7 @@ class Kind(StrEnum):
     """The moments at which memhook may speak."""
 
     SESSION_START = "SessionStart"
+    SUBAGENT_START = "SubagentStart"
     PROMPT = "UserPromptSubmit"
 
 
@@ -26,12 +27,18 @@ class Event:
     name: str
     client: str
     session: str
-    agent: str
+    agent: str  # a subagent's id; its account and its budget are its own
     directory: str
     prompt: str = ""
     source: str = ""
+    agent_type: str = ""
     moment: str = ""
     part_limit: PartLimit | None = None
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether the same event cannot come twice unless the hook is there twice."""
+        return bool(self.moment) or (self.kind is Kind.SESSION_START and bool(self.session))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from memhook.context.answer import SHOWN, Outcome, Surroundings, prompt_outcome
+from memhook.context.answer import SHOWN, SPENT, Outcome, Surroundings, prompt_outcome
 from memhook.context.inject import Budget, hook_block
 from memhook.context.recall import for_session
 from memhook.core.rendering import SESSION_HEADING, hook_frames
@@ -23,6 +23,8 @@ TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
     if event.kind is Kind.PROMPT:
         return prompt_outcome(event.prompt, around, event.part_limit)
+    if event.kind is Kind.SUBAGENT_START:
+        return started(event, around, times_shown)
     return session_started(event, around, times_shown)
 
 
@@ -32,13 +34,24 @@ def session_started(event: Event, around: Surroundings, times_shown: TimesShown)
         return Outcome(f"source {event.source}")
     if around.library.store.count() == 0:
         return Outcome("no memories", notice=FIRST_STEPS.format(command=_command()))
+    return started(event, around, times_shown)
+
+
+def started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
+    """A session, or within it a subagent, which starts with what there is for its type and the project."""
+    if not around.budget:
+        return Outcome(SPENT)
     settings = around.settings
     limit = settings.hooks.session_start.max_memories
-    ranked = for_session(around.library, around.project, settings, times_shown, limit, around.now, around.stages)
-    budget = Budget(settings.max_tokens, hook_frames(SESSION_HEADING), event.part_limit)
+    ranked = for_session(
+        around.library, around.project, settings, times_shown, limit, around.now, around.stages, event.agent_type
+    )
+    budget = Budget(around.budget, hook_frames(SESSION_HEADING), event.part_limit)
     with around.stages.timed("pack"):
         block = hook_block(ranked, budget, settings.hooks.detail, settings.preview_chars, {}, around.account)
-    return Outcome(SHOWN if block.parts else "nothing for this project", block)
+    if block.parts:
+        return Outcome(SHOWN, block)
+    return Outcome(SPENT if ranked and around.is_short else "nothing for this project", block)
 
 
 def _command() -> str:

@@ -6,24 +6,27 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
 from typing import Any
 
+from memhook.context.agents import settings_of_agent
 from memhook.context.answer import Outcome, Surroundings, silence
 from memhook.context.engine import Engine
 from memhook.context.stages import Stages
+from memhook.core.capture import asked_in
 from memhook.errors import MemhookError
-from memhook.hooks.adapters import claude
+from memhook.hooks.adapters.choice import Adapter, adapter_for
+from memhook.hooks.capturing import Captures
 from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled
 from memhook.paths import Paths
 from memhook.settings import Settings
-from memhook.store.ledger import Injection
+from memhook.store.ledger import Injection, Shown
 from memhook.store.project import Project
 
 log = logging.getLogger("memhook")
@@ -31,6 +34,7 @@ log = logging.getLogger("memhook")
 KEPT_PLANS = 64
 KEPT_CONSIDERED = 40  # of up to a hundred candidates: those near the threshold, and the ledger stays small
 PARTS_TOGETHER_SECONDS = 10.0
+ON_THE_WAY_SECONDS = 2.0  # for which an answer that nobody has acknowledged may still be read
 SILENCE: tuple[bytes, Callable[[], None]] = (b"", lambda: None)
 
 
@@ -44,9 +48,16 @@ class _Plan:
     number: int = 0
     made: float = field(default_factory=time.monotonic)
 
-    def is_for(self, part: int) -> bool:
-        """Whether this part is still to be fetched: its process starts with the others', not much later."""
-        return part not in self.taken and time.monotonic() - self.made < PARTS_TOGETHER_SECONDS
+    def is_recent(self) -> bool:
+        """The processes that fetch the parts start together, not much later than one another."""
+        return time.monotonic() - self.made < PARTS_TOGETHER_SECONDS
+
+    def on_the_way(self) -> Iterable[tuple[str, Shown]]:
+        """What was answered a moment ago and is not in the ledger yet."""
+        if self.number or self.injection is None or time.monotonic() - self.made > ON_THE_WAY_SECONDS:
+            return ()
+        shown = (one for one in self.injection.considered if one.part)
+        return [(one.memory, Shown(one.content_hash, one.level, one.passage)) for one in shown]
 
 
 class Runner:
@@ -54,27 +65,37 @@ class Runner:
 
     def __init__(self, paths: Paths) -> None:
         self.engine = Engine(paths)
+        self._captures = Captures(self.engine)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
+        self._sessions: dict[str, Lock] = {}
 
     def hook(
         self, name: str, part: int, directory: str, environment: Mapping[str, str], body: bytes
     ) -> tuple[bytes, Callable[[], None]]:
         """The bytes for stdout, and what to do once the client has read them to their end."""
         try:
-            event = _event(name, directory, environment, body)
+            payload = _payload(name, body)
+            adapter = adapter_for(payload, environment)
+            event = _event(adapter, payload, directory, environment)
             if event is None:
                 return SILENCE
             plan, is_first = self._plan(event, part)
+            if plan is None:
+                return SILENCE
             if is_first:
-                self._fulfil(plan, event, environment)
+                with self._session(event):
+                    self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
-            text = claude.output_of(event, _part_of(outcome, part))
+            text = adapter.output_of(event, _part_of(outcome, part))
             return text, partial(self._delivered, plan, part)
         except Exception:  # the one broad except: a broken memhook must not break a prompt
             log.exception("hook %s failed", name)
             return SILENCE
+
+    def open(self) -> None:
+        self.engine.open()
 
     def warm_up(self) -> None:
         self.engine.warm_up()
@@ -82,44 +103,78 @@ class Runner:
     def keep_house(self) -> None:
         self.engine.keep_house(datetime.now(UTC))
 
+    def close(self) -> None:
+        self.engine.close()
+
     def idle_seconds(self) -> float:
         return self.engine.settings().daemon.idle_minutes * 60
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         return self.engine.call(method, params, directory, environment)
 
-    def _plan(self, event: Event, part: int) -> tuple[_Plan, bool]:
-        """The plan of this event, and whether the caller has to fulfil it."""
+    def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
+        """The plan of this event, and whether the caller has to fulfil it; none for one who asks a second time."""
         words = hashlib.sha256(event.prompt.encode("utf-8", "surrogatepass")).hexdigest()
-        key = (event.client, event.session, event.agent, event.name, event.source, event.moment, words)
+        occasion = (event.name, event.source, event.moment, event.directory, words)
+        key = (event.session, event.agent, *occasion, event.client)
         with self._planning:
             plan = self._plans.get(key)
-            if plan is not None and plan.is_for(part):
-                plan.taken.add(part)
-                return plan, False
+            if plan is not None and plan.is_recent():
+                if part not in plan.taken:
+                    plan.taken.add(part)
+                    return plan, False
+                if event.is_told_apart:
+                    log.info("%s %s came twice: memhook is switched on twice in %s", event.name, part, event.client)
+                    return None, False
             plan = self._plans[key] = _Plan(taken={part})
             while len(self._plans) > KEPT_PLANS:
                 del self._plans[next(iter(self._plans))]
             return plan, True
 
+    def _session(self, event: Event) -> Lock:
+        """One event of a session after the other: Copilot sends its start and the first prompt at the same time."""
+        with self._planning:
+            while len(self._sessions) >= KEPT_PLANS and event.session not in self._sessions:
+                del self._sessions[next(iter(self._sessions))]
+            return self._sessions.setdefault(event.session, Lock())
+
     def _fulfil(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> None:
         try:
-            plan.outcome.set_result(self._outcome(plan, event, environment))
-        except MemhookError as error:
-            log.error("%s: %s %s", event.name, error.message, error.hint)
-            self.engine.reopen()
-            plan.outcome.set_result(Outcome("failed", notice=self._told_once(error)))
+            try:
+                outcome = self._outcome(plan, event, environment)
+            except MemhookError as error:
+                log.error("%s: %s %s", event.name, error.message, error.hint)
+                self.engine.reopen()
+                outcome = Outcome("failed", notice=self._told_once(error))
+            # After the search: what is being written down now must not come up for the prompt that says it.
+            notices = (self._captured(event, environment), outcome.notice)
+            plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
         except BaseException as error:
             plan.outcome.set_exception(error)
             raise
+
+    def _captured(self, event: Event, environment: Mapping[str, str]) -> str:
+        """What to tell the user of what the prompt asks to remember; most ask nothing."""
+        late = self._captures.late_failure(event.session)
+        asks = event.kind is Kind.PROMPT and event.session != TRIAL_SESSION
+        commands = asked_in(event.prompt).commands if asks else ()
+        if not commands:
+            return late
+        project = self.engine.project(event.directory, environment)
+        settings = self.engine.settings(environment, project.root)
+        if not settings.hooks.capture or silence(settings, self.engine.pause(project, datetime.now(UTC))):
+            return late
+        return " ".join(filter(None, (late, self._captures.notice(commands, event, project, settings))))
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()
         now = datetime.now(UTC)
         with stages.timed("total"):
             with stages.timed("project"):
-                project = self.engine.project(event.directory)
+                project = self.engine.project(event.directory, environment)
                 settings = self.engine.settings(environment, project.root)
+            if event.kind is Kind.SUBAGENT_START:
+                settings = settings_of_agent(settings, event.agent_type)
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.reset_account(event.session, event.agent)
             reason = silence(settings, self.engine.pause(project, now))
@@ -133,9 +188,22 @@ class Runner:
     def _handled(self, event: Event, project: Project, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
             library = self.engine.library(settings)
-            account = self.engine.account(event.session, event.agent)
-        around = Surroundings(library, settings, project, account, now, stages)
-        return handled(event, around, self.engine.times_shown)
+            account = self._account(event)
+            spent = self.engine.spent(event.session, event.agent)
+        around = Surroundings(library, settings, project, account, now, stages, spent)
+        outcome = handled(event, around, self.engine.times_shown)
+        return replace(outcome, notice=outcome.notice or self.engine.mended(settings))
+
+    def _account(self, event: Event) -> Mapping[str, Sequence[Shown]]:
+        """What the session has seen, and what another kind of event is bringing it at this moment."""
+        account = {memory: list(shown) for memory, shown in self.engine.account(event.session, event.agent).items()}
+        with self._planning:
+            session = (event.session, event.agent)
+            others = [plan for key, plan in self._plans.items() if key[:2] == session and key[2] != event.name]
+        for plan in others:
+            for memory, shown in plan.on_the_way():
+                account.setdefault(memory, []).append(shown)
+        return account
 
     def _delivered(self, plan: _Plan, part: int) -> None:
         """After the answer is out, so that writing the ledger costs the prompt nothing."""
@@ -158,7 +226,7 @@ def _injection(
         session=event.session,
         agent=event.agent,
         client=event.client,
-        event=event.name,
+        event=event.kind.value,
         project=project.id,
         outcome=outcome.outcome,
         text=outcome.block.text,
@@ -169,21 +237,22 @@ def _injection(
     )
 
 
-def _event(name: str, directory: str, environment: Mapping[str, str], body: bytes) -> Event | None:
-    payload = _payload(body)
-    if payload is None:
-        log.warning("hook %s: what came on stdin is not a JSON object (%d bytes)", name, len(body))
-        return None
-    payload.setdefault("hook_event_name", name)
-    return claude.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", ""))
+def _event(
+    adapter: Adapter, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
+) -> Event | None:
+    return adapter.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
 
 
-def _payload(body: bytes) -> dict[str, Any] | None:
+def _payload(name: str, body: bytes) -> dict[str, Any]:
+    """Empty when it is none. The event that the command line names serves where the payload names none."""
     try:
         payload = json.loads(body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return None
-    return payload if isinstance(payload, dict) else None
+        payload = None
+    if not isinstance(payload, dict):
+        log.warning("hook %s: what came on stdin is not a JSON object (%d bytes)", name, len(body))
+        return {}
+    return {"hook_event_name": name, **payload} if name else payload
 
 
 def _part_of(outcome: Outcome, part: int) -> Answer:

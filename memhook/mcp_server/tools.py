@@ -152,7 +152,22 @@ def _name(record: Any) -> dict[str, Any]:
 
 
 def _stored(result: Any) -> dict[str, Any]:
-    return {"outcome": result["outcome"], **_name(result["memory"]), "very_close_to": result["close_to"]}
+    return {
+        "outcome": result["outcome"],
+        **_name(result["memory"]),
+        "very_close_to": result["close_to"],
+        **_noticed(result, result["memory"]),
+    }
+
+
+def _changed(record: Any) -> dict[str, Any]:
+    return {**_name(record), **_noticed(record, record)}
+
+
+def _noticed(result: Any, record: Any) -> dict[str, Any]:
+    """What was done to the text that its writer may not expect."""
+    noticed = {"masked": result.get("masked"), "quarantined": record.get("quarantine")}
+    return {name: value for name, value in noticed.items() if value}
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -191,7 +206,7 @@ TOOLS: Mapping[str, Tool] = {
         UpdateMemory,
         "Correct or complete a memory; its URN stays. Only the fields given change. Fields as in remember.",
         scope=Scope.WRITE,
-        shown=_name,
+        shown=_changed,
         brief=True,
     ),
     "forget": Tool(

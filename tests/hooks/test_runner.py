@@ -23,7 +23,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 FIELDS = st.sampled_from(["hook_event_name", "session_id", "prompt", "prompt_id", "cwd", "source", "agent_id"])
-EVENTS = st.sampled_from(["UserPromptSubmit", "SessionStart", "Stop", ""])
+EVENTS = st.sampled_from(["UserPromptSubmit", "SessionStart", "SubagentStart", "Stop", ""])
 
 
 def hooked(runner: Runner, body: bytes) -> bytes:
@@ -37,9 +37,10 @@ def test_recorded_payloads_get_an_answer_in_the_clients_shape_or_none(
     assistant.remembers("hello there")
     event = payload(name)
     answer = assistant.answer(event)
-    speaks = "SessionStart" in name and not name.endswith(("resume", "fork"))
-    assert set(answer) == ({"hookSpecificOutput"} if speaks else set())
-    if speaks:
+    speaks = "start" in name.lower() and not name.endswith(("resume", "fork"))
+    key = "additionalContext" if name.startswith("copilot") else "hookSpecificOutput"
+    assert set(answer) == ({key} if speaks else set())
+    if "hookSpecificOutput" in answer:
         assert answer["hookSpecificOutput"]["hookEventName"] == event["hook_event_name"]
 
 

@@ -122,7 +122,8 @@ def test_what_is_kept_from_a_caller_is_not_given_away_by_storing_it_again(call: 
     stored = Assistant(call).record("remember", content=SECRET, sensitivity="normal")
     assert (stored["outcome"], stored["title"], stored["very_close_to"]) == ("already there", "", [])
     assert Assistant(call).record("remember", content=SECRET + " Really.")["very_close_to"] == []
-    assert call("search", query=SECRET)["results"][0]["sensitivity"] == "confidential"
+    levels = {one["content"]: one["sensitivity"] for one in call("search", query=SECRET)["results"]}
+    assert levels[SECRET] == "confidential"
 
 
 def test_an_assistant_cannot_be_talked_into_lowering_a_sensitivity(call: Call) -> None:

@@ -191,7 +191,7 @@ def test_inject_with_a_query_gives_finished_text_about_it_alone(call: Call, assi
     urn_of(call, LEDGER)
     text = assistant.text("inject_context", query="Deploys hang at forty percent unless the VPN is connected?")
     assert text.startswith("## Relevant Context: Deploys hang")
-    assert re.search(rf"\n\n\*\*VPN\*\* \(general, score: \d\.\d\d, \d{{4}}-\d\d-\d\d\) {urn}\n  {DEPLOY}", text)
+    assert re.search(rf"\n\n\*\*VPN\*\* \(general, score: \d\.\d\d, [-\d]{{10}}\) {urn} · by user\n  {DEPLOY}", text)
     assert LEDGER not in text
     assert assistant.text("inject_context", query="penguins of antarctica") == "No memory bears on this."
 

@@ -1,0 +1,18 @@
+"""OpenCode: its plugin, which memhook brings, speaks Claude Code's language and takes the context as plain text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memhook.hooks.adapters import claude
+from memhook.hooks.adapters.fields import Payload
+from memhook.hooks.events import Event
+
+NAME = "opencode"
+
+output_of = claude.output_of
+
+
+def event_of(payload: Payload, directory: str) -> Event | None:
+    event = claude.event_of(payload, directory)
+    return event and replace(event, client=NAME, part_limit=None)
