@@ -123,11 +123,11 @@ def run_setup(home: Path, tools: Path, directory: Path = ROOT) -> None:
 
 
 def test_hooks_json_names_two_entries_of_each_event_with_short_commands() -> None:
-    for event in ("SessionStart", "UserPromptSubmit"):
+    for event in ("SessionStart", "SubagentStart", "UserPromptSubmit"):
         (group,) = HOOKS[event]
         commands = [entry["command"] for entry in group["hooks"]]
         assert commands == [f'"${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event} {part}' for part in (1, 2)]
-    assert set(HOOKS) == {"SessionStart", "UserPromptSubmit"}
+    assert set(HOOKS) == {"SessionStart", "SubagentStart", "UserPromptSubmit"}
 
 
 def test_plugin_marketplace_launcher_and_package_are_of_one_version() -> None:
@@ -136,3 +136,17 @@ def test_plugin_marketplace_launcher_and_package_are_of_one_version() -> None:
     assert plugin["version"] == __version__
     assert f"\nversion={__version__}\n" in LAUNCH.read_text(encoding="utf-8")
     assert [(entry["name"], entry["source"]) for entry in market["plugins"]] == [(plugin["name"], "./")]
+
+
+@pytest.mark.parametrize("command", ["mcp", "why"])
+def test_a_command_runs_with_the_recorded_interpreter_or_the_one_on_the_path(
+    home: Path, tools: Path, command: str
+) -> None:
+    script(tools / "memhook", 'echo "on the path: $*"')
+    assert launch(home, tools, command, "--", "a prompt").stdout == f"on the path: {command} -- a prompt\n"
+    python = script(home / "python", 'echo "recorded: $*"')
+    (state(home) / "interpreter").write_text(f"{python}\n{LAUNCH}\n{__version__}\n", encoding="utf-8")
+    assert (
+        launch(home, tools, command, "--", "a prompt").stdout
+        == f"recorded: -P -E -m memhook.cli {command} -- a prompt\n"
+    )

@@ -32,6 +32,8 @@ def test_the_wheel_carries_client_graph_tokenizer_defaults_and_licences(wheel: P
         "memhook/resources/granite.onnx",
         "memhook/resources/minilm-tokenizer.json",
         "memhook/resources/default.toml",
+        "memhook/resources/launch.sh",
+        "memhook/resources/opencode.js",
     } <= names
     assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
     assert not any(name.startswith(("tests/", "scripts/", "config/")) for name in names)
@@ -75,5 +77,12 @@ def test_installed_in_a_clean_environment_it_serves_a_hook(wheel: Path, home: Pa
         recorded = (home / ".local/state/memhook/interpreter").read_text(encoding="utf-8").splitlines()
         assert Path(recorded[0]) == environment / "bin/python"
         assert Path(recorded[1]).is_relative_to(environment)
+        run("install", "claude", "--yes")
+        settings = json.loads((home / ".claude/settings.json").read_text(encoding="utf-8"))
+        command = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+        asked = json.dumps({**event, "session_id": "of an assistant"})
+        shell = ["/bin/sh", "-c", command]
+        said = subprocess.run(shell, input=asked, capture_output=True, text=True, check=True, env={"HOME": str(home)})
+        assert FACT in json.loads(said.stdout)["hookSpecificOutput"]["additionalContext"]
     finally:
         run("daemon", "stop")

@@ -1,0 +1,37 @@
+"""The small shell script that every assistant runs: it knows the interpreter, and what to do when that is gone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from memhook.daemon import hook_client
+from memhook.paths import Paths
+
+GONE = (
+    f"memhook: the Python it was switched on with is gone ({sys.executable}), so no memories are shown."
+    " Install memhook again and run: memhook install"
+)
+TEMPORARY = ("/archive-v", "/pipx/.cache/", "/.cache/uv/")
+
+
+def launcher_path(paths: Paths) -> Path:
+    return paths.data / "launch"
+
+
+def launcher_text() -> str:
+    """For the interpreter and the client of the environment that runs this, wherever it was installed by."""
+    text = files("memhook").joinpath("resources/launch.sh").read_text(encoding="utf-8")
+    return (
+        text.replace("@PYTHON@", shlex.quote(sys.executable))
+        .replace("@FOLDER@", shlex.quote(str(Path(hook_client.__file__).parent)))
+        .replace("@GONE@", shlex.quote(json.dumps({"systemMessage": GONE})))
+    )
+
+
+def is_temporary() -> bool:
+    """uvx and `pipx run` make environments that are cleaned away one day."""
+    return any(mark in sys.prefix for mark in TEMPORARY)

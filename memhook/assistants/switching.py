@@ -1,0 +1,194 @@
+"""Switching memhook on and off: first what would change, to be shown and confirmed, then the change itself."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from memhook.assistants.edits import Edit
+from memhook.assistants.known import Assistant, Where
+from memhook.assistants.launcher import launcher_text
+from memhook.assistants.records import Records, Written, digest_of, write_bytes
+from memhook.errors import InvalidInput
+
+NEW_FILE, PROGRAM = 0o644, 0o755
+BLANK = ("", "{}")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file as it is and as it shall be; None is no file. `original` is what memhook found there at first."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    original: bytes | None = None
+    mode: int = NEW_FILE
+
+    @property
+    def diff(self) -> str:
+        name, none = str(self.path), "/dev/null"
+        old, new = (none if content is None else name for content in (self.before, self.after))
+        lines = difflib.unified_diff(_lines(self.before), _lines(self.after), old, new)
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def owner_of(assistant: str, project: Path | None) -> str:
+    """Who has entries in a file: an assistant, in one project or everywhere."""
+    return f"{assistant}:{project}" if project else assistant
+
+
+def scope_of(owner: str) -> tuple[str, Path | None]:
+    name, _, project = owner.partition(":")
+    return name, Path(project) if project else None
+
+
+def switching_on(assistant: Assistant, where: Where, records: Records) -> list[Change]:
+    """What has to change so that memhook is on there; nothing when it is already."""
+    changes = (_added(edit, records) for edit in assistant.edits(where))
+    return [change for change in changes if change.after != change.before]
+
+
+def switching_off(assistant: Assistant, where: Where, records: Records) -> list[Change]:
+    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries."""
+    owner = owner_of(assistant.name, where.project)
+    changes = (_removed(edit, owner, records) for edit in _all_edits(assistant, where, records))
+    return [change for change in changes if change.after != change.before]
+
+
+def launcher_written(where: Where) -> list[Change]:
+    before, after = _content(where.launcher), launcher_text().encode()
+    return [Change(where.launcher, before, after, mode=PROGRAM)] if before != after else []
+
+
+def launcher_gone(where: Where) -> list[Change]:
+    before = _content(where.launcher)
+    return [Change(where.launcher, before, None)] if before is not None else []
+
+
+def switch_on(changes: Sequence[Change], owner: str, records: Records) -> None:
+    """The copy, the record and then the file, one after the other: whenever it stops, it can be put back."""
+    for change in changes:
+        before = records.files.get(str(change.path))
+        folders = [str(folder) for folder in change.path.parents if not folder.exists()]
+        records.files[str(change.path)] = Written(
+            owners=tuple(dict.fromkeys([*(before.owners if before else ()), owner])),
+            digest=digest_of(change.after or b""),
+            backup=records.keep(change.original, change.path.name) if change.original is not None else "",
+            made_folders=tuple(dict.fromkeys([*(before.made_folders if before else ()), *folders])),
+        )
+        records.save()
+        write(change)
+
+
+def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
+    for change in changes:
+        write(change)
+    after = {str(change.path): change.after for change in changes}
+    folders: list[str] = []
+    for path, written in list(records.files.items()):
+        if owner not in written.owners:
+            continue
+        left = written.without(owner)
+        if left.owners:
+            records.files[path] = left.now(after.get(path))
+            continue
+        del records.files[path]
+        folders += written.made_folders
+    records.save()
+    _remove_empty(folders)
+
+
+def write(change: Change) -> None:
+    if change.after is None:
+        change.path.unlink(missing_ok=True)
+    else:
+        write_bytes(change.path, change.after, change.mode)
+
+
+def owners(records: Records) -> list[str]:
+    """Where memhook was switched on by this command."""
+    return sorted({owner for written in records.files.values() for owner in written.owners})
+
+
+def is_on(assistant: Assistant, where: Where) -> bool:
+    """Whether its hooks are there, whoever put them there."""
+    hooks = assistant.edits(where)[0]
+    content = _content(hooks.path)
+    try:
+        return content is not None and hooks.is_in(content.decode())
+    except (InvalidInput, UnicodeDecodeError):
+        return False
+
+
+def _added(edit: Edit, records: Records) -> Change:
+    before = _content(edit.path)
+    with _told_of(edit.path):
+        text = (before or b"").decode()
+        after = edit.add(text)
+        rest = edit.remove(text)
+    written = records.files.get(str(edit.path))
+    if written is not None and before is not None and written.digest == digest_of(before):
+        original = records.kept(written)
+    elif rest == text:
+        original = before
+    else:  # entries of memhook's that nobody knows how they came: put back means without them
+        original = rest.encode() if rest else None
+    return Change(edit.path, before, after.encode(), original)
+
+
+def _removed(edit: Edit, owner: str, records: Records) -> Change:
+    before = _content(edit.path)
+    written = records.files.get(str(edit.path))
+    if before is None:
+        return Change(edit.path, None, None)
+    is_alone = written is not None and written.owners == (owner,)
+    if written is not None and is_alone and written.digest == digest_of(before):
+        return Change(edit.path, before, records.kept(written))
+    with _told_of(edit.path):
+        rest = edit.remove(before.decode())
+    is_ours = written is not None and is_alone and not written.backup
+    gone = (is_ours and rest.strip() in BLANK) or (not rest and bool(before))
+    return Change(edit.path, before, None if gone else rest.encode())
+
+
+def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator[Edit]:
+    """Also of files that the assistant's settings have left behind: those can at least be put back."""
+    edits = assistant.edits(where)
+    yield from edits
+    named = {str(edit.path) for edit in edits}
+    for path, written in records.files.items():
+        if owner_of(assistant.name, where.project) in written.owners and path not in named:
+            alike = next((edit for edit in edits if edit.path.name == Path(path).name), None)
+            yield Edit(Path(path), str, alike.remove if alike else str)
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Errors inside name the file."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8, so it is left as it is.", "Mend it first.") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error.message}", error.hint) from error
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _lines(content: bytes | None) -> list[str]:
+    return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _remove_empty(folders: Iterable[str]) -> None:
+    for folder in sorted(set(folders), key=len, reverse=True):
+        with suppress(OSError):
+            Path(folder).rmdir()

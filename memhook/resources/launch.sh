@@ -1,0 +1,37 @@
+#!/bin/sh
+# Written by `memhook install`, taken away by `memhook uninstall`.
+# launch EVENT PART --client NAME: hand the event on stdin to memhook; always exits 0.
+# launch mcp: the MCP server.
+
+run() { # PYTHON FOLDER ARGUMENT...
+  python=$1
+  folder=$2
+  shift 2
+  [ -x "$python" ] && [ -f "$folder/hook_client.py" ] || return 0
+  [ "$1" = mcp ] && exec "$python" -P -E -m memhook.cli "$@"
+  # Imported, not run by its path: so Python takes the compiled file and need not compile it for every prompt.
+  exec "$python" -I -S -c 'import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])' \
+    "$folder" "$@"
+}
+
+run @PYTHON@ @FOLDER@ "$@"
+
+# Gone, after an upgrade perhaps. The one that the daemon last ran with may be another, and so may be the one on PATH.
+case ${XDG_STATE_HOME:-} in /*) state=$XDG_STATE_HOME/memhook ;; *) state=${HOME:-/nonexistent}/.local/state/memhook ;; esac
+if { read -r recorded && read -r client; } 2>/dev/null <"$state/interpreter"; then
+  run "$recorded" "${client%/*}" "$@"
+fi
+if command -v memhook >/dev/null 2>&1; then
+  if [ "$1" = mcp ]; then
+    exec memhook "$@"
+  fi
+  memhook hook "$@" 2>/dev/null
+  case $? in 126 | 127) ;; *) exit 0 ;; esac
+fi
+
+[ "$1" = mcp ] && exit 1
+# Told once: the mark stays until memhook runs again.
+if mkdir -p "$state" 2>/dev/null && mkdir "$state/interpreter.gone" 2>/dev/null; then
+  printf '%s\n' @GONE@
+fi
+exit 0

@@ -1,0 +1,72 @@
+// Written by `memhook install`, taken away by `memhook uninstall`.
+// Hands the start of a session and each prompt to memhook, and what memhook remembers to the model.
+import { spawn } from "node:child_process"
+
+const LAUNCH = "@LAUNCH@"
+const SECONDS = 10
+
+function asked(payload) {
+  return new Promise((resolve) => {
+    const chunks = []
+    const child = spawn(LAUNCH, [payload.hook_event_name, "1", "--client", "opencode"], {
+      stdio: ["pipe", "pipe", "ignore"],
+    })
+    const timer = setTimeout(() => child.kill(), SECONDS * 1000)
+    child.on("error", () => resolve(""))
+    child.on("close", () => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")).hookSpecificOutput?.additionalContext ?? "")
+      } catch {
+        resolve("") // nothing to say
+      }
+    })
+    child.stdout.on("data", (chunk) => chunks.push(chunk))
+    child.stdin.on("error", () => {}) // it may have gone before it had read everything
+    child.stdin.end(JSON.stringify(payload))
+  })
+}
+
+export const Memhook = async ({ client, directory }) => {
+  const compacted = new Set()
+  const begun = new Set()
+
+  async function source(session) {
+    if (compacted.delete(session)) return "compact"
+    if (begun.has(session)) return ""
+    begun.add(session)
+    const { data } = await client.session.messages({ path: { id: session } })
+    return (data ?? []).some(({ info }) => info.role === "assistant") ? "" : "startup"
+  }
+
+  return {
+    event: async ({ event }) => {
+      if (event.type === "session.compacted") compacted.add(event.properties.sessionID)
+    },
+    "chat.message": async (input, output) => {
+      try {
+        const session = input.sessionID
+        const common = { session_id: session, cwd: directory, prompt_id: output.message.id }
+        const began = await source(session)
+        const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+        const texts = [
+          began && (await asked({ ...common, hook_event_name: "SessionStart", source: began })),
+          await asked({ ...common, hook_event_name: "UserPromptSubmit", prompt: prompt.join("\n") }),
+        ]
+        const last = output.parts.at(-1)?.id ?? "prt_"
+        texts.filter(Boolean).forEach((text, number) =>
+          output.parts.push({
+            id: `${last}memhook${number}`,
+            sessionID: session,
+            messageID: output.message.id,
+            type: "text",
+            text,
+            synthetic: true,
+          }),
+        )
+      } catch {
+        // a broken memhook must not break a prompt
+      }
+    },
+  }
+}
