@@ -18,7 +18,7 @@ from memhook.config_file import literal, value_from, with_value, without
 from memhook.errors import InvalidInput
 from memhook.hooks.limits import budget_note
 from memhook.paths import Paths, private_directory, write_private
-from memhook.settings import Settings, checked, setting_keys, value_of
+from memhook.settings import Settings, agent_keys, checked, is_setting, setting_keys, value_of
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
@@ -38,7 +38,8 @@ def config(args: Namespace, place: Place) -> int:
 
 def show(args: Namespace, place: Place) -> int:
     loaded = place.settings()
-    rows = [(key, value_of(loaded.settings, key), loaded.sources.get(key, "default")) for key in setting_keys()]
+    keys = (*setting_keys(), *agent_keys(loaded.settings))
+    rows = [(key, value_of(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
     if args.json:
         settings = {key: {"value": value, "source": source} for key, value, source in rows}
         say_json({"settings": settings, "problems": loaded.problems})
@@ -78,7 +79,7 @@ def unset(args: Namespace, place: Place) -> int:
         _known(args.key)
         warn(f"{args.key} is not set in {place.paths.config_file}.")
         return 0
-    if args.key in setting_keys():
+    if is_setting(args.key):
         say(f"{args.key} = {literal(value_of(place.settings().settings, args.key))}")
     return 0
 
@@ -115,7 +116,7 @@ def wanted_value(key: str, typed: str) -> Any:
 
 
 def _known(key: str) -> None:
-    if key not in setting_keys():
+    if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
 
 

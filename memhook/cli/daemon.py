@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from datetime import timedelta
 from typing import Any
 
 from memhook.cli.output import say, say_json
@@ -41,10 +42,23 @@ def status(args: Namespace, paths: Paths) -> int:
         say_json(state)
     else:
         say(f"The daemon is {summary(state)}.")
-        for name in ("version", "uptime_seconds", "requests", "last_error", "socket", "log"):
-            if state.get(name):
-                say(f"  {name.replace('_', ' '):<15} {state[name]}")
+        for name, value in _facts(state):
+            say(f"  {name:<11} {value}")
     return 0 if state["running"] else 1
+
+
+def _facts(state: dict[str, Any]) -> list[tuple[str, Any]]:
+    if not state["running"]:
+        return []
+    return [
+        ("version", state["version"]),
+        ("uptime", timedelta(seconds=round(state["uptime_seconds"]))),
+        ("memory", f"{state['memory_mb']} MB"),
+        ("requests", state["requests"]),
+        ("last error", state["last_error"] or "none"),
+        ("socket", state["socket"]),
+        ("log", state["log"]),
+    ]
 
 
 def daemon_state(paths: Paths) -> dict[str, Any]:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import subprocess
+import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from memhook import __version__
+from memhook.assistants.presence import presences
+from memhook.assistants.switching import launcher_written
+from memhook.cli import round_trip as trial
 from memhook.cli.daemon import daemon_state
+from memhook.cli.installing import where_of
 from memhook.cli.output import counted, say_json, say_wrapped
+from memhook.cli.pauses import current_pause
 from memhook.cli.place import Place
-from memhook.daemon import hook_client
+from memhook.cli.registration import EVENTS, INSTALL, registered
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
-from memhook.hooks.events import TRIAL_SESSION
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
+from memhook.paths import private_directory, refuse_foreign
 from memhook.settings import Settings
 
-ROUND_TRIP_SECONDS = 15
-PROMPT = "memhook doctor round trip"
+ENOUGH_ROOM = 200 << 20
+RECENTLY = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,10 @@ def doctor(args: Namespace, place: Place) -> int:
 
 def found(place: Place) -> Iterator[Finding]:
     """In the order in which one thing rests on another."""
-    checks: tuple[Check, ...] = (python, settings, folders, plugin, daemon, store, interpreter, round_trip)
+    checks: tuple[Check, ...] = (
+        *(python, packages, settings, folders, files, room, plugin, assistants, daemon),
+        *(store, health, hooks, interpreter, round_trip),
+    )
     for check in checks:
         try:
             yield from check(place)
@@ -64,6 +73,29 @@ def found(place: Place) -> Iterator[Finding]:
 def python(_place: Place) -> Iterator[Finding]:
     text = f"memhook {__version__}, Python {platform.python_version()} at {sys.executable}"
     yield Finding("python", sys.version_info >= (3, 11), text, "install Python 3.11 or newer")
+
+
+def packages(_place: Place) -> Iterator[Finding]:
+    """What memhook rests on, in the versions it was tested with."""
+    from packaging.requirements import Requirement  # noqa: PLC0415  no other command needs it
+
+    wanted = [Requirement(text) for text in metadata.requires("memhook") or ()]
+    needed = [one for one in wanted if one.marker is None or one.marker.evaluate()]
+    there = {one.name: _installed(one.name) for one in needed}
+    wrong = [f"{one} (found: {there[one.name] or 'none'})" for one in needed if there[one.name] not in one.specifier]
+    if wrong:
+        yield Finding(
+            "packages", False, f"not as tested: {', '.join(wrong)}", "pip install --upgrade --force-reinstall memhook"
+        )
+    else:
+        yield Finding("packages", True, f"lancedb {there['lancedb']}, fastembed {there['fastembed']}, all as tested")
+
+
+def _installed(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def settings(place: Place) -> Iterator[Finding]:
@@ -84,11 +116,36 @@ def folders(place: Place) -> Iterator[Finding]:
         yield Finding(
             "folders", False, f"the home cannot be written; state is kept in {place.paths.state}", "chmod u+w ~"
         )
-    for folder in (place.paths.data, place.paths.state):
+    private_directory(place.paths.state)
+    for folder in (place.paths.data, place.paths.store, place.paths.state):
+        refuse_foreign(folder)
         if folder.exists() and folder.stat().st_mode & 0o077:
             yield Finding("folders", False, f"{folder} is open to other users", f"chmod 700 {folder}")
-        else:
+        elif folder != place.paths.store:
             yield Finding("folders", True, f"{folder} is private")
+
+
+def files(place: Place) -> Iterator[Finding]:
+    """Those others could read, or have made."""
+    paths = place.paths
+    there = [file for file in (paths.socket, paths.ledger, paths.log, paths.daemon_lock) if file.exists()]
+    for file in there:
+        refuse_foreign(file)
+        if file.lstat().st_mode & 0o077:
+            yield Finding("files", False, f"{file} is open to other users", f"chmod 600 {file}")
+    for damaged in sorted(paths.backups.glob("damaged-*")):
+        yield Finding(
+            "files",
+            False,
+            f"files of the store were damaged; they are kept in {damaged}",
+            f"put a backup back (memhook restore FILE --replace) or, if nothing is missing: rm -r {damaged}",
+        )
+
+
+def room(place: Place) -> Iterator[Finding]:
+    free = shutil.disk_usage(place.paths.state).free
+    text = f"{free >> 20} MB are free"
+    yield Finding("disk", free > ENOUGH_ROOM, text, "make room: below 200 MB writing may fail")
 
 
 def plugin(place: Place) -> Iterator[Finding]:
@@ -97,6 +154,23 @@ def plugin(place: Place) -> Iterator[Finding]:
     if failure.exists():
         reason = failure.read_text(encoding="utf-8", errors="replace").strip()
         yield Finding("plugin", False, f"the plugin's set-up failed: {reason}", f"see {place.paths.state}/setup.log")
+
+
+def assistants(place: Place) -> Iterator[Finding]:
+    """In which memhook is on; twice in one means that one of the two stays silent, and two MCP servers."""
+    where = where_of(place, project=bool(place.project.id))
+    there = [one for one in presences(where) if one.ways]
+    for one in there:
+        ways = " and ".join(one.ways)
+        if len(one.ways) == 1:
+            yield Finding("assistants", True, f"memhook is on in {one.assistant.title} by {ways}")
+        else:
+            text = f"memhook is on in {one.assistant.title} by {ways}: one of them speaks, the other stays silent"
+            only_here = " --project" if "project" in one.ways and "plugin" not in one.ways else ""
+            yield Finding("assistants", False, text, f"memhook uninstall {one.assistant.name}{only_here}")
+    if any(way != "plugin" for one in there for way in one.ways) and launcher_written(where):
+        text = f"{where.launcher} does not start this memhook"
+        yield Finding("assistants", False, text, "memhook install")
 
 
 def daemon(place: Place) -> Iterator[Finding]:
@@ -119,9 +193,50 @@ def store(place: Place) -> Iterator[Finding]:
         yield Finding("model", False, report["embedding_problem"], mend)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
-    ledger = report["ledger"]
-    text = f"what was shown is recorded in {ledger}" if ledger else "the record of what was shown cannot be opened"
-    yield Finding("ledger", bool(ledger), text, f"see {place.paths.log}")
+
+
+def health(place: Place) -> Iterator[Finding]:
+    """Every row read, every index looked at, the ledger checked by SQLite itself."""
+    report: dict[str, Any] = place.call("health")
+    if report["damage"]:
+        yield Finding("index", False, report["damage"], "memhook restore --from-damaged")
+    elif report["missing_indexes"]:
+        missing = ", ".join(report["missing_indexes"])
+        yield Finding("index", False, f"not built yet: {missing}", "memhook daemon restart, then wait a few seconds")
+    else:
+        yield Finding(
+            "index", True, f"all rows are readable, in {report['fragments']} files and {report['versions']} versions"
+        )
+    digest = report["model_sha256"]
+    if digest:
+        yield Finding("model hash", True, f"sha256 {digest}, as expected")
+    problem = report["ledger_problem"]
+    yield Finding(
+        "ledger",
+        not problem,
+        problem or f"what was shown is recorded in {place.paths.ledger}",
+        f"rm {place.paths.ledger}* (what was shown is forgotten), then: memhook daemon restart",
+    )
+
+
+def hooks(place: Place) -> Iterator[Finding]:
+    """Each hook's registration, and when it last ran: an assistant memhook knows nothing of may run it too."""
+    last_runs: dict[str, str] = place.call("health")["last_runs"]
+    for event in EVENTS:
+        by = registered(event)
+        age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
+        ran = "has not run yet" if age is None else f"last ran {_ago(age)}"
+        is_well = bool(by) or (age is not None and age < RECENTLY)
+        where = f"is registered by {by}" if by else "is not registered in Claude Code's settings"
+        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", INSTALL)
+
+
+def _ago(age: timedelta) -> str:
+    seconds = max(0, round(age.total_seconds()))
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit} ago"
+    return f"{seconds} seconds ago"
 
 
 def interpreter(place: Place) -> Iterator[Finding]:
@@ -137,33 +252,15 @@ def interpreter(place: Place) -> Iterator[Finding]:
 
 
 def round_trip(place: Place) -> Iterator[Finding]:
-    """A real event by the real client, as an assistant sends it."""
+    """A real event by the real client, as an assistant sends it, about a memory that is there for it alone."""
     if not place.use_daemon:
         return
-    event = {
-        "hook_event_name": "UserPromptSubmit",
-        "session_id": TRIAL_SESSION,
-        "cwd": place.directory,
-        "prompt": PROMPT,
-    }
-    command = [sys.executable, "-I", "-S", str(hook_client.__file__), "UserPromptSubmit"]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(event).encode(), capture_output=True, timeout=ROUND_TRIP_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        yield Finding("hook", False, f"no answer in {ROUND_TRIP_SECONDS} seconds", "memhook daemon restart")
+    if current_pause(place) is not None:
+        yield Finding("round trip", True, "not tried: memhook is paused here")
         return
-    is_well = done.returncode == 0 and not done.stderr and _is_empty_or_json(done.stdout)
-    text = "a prompt goes through the hook and back" if is_well else f"the hook answered {done.stdout[:80]!r}"
-    yield Finding("hook", is_well, text, f"see {place.paths.log}")
-
-
-def _is_empty_or_json(output: bytes) -> bool:
-    try:
-        return not output.strip() or isinstance(json.loads(output), dict)
-    except ValueError:
-        return False
+    problem = trial.failure(place.paths, place.directory)
+    text = problem or "a temporary memory came back through the hook, and is gone again"
+    yield Finding("round trip", not problem, text, f"memhook daemon restart; if it stays so, see {place.paths.log}")
 
 
 def _line(finding: Finding) -> str:

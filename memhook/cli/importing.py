@@ -59,14 +59,18 @@ def entries_of(kind: Kind, data: bytes, name: str) -> list[Entry]:
 
 def folder_entries(folder: Path) -> Iterator[Entry]:
     """Every Markdown file below, in the order of their names; hidden ones are left alone."""
+    top = folder.resolve()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         if path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in inside.parts):
             try:
+                if not path.resolve().is_relative_to(top):  # the folder may be somebody else's, the file yours
+                    yield Entry(str(inside), None, "a link that leads out of the folder")
+                    continue
                 is_file, size = path.is_file(), path.stat().st_size
                 data = path.read_bytes() if is_file and size <= MAX_FILE_BYTES else b""
-            except OSError as error:
-                yield Entry(str(inside), None, f"cannot be read ({error.strerror})")
+            except (OSError, RuntimeError) as error:  # the latter for a loop of links
+                yield Entry(str(inside), None, f"cannot be read ({getattr(error, 'strerror', '') or error})")
                 continue
             if size > MAX_FILE_BYTES:
                 yield Entry(str(inside), None, f"larger than {MAX_FILE_BYTES >> 20} MB")

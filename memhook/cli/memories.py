@@ -1,4 +1,4 @@
-"""remember, get, search, list, edit, forget, mute, unmute."""
+"""remember, get, search, list, edit, forget, mute, unmute, release."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memhook.cli.editor import edited_text
+from memhook.cli.expunging import purge
 from memhook.cli.memory_options import given_conditions, given_fields
 from memhook.cli.output import is_terminal, say, say_json, warn
 from memhook.cli.place import Place
-from memhook.cli.views import show_found, show_in_list, show_stored, show_whole
+from memhook.cli.views import show_found, show_in_list, show_masked, show_stored, show_whole
 from memhook.errors import InvalidInput
 
 STORED_AS = {"stored": "Remembered", "already there": "Already remembered"}
@@ -26,6 +27,7 @@ def remember(args: Namespace, place: Place) -> int:
         say_json(answer)
     else:
         show_stored(STORED_AS[answer["outcome"]], answer["memory"])
+        show_masked(answer)
         for close in answer.get("close_to", ()):
             warn(f"Very close to it: {close['title']}  {close['urn']}")
     return 0
@@ -64,7 +66,9 @@ def list_(args: Namespace, place: Place) -> int:
     for record in page["memories"]:
         show_in_list(record)
     shown, total = args.offset + len(page["memories"]), page["total"]
-    if not total:
+    if not total and args.quarantined:
+        warn("Nothing is in quarantine.")
+    elif not total:
         warn('No memories. Add one: memhook remember "what is worth keeping"')
     elif shown < total and is_terminal():
         warn(f"{shown} of {total}. More: memhook list --offset {shown}")
@@ -88,10 +92,13 @@ def edit(args: Namespace, place: Place) -> int:
         say_json({"memory": record})
     else:
         show_stored("Changed", record)
+        show_masked(record)
     return 0
 
 
 def forget(args: Namespace, place: Place) -> int:
+    if args.purge:
+        return purge(args, place)
     if not args.yes and not _is_agreed(args, place):
         warn("Nothing forgotten.")
         return 1
@@ -119,6 +126,16 @@ def _muted(args: Namespace, place: Place, *, muted: bool) -> int:
         return 0
     for record in records:
         show_stored("Muted" if muted else "No longer muted", record)
+    return 0
+
+
+def release(args: Namespace, place: Place) -> int:
+    records = place.call("release", references=args.references)
+    if args.json:
+        say_json({"memories": records})
+        return 0
+    for record in records:
+        show_stored("Released", record)
     return 0
 
 

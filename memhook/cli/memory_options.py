@@ -87,6 +87,7 @@ def add_commands(commands: Commands) -> None:
     )
     listing.add_argument("--limit", type=_count, default=20, metavar="N", help="at most N (20)")
     listing.add_argument("--offset", type=_count, default=0, metavar="N", help="leave out the first N")
+    listing.add_argument("--quarantined", action="store_true", help="those kept from every assistant, with the reason")
     _add_conditions(listing)
     edit = command(
         commands,
@@ -104,9 +105,22 @@ def add_commands(commands: Commands) -> None:
         "forget",
         "forget memories; importing them again does not bring them back",
         "memhook forget urn:memhook:k3v9x2m4p7qa",
+        "A hash of the content stays, to recognise it. With --purge nothing stays: the\n"
+        "store is written anew without its old versions, and what was shown of it goes.",
     )
     forget.add_argument("references", metavar="URN", nargs="+")
+    forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
     forget.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    redact = command(
+        commands,
+        "redact",
+        "empty memories; the URN stays, and all they said is gone from memhook's files",
+        "memhook redact urn:memhook:k3v9x2m4p7qa",
+        "Title, content, summary, tags and source go, in old versions of the store and\n"
+        "in the record of what was shown as well. It cannot be undone.",
+    )
+    redact.add_argument("references", metavar="URN", nargs="+")
+    redact.add_argument("-y", "--yes", action="store_true", help="do not ask")
     mute = command(
         commands,
         "mute",
@@ -117,6 +131,14 @@ def add_commands(commands: Commands) -> None:
     mute.add_argument("references", metavar="URN", nargs="+")
     unmute = command(commands, "unmute", "let muted memories come up again", "memhook unmute urn:memhook:k3v9x2m4p7qa")
     unmute.add_argument("references", metavar="URN", nargs="+")
+    release = command(
+        commands,
+        "release",
+        "let quarantined memories come up after all",
+        "memhook release urn:memhook:k3v9x2m4p7qa",
+        "Read them first: memhook list --quarantined. They stay released until their\ntext is changed.",
+    )
+    release.add_argument("references", metavar="URN", nargs="+")
 
 
 def given_fields(args: Namespace, now: datetime) -> dict[str, Any]:
@@ -142,6 +164,7 @@ def given_conditions(args: Namespace, now: datetime) -> dict[str, Any]:
         "before": _when(args.before, now),
         "cursor": args.cursor,
         "ordering": getattr(args, "ordering", None),
+        "quarantined": getattr(args, "quarantined", False),
     }
     return {name: value for name, value in conditions.items() if value}
 

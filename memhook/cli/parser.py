@@ -11,11 +11,13 @@ from argparse import (
 from typing import NoReturn
 
 from memhook import __version__
+from memhook.assistants.known import KNOWN
 from memhook.cli import memory_options
 from memhook.cli.memory_options import Commands, command
 from memhook.mcp_server import main as mcp_main
 
 DESCRIPTION = "Memory for coding assistants: the right memories at the right moment,\nwithin a token budget."
+BUDGETS = (500, 1000, 2000, 4000)
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 EPILOG = """\
 examples:
@@ -42,11 +44,15 @@ def parser() -> ArgumentParser:
     memory_options.add_commands(commands)
     _add_context(commands)
     _add_transfer(commands)
+    _add_backup(commands)
     _add_insight(commands)
+    _add_eval(commands)
+    _add_projects(commands)
     _add_pauses(commands)
     _add_config(commands)
     _add_models(commands)
     _add_daemon(commands)
+    _add_assistants(commands)
     _add_others(commands)
     return top
 
@@ -112,7 +118,13 @@ def _add_transfer(commands: Commands) -> None:
         "What is bad is listed on stderr while the rest is stored; the exit code is 1\n"
         "then.",
     )
-    importing.add_argument("file", metavar="FILE", help="the file or folder, or - for stdin")
+    importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
+    importing.add_argument(
+        "--assistants",
+        action="store_true",
+        help="what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
+    )
+    importing.add_argument("-y", "--yes", action="store_true", help="do not ask")
     importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
     importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
     importing.add_argument("--dry-run", action="store_true", help="only show what would come in")
@@ -121,6 +133,31 @@ def _add_transfer(commands: Commands) -> None:
     )
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
     exporting.add_argument("--markdown", action="store_true", help="FILE is a folder, for a Markdown file each")
+
+
+def _add_backup(commands: Commands) -> None:
+    backup = command(
+        commands,
+        "backup",
+        "write everything memhook keeps into one file",
+        "memhook backup memhook-2026-02-14.zip",
+        "Memories with their vectors, the traces of forgotten ones, the record of what\n"
+        "was shown, and your settings; consistent also while something is written.",
+    )
+    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("--replace", action="store_true", help="in place of a file that is there")
+    restore = command(
+        commands,
+        "restore",
+        "put a backup back, or rebuild a damaged store",
+        "memhook restore memhook-2026-02-14.zip",
+        "Your settings come back where there are none. The daemon is stopped; the next\n"
+        "prompt starts it. With --from-damaged what can be read of the store becomes a\n"
+        "new one, the rest is counted, and the damaged one is kept.",
+    )
+    restore.add_argument("file", metavar="FILE", nargs="?")
+    restore.add_argument("--replace", action="store_true", help="replace what is there; a copy of it is kept")
+    restore.add_argument("--from-damaged", action="store_true", help="rebuild the store from what is readable")
 
 
 def _add_insight(commands: Commands) -> None:
@@ -143,6 +180,81 @@ def _add_insight(commands: Commands) -> None:
     )
     stats.add_argument("--days", type=_days, metavar="N", help="the last N days; without it, all that is recorded")
     stats.add_argument("--project", action="store_true", help="only this project")
+
+
+def _add_eval(commands: Commands) -> None:
+    evaluation = command(
+        commands,
+        "eval",
+        "measure on memories and prompts of your own what the prompt hook finds",
+        "memhook eval my-set --baseline",
+        "DIR holds memories.jsonl, lines {id, text, title?, created?, namespace?}, and\n"
+        "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?}; an empty gold\n"
+        "says that nothing answers the prompt. They go into a throw-away store; nothing\n"
+        "of it is recorded.",
+    )
+    evaluation.add_argument("folder", metavar="DIR")
+    evaluation.add_argument(
+        "--budgets", type=_budgets, metavar="N,N", default=BUDGETS, help="in tokens (500,1000,2000,4000)"
+    )
+    evaluation.add_argument(
+        "--detail", choices=("preview", "cascade", "full", "pack"), help="how much is shown (setting hooks.detail)"
+    )
+    evaluation.add_argument("--baseline", action="store_true", help="plain BM25, vectors and their fusion beside it")
+    evaluation.add_argument(
+        "--within-namespace", action="store_true", help="a query's namespace is the project it is asked in"
+    )
+    evaluation.add_argument("--sample", type=_prompts, metavar="N", help="only N of the prompts")
+    evaluation.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+
+
+def _budgets(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(_tokens(part.strip()) for part in text.split(",")))
+
+
+def _prompts(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ArgumentTypeError(f"{text!r} is not a number of prompts")
+    return int(text)
+
+
+def _add_projects(commands: Commands) -> None:
+    projects = command(
+        commands,
+        "projects",
+        "the projects there are, and mending them",
+        "memhook projects",
+        "A project is known by its git remote, else by its main worktree, a root marker\n"
+        "or its directory. It is named by its id, by its name, as a directory or as here.",
+    )
+    actions: Commands = projects.add_subparsers(dest="action", metavar="ACTION")
+    merge = command(
+        actions,
+        "merge",
+        "make the first part of the second, its later sessions too",
+        "memhook projects merge /home/me/old-name here",
+        "Every memory keeps its URN.",
+    )
+    merge.add_argument("source", metavar="A")
+    merge.add_argument("target", metavar="B")
+    split = command(
+        actions,
+        "split",
+        "let later sessions of a merged one be its own again",
+        "memhook projects split /home/me/old-name",
+    )
+    split.add_argument("source", metavar="A")
+    move = command(
+        actions,
+        "move",
+        "move memories to another project, or make them global",
+        "memhook projects move urn:memhook:k3v9x2m4p7qa --to global",
+    )
+    move.add_argument("references", metavar="URN", nargs="*")
+    move.add_argument("--from", dest="source", metavar="PROJECT", default="", help="all memories of this project")
+    move.add_argument("--to", dest="target", metavar="PROJECT", required=True, help="its id, here or global")
+    for one in (merge, move):
+        one.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
 def _add_pauses(commands: Commands) -> None:
@@ -222,6 +334,44 @@ def _add_daemon(commands: Commands) -> None:
     command(actions, "status", "whether it runs (exit code 0) or not (1)", "memhook daemon status --json")
 
 
+def _add_assistants(commands: Commands) -> None:
+    install = command(
+        commands,
+        "install",
+        "switch memhook on in the assistants: their hooks and the MCP server",
+        "memhook install claude codex",
+        "Without a name: in those found on this machine. It shows what will be written\n"
+        "where and asks. Other settings and comments stay; a copy of each file is kept.\n"
+        "Then it asks whether to import what the assistants keep (not with --yes).",
+        json=False,
+    )
+    uninstall = command(
+        commands,
+        "uninstall",
+        "switch memhook off again, each file as it was before",
+        "memhook uninstall --dry-run",
+        "A file that was changed since loses memhook's entries only. Your memories stay.",
+        json=False,
+    )
+    uninstall.add_argument("--purge", action="store_true", help="delete the memories, settings and records too")
+    for added in (install, uninstall):
+        added.add_argument(
+            "assistants", metavar="NAME", nargs="*", choices=_NoneOrSome(KNOWN), help=f"of {', '.join(KNOWN)}"
+        )
+        added.add_argument("--project", action="store_true", help="only in the project you are in")
+        added.add_argument("--dry-run", action="store_true", help="only print the difference it would make")
+        added.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+
+class _NoneOrSome(tuple[str, ...]):
+    """Choices for as many names as one likes: argparse looks for the empty list among them, too."""
+
+    __slots__ = ()
+
+    def __contains__(self, given: object) -> bool:
+        return given == [] or super().__contains__(given)
+
+
 def _add_others(commands: Commands) -> None:
     command(commands, "status", "project, memories, model, budget and daemon on one screen", "memhook status")
     command(
@@ -240,6 +390,7 @@ def _add_others(commands: Commands) -> None:
     )
     hook.add_argument("event", metavar="EVENT", nargs="?")
     hook.add_argument("part", metavar="PART", nargs="?")
+    hook.add_argument("--client", metavar="NAME", help="the assistant, where it cannot be recognised")
     completion = command(
         commands,
         "completion",

@@ -11,6 +11,7 @@ from memhook.errors import InvalidInput
 from memhook.paths import PROJECT_FILE, Paths, user_paths
 from memhook.settings import Loaded, load_settings
 from memhook.store.project import Project, project_of
+from memhook.store.project_aliases import ProjectAliases
 
 
 class Place:
@@ -26,7 +27,7 @@ class Place:
 
     @cached_property
     def project(self) -> Project:
-        return project_of(self.directory)
+        return ProjectAliases(self.paths).resolved(project_of(self.directory, os.environ.get("CLAUDE_PROJECT_DIR", "")))
 
     def project_asked_for(self) -> Project:
         """For `--project`, which makes no sense outside one."""

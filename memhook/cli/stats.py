@@ -44,6 +44,8 @@ def _spending(report: Mapping[str, Any]) -> Iterable[str]:
     ):
         values = report[key]
         yield f"              {values['p50']:>6} {values['p95']:>6}  {name}"
+    if used_up := report["sessions_used_up"]:
+        yield f"sessions that used up their budget (session_max_tokens): {used_up}"
 
 
 def _surfaced(report: Mapping[str, Any]) -> Iterable[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from memhook import __version__
+from memhook.assistants.presence import presences
 from memhook.cli.daemon import daemon_state, summary
+from memhook.cli.installing import where_of
 from memhook.cli.output import say, say_json, say_title
 from memhook.cli.pauses import as_json, current_pause, told
 from memhook.cli.place import Place
@@ -43,7 +46,8 @@ def where_you_are(_args: Namespace, place: Place) -> int:
 
 def status(args: Namespace, place: Place) -> int:
     pause = as_json(current_pause(place))
-    report = {"version": __version__, **place.call("status"), "paused": pause, "daemon": daemon_state(place.paths)}
+    state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
+    report = {"version": __version__, **place.call("status"), **state}
     if args.json:
         say_json(report)
         return 0
@@ -52,7 +56,10 @@ def status(args: Namespace, place: Place) -> int:
         f"project   {_project(report['project_name'], report['project'])}",
         f"memories  {report['memories']}",
         *_by_project(report),
+        *_quarantined(report),
+        f"on in     {_on_in(report)}",
         f"hooks     {_hooks(place)}",
+        f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"budget    {report['max_tokens']} tokens for an event",
         f"store     {report['store']}",
@@ -85,6 +92,33 @@ def _by_project(report: Mapping[str, Any]) -> list[str]:
     rest = sum(count for _, count in others[OTHER_PROJECTS:])
     rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
     return [f"          {count:>6}  {collapsed(name)}" for name, count in rows]
+
+
+def _quarantined(report: Mapping[str, Any]) -> list[str]:
+    count = report["quarantined"]
+    return [f"          {count:>6}  in quarantine: memhook list --quarantined"] if count else []
+
+
+def _assistants(place: Place) -> list[dict[str, Any]]:
+    where = where_of(place, project=bool(place.project.id))
+    return [
+        {"name": one.assistant.name, "title": one.assistant.title, "found": one.found, "ways": list(one.ways)}
+        for one in presences(where)
+    ]
+
+
+def _on_in(report: Mapping[str, Any]) -> str:
+    """The assistants in which memhook is on, and by what."""
+    on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
+    return ", ".join(on) or "no assistant yet: memhook install"
+
+
+def _last_run(report: Mapping[str, Any]) -> str:
+    if not report["last_runs"]:
+        return "none yet"
+    run = report["last_runs"][0]
+    at = datetime.fromisoformat(run["at"]).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return f"{at} by {run['client']}: {run['event']}, {collapsed(run['outcome'])}, {run['milliseconds']:.0f} ms"
 
 
 def _hooks(place: Place) -> str:

@@ -13,16 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, BinaryIO, NoReturn, cast
+from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
-from memhook.cli import importing
+from memhook.cli import assistants, importing
+from memhook.cli.asking import answer_to
 from memhook.cli.exporting import export_folder
 from memhook.cli.output import counted, json_text, say, say_json, warn
 from memhook.cli.place import Place
 from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
+from memhook.store.project import project_of
+from memhook.store.project_aliases import ProjectAliases
 
 BATCH_LINES = 64
 BATCH_BYTES = 4 << 20
@@ -40,6 +43,13 @@ class Tally:
     bad: list[Line] = field(default_factory=list)
     foreseen: list[tuple[str, ...]] = field(default_factory=list)
     told: int = 0
+    masked: int = 0
+    quarantined: int = 0
+
+    def add(self, answer: Mapping[str, Any]) -> None:
+        self.outcomes.update(answer["outcomes"])
+        self.masked += answer.get("masked", 0)
+        self.quarantined += answer.get("quarantined", 0)
 
     def tell_bad_lines(self) -> None:
         """Those not told yet, by number: what is not text was found before the rest of its batch was read."""
@@ -51,6 +61,10 @@ class Tally:
 
 
 def import_(args: Namespace, place: Place) -> int:
+    if args.assistants:
+        return import_assistants(args, place)
+    if args.file is None:
+        raise InvalidInput("What to import is not said.", "Give a file, a folder, - for stdin, or --assistants.")
     if args.project:
         place.project_asked_for()
     if Path(args.file).is_dir():
@@ -65,12 +79,61 @@ def import_(args: Namespace, place: Place) -> int:
         return _import_lines(args, place, file)
 
 
+def import_assistants(args: Namespace, place: Place) -> int:
+    """What assistants keep in files of their own, as far as the user names or confirms it."""
+    kept = assistants.of_assistant(_kept(place), args.file or "")
+    if args.json and not (args.yes or args.dry_run):
+        say_json({"found": [_named(one) for one in kept]})
+        return 0
+    if not kept:
+        warn("Assistants keep nothing here that memhook could read.")
+        return 0
+    if not (args.yes or args.dry_run):
+        _list_kept(kept)
+        answer = answer_to("Import it? y for all, numbers (1,3-5) for some [N]", "nothing is imported")
+        kept = assistants.chosen(kept, answer)
+        if not kept:
+            warn("Nothing imported.")
+            return 1
+    return _import_entries(args, place, [entry for one in kept for entry in one.entries])
+
+
+def offer_assistants(place: Place, *, yes: bool = False) -> int:
+    """For whoever sets memhook up: ask, and import what is agreed to. Where there is nothing, nothing is said."""
+    if not _kept(place):
+        return 0
+    say("This is what your assistants keep already:")
+    return import_assistants(
+        Namespace(file=None, yes=yes, json=False, dry_run=False, project=False, again=False), place
+    )
+
+
+def _kept(place: Place) -> list[assistants.Kept]:
+    aliases = ProjectAliases(place.paths)
+    return assistants.kept_by_assistants(
+        place.project, os.environ, lambda directory: aliases.resolved(project_of(directory))
+    )
+
+
+def _list_kept(kept: Sequence[assistants.Kept]) -> None:
+    width = max(len(one.shown_path) for one in kept)
+    for number, one in enumerate(kept, start=1):
+        where = one.project.name if one.project.id else "global"
+        size = f"{one.size / 1000:.1f} kB"
+        warn(f"{number:>3}  {one.assistant:<8}  {one.shown_path:<{width}}  {size:>9}  {counted(one.memories)}, {where}")
+
+
+def _named(one: assistants.Kept) -> dict[str, object]:
+    facts = {"assistant": one.assistant, "path": str(one.path), "bytes": one.size}
+    return {**facts, "memories": one.memories, "project": one.project.id}
+
+
 def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
     tally = Tally()
     with _progress(file) as bar:
         for batch in batches(good_lines(file, tally, bar)):
             answer = place.call("import_lines", lines=batch, **_mode(args))
-            tally.outcomes.update(answer["outcomes"])
+            tally.add(answer)
             tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
             tally.bad.extend((number, reason) for number, reason in answer["bad"])
             tally.tell_bad_lines()
@@ -84,7 +147,7 @@ def _import_entries(args: Namespace, place: Place, entries: Sequence[importing.E
     bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
     for batch in batches(importing.as_lines(entries)):
         answer = place.call("import_lines", lines=batch, update=True, **_mode(args))
-        tally.outcomes.update(answer["outcomes"])
+        tally.add(answer)
         tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]
         bad += [(number, reason) for number, reason in answer["bad"]]
     told = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
@@ -167,6 +230,7 @@ def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) 
     if args.json:
         named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
         entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
+        named |= {"masked": tally.masked, "quarantined": tally.quarantined}
         say_json({**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})})
         return 1 if bad else 0
     for where, what, title in tally.foreseen:
@@ -174,6 +238,10 @@ def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) 
     shown = {outcome: count for outcome, count in counts.items() if count or outcome != "updated"}
     total = ", ".join(f"{outcome} {count}" for outcome, count in shown.items())
     say(f"{'would be ' if args.dry_run else ''}{total}, bad lines {len(bad)}")
+    if tally.masked:
+        warn(f"{counted(tally.masked)} held secrets, which {'would be' if args.dry_run else 'were'} masked.")
+    if tally.quarantined:
+        warn(f"In quarantine: {counted(tally.quarantined)}. See: memhook list --quarantined")
     if counts["forgotten before"]:
         warn("What was forgotten before stays so. To bring it back: memhook import --again")
     return 1 if bad else 0

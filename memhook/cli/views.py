@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 
 
 def show_whole(record: Record) -> None:
-    say_title(record["title"])
+    say_title(_title(record))
     say(record["urn"], _key_facts(record))
     for name in ("tags", "related", "source"):
         if value := record[name]:
@@ -29,28 +29,45 @@ def show_whole(record: Record) -> None:
         say(f"superseded by: {URN_PREFIX}{record['superseded_by']}")
     if record["aliases"]:
         say(f"also called: {_joined(record['aliases'])}")
+    if record.get("quarantine"):
+        say(f"QUARANTINED: it {record['quarantine']}. What follows is for your eyes, not an instruction to anybody.")
     say("")
     say_wrapped(record["content"].strip("\n"))
 
 
 def show_in_list(record: Record) -> None:
-    say_title(record["title"])
+    say_title(_title(record))
     say_wrapped(f"  {record['urn']}  {_key_facts(record)}{_tags(record)}")
+    if record.get("quarantine"):
+        say_wrapped(f"  quarantined: it {record['quarantine']}. To let it through: memhook release {record['urn']}")
 
 
 def show_found(record: Record) -> None:
-    say_title(record["title"], before=f"{record['score']:.2f}  ")
+    say_title(_title(record), before=f"{record['score']:.2f}  ")
     say_wrapped(f"      {record['urn']}  {_key_facts(record)}{_tags(record)}")
     say_wrapped(shortened(collapsed(record["content"]), EXCERPT_CHARS), indent="      ")
 
 
 def show_stored(what: str, record: Record) -> None:
-    say_title(record["title"], before=f"{what}: ")
+    say_title(_title(record), before=f"{what}: ")
     say(f"{record['urn']}  {_home(record)}")
     if record["expires"] and _is_past(record["expires"]):
         say(f"expires: {_moment(record['expires'])}, so no assistant is shown it")
     if record["muted"]:
         say("muted, so no assistant is shown it")
+    if record.get("quarantine"):
+        say(f"quarantined, so no assistant is shown it: it {record['quarantine']}")
+        say(f"If that is a mistake: memhook release {record['urn']}")
+
+
+def show_masked(answer: Record) -> None:
+    """The user should know that what they gave is not what is kept."""
+    if kinds := answer.get("masked"):
+        say(f"masked before it was stored: {', '.join(kinds)}")
+
+
+def _title(record: Record) -> str:
+    return "(redacted)" if record["redacted"] else str(record["title"])
 
 
 def _key_facts(record: Record) -> str:

@@ -18,6 +18,7 @@ BAR = 30
 LABEL = 11
 MARGIN = " " * 8
 BELOW_RELEVANCE = "below relevance"
+SPENT = "session budget used up"
 
 Report = Mapping[str, Any]
 
@@ -53,6 +54,9 @@ def _summary(report: Report) -> Iterator[str]:
     if report["relevance"] and report["relevance"]["best"] is not None:
         yield from _row("relevance", _standing(report["relevance"]))
     yield from _row("budget", f"{_bar(report['tokens'], report['budget'])} tokens")
+    if spent := report["session_budget"]["spent"]:
+        until = ": silent until the context is compacted or cleared" if report["outcome"] == SPENT else ""
+        yield from _row("in all", f"{spent} of {report['session_budget']['of']} tokens (session_max_tokens){until}")
     yield from _row("time", _times(report["milliseconds"]))
     if report["withheld"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in report["withheld"].items())

@@ -34,6 +34,7 @@ NOTE: dict[str, Any] = {
     "supersedes": [],
     "superseded_by": "",
     "aliases": [],
+    "quarantine": "",
 }
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,15 @@ def test_edit_opens_the_file_and_tells_what_is_wrong_with_it(
     result = cli("config", "edit")
     assert result.code == 1
     assert "max_tokens = 0" in result.err
+
+
+def test_a_type_of_subagent_is_set_shown_and_unset(cli: Cli, home: Path) -> None:
+    assert cli("config", "set", "agents.frontend.namespaces", "frontend,shared").code == 0
+    assert cli("config", "set", "agents.team.ui.max_tokens", "1000").out == "agents.team.ui.max_tokens = 1000\n"
+    written = tomllib.loads((home / ".config/memhook/config.toml").read_text(encoding="utf-8"))
+    assert written == {"agents": {"frontend": {"namespaces": ["frontend", "shared"]}, "team.ui": {"max_tokens": 1000}}}
+    assert "agents.team.ui.max_tokens" in cli("config", "show").out
+    assert cli("config", "get", "agents.frontend.max_tokens").out == "4000\n"
+    assert cli("config", "unset", "agents.team.ui.max_tokens").code == 0
+    assert "team.ui" not in cli("config", "show").out
+    assert "agents.x.colour" in cli("config", "set", "agents.x.colour", "red").err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,17 @@ def test_a_folder_of_markdown_goes_out_and_comes_back_as_it_was(
 )
 def test_what_a_file_is_shows_in_its_first_lines(head: bytes, name: str, kind: Kind) -> None:
     assert kind_of(head, name) is kind
+
+
+def test_a_link_out_of_the_folder_is_not_followed_and_a_pipe_not_waited_for(cli: Cli, notes: Path) -> None:
+    private = notes.parent / "private.md"
+    private.write_text("the key to everything")
+    (notes / "innocent.md").symlink_to(private)
+    (notes / "loop.md").symlink_to(notes / "loop.md")
+    (notes / "same.md").symlink_to(notes / "deep" / "vpn.md")
+    os.mkfifo(notes / "pipe.md")
+    result = cli("import", str(notes), "--json").json
+    reasons = {one["entry"]: one["reason"] for one in result["bad_lines"]}
+    assert reasons["innocent.md"] == "a link that leads out of the folder"
+    assert "loop.md" in reasons
+    assert cli("search", "key to everything", "--json").json["results"][0]["content"] != "the key to everything"

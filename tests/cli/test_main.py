@@ -30,6 +30,7 @@ def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.Mo
     config, daemon = ("show", "get", "set", "unset", "path", "edit"), ("start", "stop", "restart", "status")
     names = [[name] for name in COMMANDS if name] + [["hook"], ["models", "list"], ["models", "pull"]]
     names += [["config", action] for action in config] + [["daemon", action] for action in daemon]
+    names += [["projects", action] for action in ("merge", "split", "move")]
     for name in names:
         shown = cli(*name, "--help")
         assert shown.code == 0

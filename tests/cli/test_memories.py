@@ -318,3 +318,49 @@ def test_mute_and_unmute_say_what_they_did(engine: Engine, cli: Cli) -> None:
 def test_a_muted_memory_is_marked(engine: Engine, cli: Cli) -> None:
     engine.answers["get"] = [NOTE | {"muted": True}]
     assert " · muted\n" in cli("get", "x").out
+
+
+EXPUNGED = {
+    "memories": ["urn:memhook:k3v9x2m4p7qa"],
+    "shown_in": 2,
+    "copies": ["/backups/one"],
+    "deleted_copies": ["/backups/three"],
+    "unreadable_copies": ["/backups/two"],
+    "same_content": ["urn:memhook:aaaaaaaaaaaa"],
+}
+
+
+@pytest.mark.parametrize(("command", "method"), [(["redact"], "redact"), (["forget", "--purge"], "purge")])
+def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
+    engine: Engine, cli: Cli, in_terminal: io.StringIO, command: list[str], method: str
+) -> None:
+    engine.answers[method] = EXPUNGED
+    in_terminal.write("n\ny\n")
+    in_terminal.seek(0)
+    refused = cli(*command, "k3v9x2m4p7qa")
+    assert (refused.code, engine.asked) == (1, [])
+    assert "cannot be undone" in refused.err
+    done = cli(*command, "k3v9x2m4p7qa")
+    assert engine.asked == [(method, {"references": ["k3v9x2m4p7qa"]})]
+    assert "ed: urn:memhook:k3v9x2m4p7qa\n  the store was written anew" in done.out
+    assert "taken out of 2 recorded answers" in done.out
+    assert "/backups/one" in done.out
+    assert "deleted the copy /backups/three: it is damaged" in done.out
+    assert "/backups/two" in done.err
+    assert "urn:memhook:aaaaaaaaaaaa" in done.err
+    assert cli(*command, "k3v9x2m4p7qa", "--yes", "--json").json == EXPUNGED
+
+
+@pytest.mark.parametrize("command", [["redact"], ["forget", "--purge"]])
+def test_without_a_terminal_nothing_is_gone_for_good_unless_yes_is_said(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    refused = cli(*command, "k3v9x2m4p7qa")
+    assert (refused.code, engine.asked) == (1, [])
+    assert "--yes" in refused.err
+
+
+def test_a_redacted_memory_says_so(engine: Engine, cli: Cli) -> None:
+    engine.answers["get"] = [{**NOTE, "redacted": True, "title": "", "content": "", "summary": "", "tags": []}]
+    assert cli("get", "k3v9x2m4p7qa").out.startswith("(redacted)\nurn:memhook:k3v9x2m4p7qa\n")

@@ -17,6 +17,7 @@ STATS: dict[str, Any] = {
     "tokens_per_injection": {"p50": 180, "p95": 900},
     "sessions": 12,
     "tokens_per_session": {"p50": 1200, "p95": 3100},
+    "sessions_used_up": 1,
     "surfaced": 31,
     "surfaced_most": [{"urn": "urn:memhook:k3v9x2m4p7qa", "title": "Replica lag " * 9, "times": 14}],
     "never_surfaced": 60,
@@ -33,6 +34,7 @@ def test_stats_fit_a_screen(engine: Engine, cli: Cli) -> None:
     assert "                1200   3100  a session, of 12\n" in out
     assert "      14  urn:memhook:k3v9x2m4p7qa  Replica lag" in out
     assert "never surfaced: 60 memories, 1 of them\n" in out
+    assert "sessions that used up their budget (session_max_tokens): 1\n" in out
     assert max(map(len, out.splitlines())) <= 80
     assert len(out.splitlines()) <= 24
     assert cli("stats", "--json").json == STATS

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 from memhook import __version__
 from memhook.cli import daemon as daemon_command
 from memhook.cli import doctor
-from memhook.cli.place import Place
 from memhook.daemon import hook_client
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths
@@ -23,6 +23,7 @@ STATUS: dict[str, Any] = {
     "store": "/data/store",
     "memories": 60,
     "by_project": {"": 10, "github.com/a/b": 20, **{f"p{number}": number for number in range(1, 8)}},
+    "quarantined": 0,
     "model": "granite-embedding-30m-english",
     "configured_model": "granite-embedding-30m-english",
     "embedding_problem": "",
@@ -30,8 +31,35 @@ STATUS: dict[str, Any] = {
     "renewal": None,
     "max_tokens": 4000,
     "ledger": "/state/ledger.sqlite3",
+    "last_runs": [
+        {
+            "at": "2026-02-14T09:30:00+00:00",
+            "client": "codex",
+            "event": "UserPromptSubmit",
+            "outcome": "shown",
+            "milliseconds": 51.4,
+        }
+    ],
 }
-DAEMON = {"pid": 42, "version": __version__, "memory_mb": 300, "last_error": "", "uptime_seconds": 5.0}
+HEALTH: dict[str, Any] = {
+    "damage": "",
+    "missing_indexes": [],
+    "fragments": 3,
+    "versions": 7,
+    "model_sha256": "6a1cc24734a5",
+    "ledger_problem": "",
+    "last_runs": {"UserPromptSubmit": "2026-02-14T09:30:00+00:00"},
+}
+DAEMON = {
+    "pid": 42,
+    "version": __version__,
+    "memory_mb": 300,
+    "requests": 7,
+    "last_error": "",
+    "uptime_seconds": 3725.4,
+    "socket": "/state/daemon.sock",
+    "log": "/state/memhook.log",
+}
 
 
 @pytest.fixture
@@ -77,6 +105,8 @@ def test_status_is_one_screen(engine: Engine, cli: Cli, running: dict[str, Any])
     assert "     7  p7\n" in out
     assert "     3  in other projects\n" in out
     assert "budget    4000 tokens" in out
+    assert "on in     no assistant yet: memhook install\n" in out
+    assert " by codex: UserPromptSubmit, shown, 51 ms\n" in out
     shown = cli("status", "--json").json
     assert shown["daemon"] == {"running": True, **DAEMON}
     assert shown["memories"] == 60
@@ -98,8 +128,20 @@ def test_status_says_how_far_another_model_is(engine: Engine, cli: Cli, running:
 
 
 def test_daemon_status_tells_by_exit_code_whether_it_runs(cli: Cli, running: dict[str, Any]) -> None:
-    assert cli("daemon", "status").code == 0
-    assert cli("daemon", "status", "--json").json["pid"] == 42
+    shown = cli("daemon", "status")
+    assert shown.code == 0
+    assert [line.split(maxsplit=1) for line in shown.out.splitlines()[1:5]] == [
+        ["version", __version__],
+        ["uptime", "1:02:05"],
+        ["memory", "300 MB"],
+        ["requests", "7"],
+    ]
+    assert "process 42" in shown.out
+    assert "last error  none\n" in shown.out
+    running["last_error"] = "OSError: no room"
+    assert "last error  OSError: no room\n" in cli("daemon", "status").out
+    shown_json = cli("daemon", "status", "--json").json
+    assert {"pid", "version", "uptime_seconds", "memory_mb", "requests", "last_error"} <= shown_json.keys()
 
 
 def test_daemon_status_without_a_daemon(cli: Cli) -> None:
@@ -123,12 +165,13 @@ def test_start_and_restart_say_what_they_did(
 
 
 @pytest.fixture
-def healthy(engine: Engine, running: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Engine:
-    engine.answers["status"] = STATUS
+def healthy(engine: Engine, running: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    engine.answers |= {"status": STATUS, "health": HEALTH}
     paths = user_paths()
     paths.interpreter.write_text(f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
-    answer = subprocess.CompletedProcess([], 0, b"", b"")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: answer)
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text('{"enabledPlugins": {"memhook@memhook": true}}')
+    monkeypatch.setattr(doctor.trial, "failure", lambda *_: "")
     return engine
 
 
@@ -139,7 +182,26 @@ def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> No
     shown = cli("doctor", "--json").json
     assert shown["ok"] is True
     names = {check["name"] for check in shown["checks"]}
-    assert names == {"python", "settings", "folders", "daemon", "store", "model", "ledger", "launcher", "hook"}
+    assert names == {
+        *(
+            "python",
+            "packages",
+            "settings",
+            "folders",
+            "disk",
+            "assistants",
+            "daemon",
+            "store",
+            "index",
+            "model",
+            "model hash",
+        ),
+        *("ledger", "hook SessionStart", "hook UserPromptSubmit", "launcher", "round trip"),
+    }
+    by_name = {check["name"]: check["message"] for check in shown["checks"]}
+    assert by_name["hook SessionStart"] == "is registered by the plugin memhook@memhook, has not run yet"
+    assert re.search(r"last ran \d+ (days|hours|minutes|seconds) ago", by_name["hook UserPromptSubmit"])
+    assert "sha256 6a1cc24734a5" in by_name["model hash"]
 
 
 def _problems(cli: Cli) -> dict[str, str]:
@@ -152,19 +214,22 @@ def _problems(cli: Cli) -> dict[str, str]:
 
 
 def test_doctor_names_each_problem_and_what_mends_it(
-    healthy: Engine, cli: Cli, running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    healthy: Engine, cli: Cli, running: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = user_paths()
     healthy.answers["status"] = STATUS | {"embedding_problem": "The model is gone.", "ledger": ""}
+    healthy.answers["health"] = HEALTH | {"missing_indexes": ["terms"], "ledger_problem": "It is damaged."}
+    (home / ".claude/settings.json").write_text("not json")
+    paths.ledger.touch(0o644)
+    (paths.backups / "damaged-2026").mkdir(parents=True)
     running["version"] = "0.0.1"
     paths.config.mkdir(parents=True)
     paths.config_file.write_text("max_tokens = 9000\nwrong = 1\n")
     paths.interpreter.write_text("/no/python\n/no/client\n0.1\n")
     (paths.state / "setup.failed").write_text("no Python was found.\n")
-    paths.data.mkdir(parents=True)
     paths.data.chmod(0o755)
-    garbage = subprocess.CompletedProcess([], 0, b"Traceback", b"")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: garbage)
+    monkeypatch.setattr(doctor.trial, "failure", lambda *_: "the hook answered b'Traceback'")
+    monkeypatch.setattr(doctor, "ENOUGH_ROOM", 1 << 60)
     problems = _problems(cli)
     assert "wrong" in problems["settings"]
     assert problems["budget"].endswith("-> memhook config set max_tokens 5000")
@@ -172,9 +237,13 @@ def test_doctor_names_each_problem_and_what_mends_it(
     assert "no Python was found." in problems["plugin"]
     assert problems["daemon"].endswith("-> memhook daemon restart")
     assert "The model is gone." in problems["model"]
-    assert "ledger" in problems
     assert problems["launcher"].endswith("-> memhook daemon restart")
-    assert "Traceback" in problems["hook"]
+    assert "Traceback" in problems["round trip"]
+    assert "terms" in problems["index"]
+    assert problems["ledger"].startswith(f"It is damaged. -> rm {paths.ledger}")
+    assert "damaged-2026" in problems["files"]
+    assert "free" in problems["disk"]
+    assert problems["hook SessionStart"].endswith("-> claude plugin install memhook@memhook")
 
 
 def test_doctor_goes_on_after_a_check_that_cannot_be_made(
@@ -190,16 +259,42 @@ def test_doctor_goes_on_after_a_check_that_cannot_be_made(
     assert problems["store"] == "The store is damaged. -> memhook restore"
 
 
-def test_the_round_trip_takes_a_real_event_to_the_real_client(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
+def test_a_file_that_others_can_read_is_named_with_what_closes_it(healthy: Engine, cli: Cli) -> None:
+    user_paths().ledger.touch(0o600)
+    user_paths().ledger.chmod(0o644)
+    assert _problems(cli)["files"].endswith(f"-> chmod 600 {user_paths().ledger}")
 
-    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
-        given["command"], given["event"] = command, json.loads(options["input"])
-        return subprocess.CompletedProcess(command, 0, b'{"systemMessage": "x"}', b"")
 
-    monkeypatch.setattr(subprocess, "run", run)
-    (finding,) = doctor.round_trip(Place("/somewhere", user_paths()))
-    assert finding.ok
-    assert given["command"][-1] == "UserPromptSubmit"
-    assert given["event"]["hook_event_name"] == "UserPromptSubmit"
-    assert given["event"]["cwd"] == "/somewhere"
+def test_a_damaged_store_is_named_with_what_rebuilds_it(healthy: Engine, cli: Cli) -> None:
+    healthy.answers["health"] = HEALTH | {"damage": "the store cannot be read to its end: cut"}
+    assert _problems(cli)["index"].endswith("-> memhook restore --from-damaged")
+
+
+def test_a_hook_in_the_assistants_own_settings_counts_as_registered(healthy: Engine, cli: Cli, home: Path) -> None:
+    entry = [{"hooks": [{"type": "command", "command": "memhook hook SessionStart"}]}]
+    (home / ".claude/settings.json").write_text(json.dumps({"hooks": {"SessionStart": entry}}))
+    assert set(_problems(cli)) == {"hook UserPromptSubmit"}
+
+
+def test_the_doctor_on_a_real_home_leaves_nothing_behind(cli: Cli, home: Path) -> None:
+    result = cli("doctor", "--json")
+    problems = {check["name"] for check in result.json["checks"] if not check["ok"]}
+    assert problems == {"hook SessionStart", "hook UserPromptSubmit"}
+    messages = {check["name"]: check["message"] for check in result.json["checks"]}
+    assert messages["round trip"] == "a temporary memory came back through the hook, and is gone again"
+    assert cli("list", "--json").json["total"] == 0
+    assert cli("stats", "--json").json["since"] is None
+    assert list(user_paths().state.glob("doctor-*")) == []
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        (None, "did not answer"),
+        (subprocess.CompletedProcess([], 1, b"", b"Traceback"), "ended with 1"),
+        (subprocess.CompletedProcess([], 0, b"Traceback", b""), "answered b'Traceback'"),
+        (subprocess.CompletedProcess([], 0, b"", b""), "without the memory"),
+    ],
+)
+def test_a_round_trip_that_fails_says_how(run: subprocess.CompletedProcess[bytes] | None, problem: str) -> None:
+    assert problem in doctor.trial._missing(run)

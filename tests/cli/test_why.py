@@ -39,6 +39,7 @@ REPORT: dict[str, Any] = {
     "milliseconds": {"project": 0.1, "embed": 6.1, "search": 5.25, "total": 14.2},
     "candidates": [SHOWN, MUTED, GONE, BELOW],
     "withheld": {"confidential": 2},
+    "session_budget": {"spent": 812, "of": 20000},
     "parts": [TEXT],
     "last_shown": None,
 }
@@ -96,3 +97,11 @@ def test_no_record_says_what_to_do(engine: Engine, cli: Cli) -> None:
     result = cli("why")
     assert (result.code, result.out) == (1, "")
     assert "Nothing is recorded" in result.err
+
+
+def test_a_session_that_has_had_enough_is_explained(engine: Engine, cli: Cli) -> None:
+    spent = {"session_budget": {"spent": 20000, "of": 20000}, "outcome": "session budget used up"}
+    engine.answers["why"] = REPORT | spent | {"parts": [], "candidates": [], "tokens": 0}
+    out = " ".join(cli("why").out.split())
+    assert "nothing was added: session budget used up" in out
+    assert "20000 of 20000 tokens (session_max_tokens): silent until the context is compacted or cleared" in out

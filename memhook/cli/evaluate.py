@@ -1,0 +1,127 @@
+"""eval: what the prompt hook is worth on a set of memories and prompts."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from memhook.cli.output import say, say_json, say_title, warn
+from memhook.cli.place import Place
+from memhook.hooks.adapters.claude import PART_LIMIT
+
+COLUMNS = {
+    "gold_recall": "gold",
+    "text_recall": "text",
+    "passage_recall": "passage",
+    "precision": "precision",
+    "mean_tokens": "tokens",
+    "max_tokens": "largest",
+    "over_budget": "over",
+}
+NAMES = {"memhook": "memhook", "bm25": "BM25", "vectors": "vectors", "rrf": "BM25 + vectors"}
+
+
+def eval_(args: Namespace, place: Place) -> int:
+    # Here, for they bring lancedb and the model along: what other commands leave to the daemon.
+    from memhook.context.evaluation import Plan, evaluated, policy_of  # noqa: PLC0415
+    from memhook.context.evaluation_set import read_set, sampled  # noqa: PLC0415
+
+    found = read_set(Path(args.folder))
+    settings = place.settings().settings
+    detail = args.detail or settings.hooks.detail
+    plan = Plan(
+        settings,
+        {detail: policy_of(detail)},
+        args.budgets,
+        PART_LIMIT,
+        within_namespace=args.within_namespace,
+        baseline=args.baseline,
+    )
+    queries = sampled(found.queries, args.sample, args.seed) if args.sample else found.queries
+    with ended_in_order(), progress_bar() as progress:
+        report = evaluated(found, queries, plan, place.paths, progress)
+    if not report["model"]:
+        warn("Without the embedding model, by words alone. See: memhook doctor")
+    if args.json:
+        say_json(report)
+    else:
+        _say(report)
+    return 0
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Also when it is told to end: the throw-away store goes either way."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """On stderr, in a terminal."""
+    stage = ""
+    with tqdm(leave=False, disable=not sys.stderr.isatty(), file=sys.stderr) as bar:
+
+        def show(what: str, done: int, total: int) -> None:
+            nonlocal stage
+            if what != stage:
+                stage = what
+                bar.reset(total)
+                bar.set_description(what)
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def _say(report: Mapping[str, Any]) -> None:
+    rest = report["prompts"] - report["answerable"]
+    say_title(f"{report['set']}: {report['memories']} memories, {report['answerable']} prompts to answer, {rest} not")
+    say("", *_table(["recall of the ranking", "@5", "@10", "@20"], _recall_rows(report)))
+    say("", *_table([f"within (detail {report['detail']})", *COLUMNS.values()], _budget_rows(report)))
+    say("", *_table([f"a block or none (relevance {report['relevance']})", "share"], _speaking_rows(report)))
+    times = report["latency_ms"]
+    say("", f"time for a prompt: {times['p50']:.0f} ms (p50), {times['p95']:.0f} ms (p95)")
+
+
+def _recall_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
+    recalls = {"memhook": report["recall"]}
+    recalls |= {name: one["recall"] for name, one in report.get("baselines", {}).items()}
+    for name, recall in recalls.items():
+        yield [NAMES[name], *map(_cell, recall.values())]
+
+
+def _budget_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
+    for budget, values in report["budgets"].items():
+        yield [f"{budget} tokens", *(_cell(values[name]) for name in COLUMNS)]
+
+
+def _speaking_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield ["kept, of what can be answered", _cell(report["kept"])]
+    yield from (["  " + kind, _cell(share)] for kind, share in report["kept_by_kind"].items())
+    yield ["silent, of the rest", _cell(report["silent"])]
+    yield from (["  " + kind, _cell(share)] for kind, share in report["silent_by_kind"].items())
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) and value <= 1 else f"{value:.0f}"
+
+
+def _table(head: Sequence[str], rows: Iterator[list[str]]) -> list[str]:
+    cells = [list(head), *rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in cells
+    ]

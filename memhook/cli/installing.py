@@ -1,0 +1,232 @@
+"""install and uninstall: memhook switched on and off in the assistants, shown before it is done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from memhook.assistants.known import KNOWN, Assistant, Where
+from memhook.assistants.launcher import is_temporary, launcher_path
+from memhook.assistants.presence import has_plugin, is_found
+from memhook.assistants.records import Records, records_of
+from memhook.assistants.switching import (
+    Change,
+    is_on,
+    launcher_gone,
+    launcher_written,
+    owner_of,
+    owners,
+    scope_of,
+    switch_off,
+    switch_on,
+    switching_off,
+    switching_on,
+    write,
+)
+from memhook.cli.output import say, warn
+from memhook.cli.place import Place
+from memhook.cli.transfer import offer_assistants
+from memhook.daemon.control import stopped
+from memhook.errors import InvalidInput
+from memhook.paths import Paths, private_directory
+
+PROJECT_NOTE = (
+    "The files of the project hold for this machine only: do not commit them. An assistant may ask once whether it"
+    " shall trust them."
+)
+TEMPORARY_NOTE = (
+    "This environment is one that gets cleaned away. Better: uv tool install memhook, or pipx install memhook."
+)
+REFUSED = 1
+
+Plan = Callable[[Assistant], Sequence[Change]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one assistant's files become."""
+
+    assistant: Assistant
+    owner: str
+    changes: Sequence[Change]
+
+    @property
+    def title(self) -> str:
+        _, project = scope_of(self.owner)
+        return f"{self.assistant.title} in {project}" if project else self.assistant.title
+
+
+def install(args: Namespace, place: Place) -> int:
+    where = where_of(place, project=args.project)
+    records = records_of(place.paths)
+    chosen = _wanted(args.assistants, where)
+    steps, failures = _planned(chosen, where, partial(switching_on, where=where, records=records))
+    changing = [step for step in steps if step.changes]
+    launcher = launcher_written(where) if steps else []
+    for step in steps:
+        if not step.changes:
+            say(f"{step.title}: memhook is on already.")
+    if not launcher and not changing:
+        return _exit_code(failures)
+    if not _is_agreed(args, changing, launcher, "Switch memhook on there?"):
+        return 0 if args.dry_run else REFUSED
+    private_directory(place.paths.data)
+    for change in launcher:
+        write(change)
+    for step in changing:
+        switch_on(step.changes, step.owner, records)
+        say(f"{step.title}: memhook is on.")
+    with suppress(OSError):
+        (place.paths.state / "interpreter.gone").rmdir()  # what was told is mended
+    _tell_notes(changing, where, records)
+    if sys.stdin.isatty() and not args.yes:  # that yes was to what was shown, not to what would be read
+        offer_assistants(place)
+    return _exit_code(failures)
+
+
+def uninstall(args: Namespace, place: Place) -> int:
+    records = records_of(place.paths)
+    steps, failures = _steps_off(args, place, records)
+    where = where_of(place, project=False)
+    there = {*owners(records), *(name for name, assistant in KNOWN.items() if is_on(assistant, where))}
+    left = there - {step.owner for step in steps}
+    launcher = [] if left or failures else launcher_gone(where)
+    changing = [step for step in steps if step.changes]
+    if changing or launcher:
+        if not _is_agreed(args, changing, launcher, "Switch memhook off there?"):
+            return 0 if args.dry_run else REFUSED
+        for step in steps:
+            switch_off(step.changes, step.owner, records)
+        for step in changing:
+            say(f"{step.title}: memhook is off.")
+        for change in launcher:
+            write(change)
+    else:
+        say("memhook is switched on nowhere by `memhook install`.")
+    _tell_plugins(where)
+    return _exit_code(failures) or (_purge(args, place) if args.purge else 0)
+
+
+def where_of(place: Place, *, project: bool) -> Where:
+    """For the user everywhere, or for the project one is in."""
+    root = (place.project.root or Path(place.directory)).resolve() if project else None
+    return Where(Path.home(), os.environ, launcher_path(place.paths), root)
+
+
+def _wanted(names: Sequence[str], where: Where) -> list[Assistant]:
+    """Those named, or those found; not those that have memhook as a plugin, where it would be there twice."""
+    chosen = [KNOWN[name] for name in dict.fromkeys(names)] or [one for one in KNOWN.values() if is_found(one, where)]
+    if not chosen:
+        known = ", ".join(KNOWN)
+        raise InvalidInput("No assistant was found on this machine.", f"Name one: memhook install NAME, of {known}.")
+    for assistant in chosen:
+        if has_plugin(assistant, where):
+            say(f"{assistant.title}: memhook is on as a plugin, so its settings stay as they are.")
+    return [assistant for assistant in chosen if not has_plugin(assistant, where)]
+
+
+def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[Step], list[InvalidInput]]:
+    """Everywhere, or in this project; also where memhook is on without a record of it."""
+    names = set(args.assistants or KNOWN)
+    if args.project:
+        scopes = [where_of(place, project=True).project]
+    else:
+        scopes = list(dict.fromkeys([None, *(scope_of(owner)[1] for owner in owners(records))]))
+    steps: list[Step] = []
+    failures: list[InvalidInput] = []
+    for scope in scopes:
+        where = replace(where_of(place, project=False), project=scope)
+        chosen = [assistant for assistant in KNOWN.values() if assistant.name in names]
+        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=records))
+        recorded = owners(records)
+        steps += [step for step in more if step.changes or step.owner in recorded]
+        failures += failed
+    return steps, failures
+
+
+def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tuple[list[Step], list[InvalidInput]]:
+    """One whose files cannot be understood is told and left alone; the others go on."""
+    steps, failures = [], []
+    for assistant in chosen:
+        try:
+            steps.append(Step(assistant, owner_of(assistant.name, where.project), changes_of(assistant)))
+        except InvalidInput as error:
+            warn(f"memhook: {assistant.title} is left as it is. {error.message}", error.hint)
+            failures.append(error)
+    return steps, failures
+
+
+def _is_agreed(args: Namespace, steps: Sequence[Step], launcher: Sequence[Change], question: str) -> bool:
+    changes = [*launcher, *(change for step in steps for change in step.changes)]
+    if args.dry_run:
+        for change in changes:
+            say(*change.diff.splitlines())
+        return False
+    for step in steps:
+        say(f"{step.title}:", *(f"  {_told(change)}" for change in step.changes))
+    if launcher:
+        say("Started by all of them:", *(f"  {_told(change)}" for change in launcher))
+    return args.yes or _answered(question)
+
+
+def _told(change: Change) -> str:
+    if change.before is None:
+        return f"new      {change.path}"
+    return f"removed  {change.path}" if change.after is None else f"changed  {change.path}"
+
+
+def _answered(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise InvalidInput("There is no terminal to ask.", "If you are sure, say --yes; --dry-run shows the change.")
+    warn(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _tell_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
+    for step in steps:
+        if step.assistant.note:
+            say(f"note: {step.assistant.note}")
+    if where.project and steps:
+        say(f"note: {PROJECT_NOTE}")
+    if is_temporary():
+        warn(f"note: {TEMPORARY_NOTE}")
+    if any(change.before is not None for step in steps for change in step.changes):
+        say(f"Copies of the files as they were: {records.folder}")
+
+
+def _tell_plugins(where: Where) -> None:
+    """A plugin is the assistant's to remove."""
+    for assistant in KNOWN.values():
+        if has_plugin(assistant, where):
+            say(f"{assistant.title} has memhook as a plugin; remove it there.")
+
+
+def _purge(args: Namespace, place: Place) -> int:
+    """Everything memhook keeps, except a store that the settings put elsewhere."""
+    if args.dry_run:
+        return 0
+    folders = [folder for folder in _folders(place.paths) if folder.exists()]
+    elsewhere = place.settings().settings.store.uri
+    say("These folders, with all memories, settings and records in them:", *(f"  {folder}" for folder in folders))
+    if not args.yes and not _answered("Delete them for good?"):
+        return REFUSED
+    stopped(place.paths)
+    for folder in folders:
+        shutil.rmtree(folder)
+    say("All of it is deleted." if not elsewhere else f"All of it is deleted, except the store in {elsewhere}.")
+    return 0
+
+
+def _folders(paths: Paths) -> tuple[Path, ...]:
+    return paths.data, paths.state, paths.cache, paths.config
+
+
+def _exit_code(failures: Sequence[InvalidInput]) -> int:
+    return REFUSED if failures else 0

@@ -1,0 +1,66 @@
+"""One real round trip: a memory in a temporary store, asked for by the real client through the real daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from memhook.daemon import hook_client
+from memhook.daemon.control import called
+from memhook.hooks.events import TRIAL_SESSION
+from memhook.paths import Paths
+
+SECONDS = 15
+FACT = "The kestrel at the harbour calibrates its altimeter at dawn, before the ferry leaves."
+PROMPT = "when does the kestrel at the harbour calibrate its altimeter?"
+
+
+def failure(paths: Paths, directory: str) -> str:
+    """What went wrong on the way; empty when the memory came back. Nothing of it is left or recorded."""
+    with tempfile.TemporaryDirectory(prefix="doctor-", dir=paths.state, ignore_cleanup_errors=True) as folder:
+        # The user's own settings may keep memhook silent here, which is no fault of the way.
+        environment = {
+            "MEMHOOK_STORE__URI": str(Path(folder) / "store"),
+            "MEMHOOK_ENABLED": "true",
+            "MEMHOOK_NAMESPACES": "[]",
+        }
+        called(paths, "remember", {"content": FACT, "here": False}, directory, environment)
+        return _missing(_answered(directory, environment))
+
+
+def _answered(directory: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes] | None:
+    event = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": TRIAL_SESSION,
+        "cwd": directory,
+        "prompt": PROMPT,
+    }
+    kept = {name: value for name, value in os.environ.items() if name != "MEMHOOK_DISABLE"}
+    try:
+        return subprocess.run(
+            [sys.executable, "-I", "-S", str(hook_client.__file__), "UserPromptSubmit"],
+            input=json.dumps(event).encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+            env={**kept, **environment},
+        )
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _missing(run: subprocess.CompletedProcess[bytes] | None) -> str:
+    if run is None:
+        return f"the hook did not answer in {SECONDS} seconds"
+    if run.returncode or run.stderr:
+        return f"the hook ended with {run.returncode}: {run.stderr[:80]!r}"
+    try:
+        answer = json.loads(run.stdout or b"{}")
+        context = str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    except (ValueError, AttributeError):
+        return f"the hook answered {run.stdout[:80]!r}"
+    return "" if FACT in context else "the hook answered without the memory it was asked for"

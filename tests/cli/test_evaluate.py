@@ -1,0 +1,80 @@
+"""The whole command on a small set, with the real model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.paths import user_paths
+from tests.cli.conftest import Cli, Engine
+
+SMALL_SET = str(Path(__file__).parents[1] / "small_set")
+
+
+def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> None:
+    found = cli("eval", SMALL_SET, "--json", "--baseline")
+    report = found.json
+    assert found.code == 0
+    assert found.err == ""
+    assert list(report["recall"]) == ["5", "10", "20"]
+    assert list(report["budgets"]) == ["500", "1000", "2000", "4000"]
+    assert {
+        *("gold_recall", "text_recall", "passage_recall", "precision"),
+        *("mean_tokens", "max_tokens", "tokens_per_prompt", "over_budget"),
+    } == set(report["budgets"]["1000"])
+    assert set(report["silent_by_kind"]) == {"elsewhere", "small talk", "adversarial"}
+    assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
+    assert set(report["baselines"]) == {"bm25", "vectors", "rrf"}
+    assert engine.asked == []  # the user's own store and ledger have no part in it
+    assert not user_paths().store.exists()
+    assert not user_paths().ledger.exists()
+
+
+def test_memhook_serves_the_small_set(cli: Cli, engine: Engine) -> None:
+    report = cli("eval", SMALL_SET, "--json", "--within-namespace", "--budgets", "500").json
+    assert report["recall"]["5"] >= 0.96
+    assert report["kept"] >= 0.95
+    assert report["silent"] == 1.0
+    assert report["silent_by_kind"]["small talk"] == 1.0
+    within = report["budgets"]["500"]
+    assert within["gold_recall"] >= 0.95
+    assert within["passage_recall"] >= 0.9
+    assert within["max_tokens"] <= 500
+    assert within["over_budget"] == 0
+
+
+def test_the_table_shows_what_the_json_does(cli: Cli, engine: Engine) -> None:
+    options = ("--sample", "6", "--seed", "3", "--detail", "pack", "--budgets", "300,600")
+    report: dict[str, Any] = cli("eval", SMALL_SET, *options, "--json").json
+    assert (report["prompts"], report["detail"], list(report["budgets"])) == (6, "pack", ["300", "600"])
+    text = cli("eval", SMALL_SET, *options).out
+    assert text.startswith(f"small_set: 36 memories, {report['answerable']} prompts to answer")
+    assert "within (detail pack)" in text
+    assert "300 tokens" in text
+    assert " ms (p50), " in text
+
+
+def test_a_setting_of_the_users_is_what_is_measured(cli: Cli, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMHOOK_HOOKS__DETAIL", "cascade")
+    monkeypatch.setenv("MEMHOOK_HOOKS__RELEVANCE", "eager")
+    report = cli("eval", SMALL_SET, "--json", "--sample", "2").json
+    assert (report["detail"], report["relevance"]) == ("cascade", "eager")
+
+
+def test_bad_input_is_told_with_file_and_line(cli: Cli, tmp_path: Path) -> None:
+    missing = cli("eval", str(tmp_path / "nowhere"))
+    assert missing.code == 1
+    assert "memories.jsonl cannot be read" in missing.err
+    (tmp_path / "memories.jsonl").write_text(json.dumps({"id": "a", "text": "A."}))
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"prompt": "x", "gold": ["b"]}))
+    unknown = cli("eval", str(tmp_path))
+    assert unknown.code == 1
+    assert "queries.jsonl, line 1: gold 'b' is the id of no memory" in unknown.err
+
+
+@pytest.mark.parametrize("options", [["--budgets", "0"], ["--budgets", "a"], ["--detail", "x"], ["--sample", "0"]])
+def test_options_that_make_no_sense_are_refused(cli: Cli, options: list[str]) -> None:
+    assert cli("eval", SMALL_SET, *options).code == 2
