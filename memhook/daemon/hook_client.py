@@ -1,8 +1,8 @@
 """The hook command: hands the event on stdin to the daemon and the daemon's answer to stdout.
 
-Run by path as `python -I -S hook_client.py [EVENT] [PART]`, on every prompt. It uses four built-in modules and
-nothing of memhook, because importing `socket` and `json` alone would double its time. Whatever happens it exits 0,
-within its deadline, having written one whole JSON object or nothing.
+Run by path as `python -I -S hook_client.py [EVENT] [PART] [--client NAME]`, on every prompt. It uses four built-in
+modules and nothing of memhook, because importing `socket` and `json` alone would double its time. Whatever happens it
+exits 0, within its deadline, having written one whole JSON object or nothing.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal itself imports enum
@@ -16,6 +16,7 @@ DEADLINE = 1.5
 DEADLINE_WITH_START = 5.0
 POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
+PASSED_ON = ("COPILOT_CLI", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR")
 BROKEN = (OSError, ValueError, MemoryError)
 
 deadline = DEADLINE
@@ -25,24 +26,46 @@ DAEMON_FAILED = (
     b' Run: memhook doctor"}\n'
 )
 
+FOREIGN_DAEMON = (
+    b'{"systemMessage": "memhook: another user answers in its place, so it is not asked and no memories are shown.'
+    b' Run: memhook doctor"}\n'
+)
+NO_PLACE = (
+    b'{"systemMessage": "memhook: neither the home nor /tmp has a folder that is yours alone, so no memories are'
+    b' shown. Run: memhook doctor"}\n'
+)
+
 
 def main(argv: list[str]) -> int:
-    event, part = [*argv, "", ""][:2]
+    event, part, client = arguments(argv)
     if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
         return 0
     try:
         state = state_directory()
     except BROKEN:
-        return 0  # nowhere to log either
+        if (event, part or "1") == ("SessionStart", "1"):  # there is nowhere to note that it was told
+            tell(NO_PLACE)
+        return 0
     start_timer(state, DEADLINE)
     try:
-        answer(state, event, part or "1")
+        answer(state, event, part, client)
     except BROKEN as error:
         note(state, f"hook {event} gave up: {type(error).__name__}: {error}")
     return 0
 
 
-def answer(state: str, event: str, part: str) -> None:
+def arguments(argv: list[str]) -> tuple[str, str, str]:
+    """Event, part and assistant. A part that is no number is the first: whatever is given, a hook does not fail."""
+    places, client = list(argv), ""
+    if "--client" in places:
+        at = places.index("--client")
+        client = "".join(places[at + 1 : at + 2])
+        del places[at : at + 2]
+    event, part = [*places, "", ""][:2]
+    return event, part if part.isdecimal() else "1", client
+
+
+def answer(state: str, event: str, part: str, client: str) -> None:
     body = everything_from_stdin()
     if not body.strip():
         return
@@ -51,7 +74,7 @@ def answer(state: str, event: str, part: str) -> None:
     os.chdir(state)
     for _ in range(2):  # a daemon that is just ending may take a connection and close it
         connection = connected(state)
-        send_all(connection, request("hook", event, part, working_directory, body))
+        send_all(connection, request("hook", event, part, client, working_directory, body))
         answered, text = received(connection, state)
         if answered:
             _signal.setitimer(_signal.ITIMER_REAL, 0)  # never stop half-way through an object
@@ -62,13 +85,13 @@ def answer(state: str, event: str, part: str) -> None:
     note(state, f"hook {event}: the daemon closed the connection without an answer")
 
 
-def request(kind: str, event: str, part: str, working_directory: str, body: bytes) -> bytes:
+def request(kind: str, event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
     """Two length-prefixed blocks: the header's fields separated by NUL, and what came on stdin."""
     passed_on = [
-        f"{name}={value}"
-        for name, value in os.environ.items()
-        if name in ("COPILOT_CLI", "CLAUDE_PROJECT_DIR") or name.startswith("MEMHOOK_")
+        f"{name}={value}" for name, value in os.environ.items() if name in PASSED_ON or name.startswith("MEMHOOK_")
     ]
+    if client:
+        passed_on.append(f"MEMHOOK_CLIENT={client}")
     header = os.fsencode("\0".join([PROTOCOL, VERSION, kind, event, part, working_directory, *passed_on]))
     return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
 
@@ -84,12 +107,24 @@ def connected(state: str) -> _socket.socket:
             connection.close()
         else:
             if starting >= 0:
-                os.close(starting)
+                started(starting)
+            check_peer(connection, state)
             return connection
         if starting < 0:
             allow_for_a_start(state, DAEMON_FAILED)
             starting = start_daemon_unless_starting()
         nap()
+
+
+def check_peer(connection: _socket.socket, state: str) -> None:
+    """A prompt goes to nobody but this user: the socket of another one could only be there by intent."""
+    # SO_PEERCRED on Linux, LOCAL_PEERCRED (1) of SOL_LOCAL (0) on macOS: both have the user id in bytes 4 to 8.
+    asked = (_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12) if sys.platform == "linux" else (0, 1, 76)
+    peer = int.from_bytes(connection.getsockopt(*asked)[4:8], sys.byteorder)
+    if peer != os.getuid():
+        if first_time(state):
+            tell(FOREIGN_DAEMON)
+        raise OSError(f"{state}/daemon.sock belongs to another user (uid {peer})")
 
 
 def start_daemon_unless_starting() -> int:
@@ -102,6 +137,14 @@ def start_daemon_unless_starting() -> int:
         return -1
     start_daemon()
     return lock
+
+
+def started(lock: int) -> None:
+    try:
+        os.unlink("daemon.starting")
+    except OSError:
+        pass  # a daemon that ended meanwhile took it along
+    os.close(lock)
 
 
 def start_daemon() -> None:
@@ -190,6 +233,13 @@ def send_all(connection: _socket.socket, data: bytes) -> None:
         connection.sendall(data)
     except ConnectionError:
         pass  # the answer that does not come says the same
+
+
+def tell(message: bytes) -> None:
+    try:
+        write_all(1, message)
+    except OSError:
+        pass
 
 
 def write_all(descriptor: int, data: bytes) -> None:

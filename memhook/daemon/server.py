@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import logging
 import logging.handlers
@@ -10,7 +11,6 @@ import os
 import resource
 import signal
 import socket
-import struct
 import sys
 import threading
 import time
@@ -22,9 +22,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
+from memhook.core.secrets import masked
 from memhook.daemon import hook_client, wire
+from memhook.daemon.peer import is_same_user
 from memhook.errors import InvalidInput, MemhookError
-from memhook.paths import Paths, private_directory, user_paths, write_private
+from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
+from memhook.store.locking import is_named
 
 if TYPE_CHECKING:
     from memhook.hooks.runner import Runner
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("memhook")
 
 WORKERS = 16
+WAITING = 256  # who comes while it loads is told so at once, and is not kept waiting for a worker to hear it
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
@@ -46,6 +50,8 @@ class Server:
         self._paths = paths
         self._listener = listener
         self._workers = ThreadPoolExecutor(WORKERS, "memhook-request")
+        self._waiting = ThreadPoolExecutor(WAITING, "memhook-waiting")
+        self._slots = threading.Semaphore(WORKERS)
         self._runner: Future[Runner] = Future()
         self._started = time.monotonic()
         self._last_request = self._started
@@ -65,7 +71,12 @@ class Server:
         self._paths.socket.unlink(missing_ok=True)
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        self._workers.shutdown(wait=True, cancel_futures=False)
+        for pool in (self._waiting, self._workers):
+            pool.shutdown(wait=True, cancel_futures=False)
+        if self._housekeeping.is_alive():
+            self._housekeeping.join(HAND_OVER_SECONDS / 2)
+        if self._is_loaded():
+            self._runner.result().close()
 
     def stop(self, reason: str) -> None:
         if not self._stopping.is_set():
@@ -78,8 +89,11 @@ class Server:
             from memhook.hooks.runner import Runner  # noqa: PLC0415
 
             runner = Runner(self._paths)
+            runner.open()
             self._runner.set_result(runner)
             runner.warm_up()
+            gc.collect()
+            gc.freeze()  # what was loaded stays: looking through it again takes tens of milliseconds from some prompt
         except Exception as error:
             log.exception("loading failed")
             self._last_error = f"{type(error).__name__}: {error}"
@@ -94,7 +108,7 @@ class Server:
             except OSError as error:
                 self.stop(f"the socket failed: {error}")
                 return
-            self._workers.submit(self._serve, connection)
+            (self._workers if self._warm.is_set() else self._waiting).submit(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
         """One request. Whatever is wrong with it ends with this connection."""
@@ -103,14 +117,16 @@ class Server:
         with connection:
             try:
                 connection.settimeout(REQUEST_SECONDS)
-                if not _is_same_user(connection):
+                if not is_same_user(connection):
                     log.warning("refused a connection of another user")
                     return
                 header = wire.read_block(connection, wire.MAX_HEADER)
                 request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
-                self._answer(connection, request)
-                if _is_newer(request.version, __version__):
-                    self.stop(f"version {request.version} takes over from {__version__}")
+                try:
+                    self._answer(connection, request)
+                finally:  # also when its client did not wait for the answer
+                    if _is_newer(request.version, __version__):
+                        self.stop(f"version {request.version} takes over from {__version__}")
             except wire.ConnectionEnded:
                 pass  # somebody looked whether a daemon is there
             except (wire.BadRequest, OSError) as error:
@@ -140,7 +156,8 @@ class Server:
             runner = self._runner.result()
         except Exception:  # noqa: BLE001  logged when it happened; a hook stays silent
             return b"", lambda: None
-        return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
+        with self._slots:
+            return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
 
     def _called(self, request: wire.Request) -> bytes:
         try:
@@ -178,9 +195,11 @@ class Server:
             "log": str(self._paths.log),
         }
 
+    def _is_loaded(self) -> bool:
+        return self._runner.done() and self._runner.exception() is None
+
     def _idle_seconds(self) -> float:
-        is_loaded = self._runner.done() and self._runner.exception() is None
-        return self._runner.result().idle_seconds() if is_loaded else USELESS_SECONDS
+        return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
 
     def _keep_house(self) -> None:
         if time.monotonic() - self._last_request > self._idle_seconds():
@@ -205,13 +224,30 @@ def main() -> int:
     # Before numpy is imported: its threads spin after each product, and take from a prompt more than they give.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     paths = user_paths()
-    private_directory(paths.state)
+    try:
+        private_directory(paths.state)
+        refuse_foreign(paths.log)
+    except (OSError, MemhookError) as error:
+        print(f"memhook: the daemon cannot start: {error}", file=sys.stderr)  # noqa: T201  there is no log either
+        return 1
     _log_to(paths.log)
-    lock = _locked(paths)
-    if lock is None:
-        return 0  # another one won
-    os.chdir(paths.state)
-    listener = _listening()
+    try:
+        lock = _locked(paths)
+        if lock is None:
+            return 0  # another one won
+        os.chdir(paths.state)
+        listener = _listening()
+    except (OSError, MemhookError) as error:
+        log.error("the daemon cannot start: %s", error)
+        return 1
+    _run(paths, listener)
+    _leave_nothing(paths)
+    log.info("stopped")
+    logging.shutdown()
+    os._exit(0)  # LanceDB's threads would keep the process for a while
+
+
+def _run(paths: Paths, listener: socket.socket) -> None:
     server = Server(paths, listener)
 
     def terminated(_number: int, _frame: FrameType | None) -> None:
@@ -222,25 +258,32 @@ def main() -> int:
     log.info("started: version %s, pid %s", __version__, os.getpid())
     _record_interpreter(paths)
     server.run()
-    log.info("stopped")
-    logging.shutdown()
-    os._exit(0)  # LanceDB's threads would keep the process for a while
+
+
+def _leave_nothing(paths: Paths) -> None:
+    """The lock's file goes while the lock is still held: who waits for it finds out that it is gone."""
+    (paths.state / "daemon.starting").unlink(missing_ok=True)
+    paths.daemon_lock.unlink(missing_ok=True)
 
 
 def _locked(paths: Paths) -> int | None:
     """The right to be the daemon; None when another one has it and is there to answer."""
-    handle = os.open(paths.daemon_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     deadline = time.monotonic() + HAND_OVER_SECONDS
     while True:
+        handle = os.open(paths.daemon_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        refuse_foreign(paths.daemon_lock)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
         except BlockingIOError:
+            os.close(handle)
             # The one that holds it may be ending: it closes its socket first.
             if paths.socket.exists() or time.monotonic() > deadline:
-                os.close(handle)
                 return None
             time.sleep(0.02)
+            continue
+        if is_named(paths.daemon_lock, handle):
+            break
+        os.close(handle)  # its last holder removed it at its end
     os.ftruncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
     return handle
@@ -248,17 +291,26 @@ def _locked(paths: Paths) -> int | None:
 
 def _listening() -> socket.socket:
     """Bound by its name in the current folder: the full path may be longer than a socket's can be."""
+    refuse_foreign(Path("daemon.sock").absolute())
     Path("daemon.sock").unlink(missing_ok=True)  # of a dead daemon: the lock is ours
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind("daemon.sock")
+    Path("daemon.sock").chmod(0o600)
     listener.listen(256)
     Path("daemon.failed").unlink(missing_ok=True)
     return listener
 
 
+class MaskingFormatter(logging.Formatter):
+    """An exception may quote what it failed on."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record)).text
+
+
 def _log_to(path: Path) -> None:
     handler = logging.handlers.RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.raiseExceptions = False  # a full disk must not end the daemon
     log.addHandler(handler)
     log.setLevel(logging.INFO)
@@ -267,17 +319,12 @@ def _log_to(path: Path) -> None:
 
 def _record_interpreter(paths: Paths) -> None:
     """For the plugin's launcher, so that a hook never has to look for Python."""
+    with suppress(OSError):
+        (paths.state / "interpreter.gone").rmdir()  # what a launcher told the user is mended
     try:
         write_private(paths.interpreter, f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
     except OSError as error:
         log.warning("%s cannot be written: %s", paths.interpreter, error)
-
-
-def _is_same_user(connection: socket.socket) -> bool:
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True  # the folder is private to the user
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return int(struct.unpack("3i", credentials)[1]) == os.getuid()
 
 
 def _is_newer(theirs: str, ours: str) -> bool:

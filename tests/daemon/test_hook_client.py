@@ -51,6 +51,19 @@ def test_the_answer_of_the_daemon_is_one_json_object_on_stdout(served: Served) -
     assert run.stderr == b""
 
 
+def test_the_assistant_that_the_command_line_names_is_answered_in_its_language(served: Served) -> None:
+    run = served.hook(event(session_id="named"), "UserPromptSubmit", "1", "--client", "copilot")
+    assert FACT in json.loads(run.stdout)["additionalContext"]
+
+
+def test_a_daemon_that_runs_takes_back_what_was_told_of_a_gone_interpreter(paths: Paths) -> None:
+    mark = paths.state / "interpreter.gone"
+    mark.mkdir()
+    control.started(paths)
+    assert control.called(paths, "status")["memories"] == 0
+    assert not mark.exists()
+
+
 def test_without_a_daemon_it_starts_one_that_outlives_it(paths: Paths) -> None:
     control.door(paths, "/", use_daemon=False)("remember", content=FACT)
     assert not control.is_running(paths)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from memhook import __version__
-from memhook.daemon import control, hook_client, wire
+from memhook.daemon import control, hook_client, server, wire
 from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
-from memhook.paths import Paths
-from tests.daemon.conftest import FACT, Served, event, hook, log_text
+from memhook.paths import Paths, user_paths
+from tests.daemon.conftest import FACT, Served, event, log_text
 
 
 def daemons(paths: Paths) -> list[int]:
@@ -34,17 +35,36 @@ def serves(pid: int, paths: Paths) -> bool:
     return f"HOME={paths.state.parents[2]}\0".encode() in environment
 
 
+def left_behind(paths: Paths) -> set[str]:
+    """Files that only a running daemon has a use for: sockets, locks, temporary ones."""
+    state = {path.name for path in paths.state.iterdir()} - {"interpreter", "ledger.sqlite3", "memhook.log"}
+    store = {path.name for path in paths.store.iterdir()} if paths.store.exists() else set()
+    return state | (store - {"memories.lance", ".masked"})
+
+
 def gone(pid: int) -> bool:
     return control._wait_until(lambda: not control._is_alive(pid), 30)
 
 
-def test_many_hooks_at_once_start_one_daemon_and_all_exit_cleanly(paths: Paths) -> None:
-    control.door(paths, "/", use_daemon=False)("remember", content=FACT)
-    with ThreadPoolExecutor(12) as clients:
-        runs = list(clients.map(lambda number: hook(event(session_id=f"s{number}")), range(12)))
-    assert [run.returncode for run in runs] == [0] * 12
-    assert all(run.stdout == b"" or json.loads(run.stdout) for run in runs)
-    assert len(daemons(paths)) == 1
+def test_who_comes_while_it_loads_is_told_so_however_many_they_are(tmp_path: Path) -> None:
+    """More than there are workers: the last must not hear of it when its deadline has passed."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(64)
+        loading = server.Server(user_paths(), listener)  # whose loading never ends, as far as the clients can tell
+        threading.Thread(target=loading._accept, daemon=True).start()
+        clients = [socket.socket(socket.AF_UNIX) for _ in range(3 * server.WORKERS)]
+        for client in clients:
+            client.connect(str(tmp_path / "s"))
+            client.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event())))
+        for client in clients:
+            client.settimeout(30)
+            assert wire.read_exactly(client, 4) == wire.STILL_STARTING
+        loading._runner.set_exception(RuntimeError("the end of the test"))
+        for client in clients:
+            assert wire.read_block(client, 100) == b""
+            client.close()
+        loading.stop("the test is over")
 
 
 def test_a_second_daemon_leaves_at_once(served: Served) -> None:
@@ -64,7 +84,7 @@ def test_stopping_leaves_no_process_and_no_socket(daemon: int, paths: Paths) -> 
 def test_sigterm_is_a_clean_end(daemon: int, paths: Paths) -> None:
     os.kill(daemon, signal.SIGTERM)
     assert gone(daemon)
-    assert not paths.socket.exists()
+    assert left_behind(paths) == set()
     assert "stopped" in log_text(paths)
 
 
@@ -76,6 +96,7 @@ def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
     control.called(paths, "status")
     assert gone(pid)
     assert "idle" in log_text(paths)
+    assert left_behind(paths) == set()
 
 
 def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
@@ -86,6 +107,7 @@ def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) 
         connection.sendall(wire.READ_TO_ITS_END)
     assert gone(daemon)
     assert "99.0.0 takes over" in log_text(paths)
+    assert left_behind(paths) == set()
 
 
 def test_an_older_version_is_served_and_changes_nothing(served: Served) -> None:

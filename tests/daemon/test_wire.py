@@ -36,11 +36,12 @@ def test_the_hook_client_speaks_the_same_protocol(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MEMHOOK_MAX_TOKENS", "7")
     monkeypatch.setenv("COPILOT_CLI", "1")
     monkeypatch.setenv("SOME_API_KEY", "secret")
-    data = hook_client.request("hook", "SessionStart", "2", "/some/where", b'{"a": 1}')
+    monkeypatch.setenv("MEMHOOK_CLIENT", "claude")
+    data = hook_client.request("hook", "SessionStart", "2", "codex", "/some/where", b'{"a": 1}')
     size = int.from_bytes(data[:4], "big")
     request = wire.decoded(data[4 : 4 + size], data[8 + size :])
     assert (request.kind, request.event, request.part, request.directory) == ("hook", "SessionStart", 2, "/some/where")
-    assert request.environment == {"MEMHOOK_MAX_TOKENS": "7", "COPILOT_CLI": "1"}
+    assert request.environment == {"MEMHOOK_MAX_TOKENS": "7", "COPILOT_CLI": "1", "MEMHOOK_CLIENT": "codex"}
     assert request.body == b'{"a": 1}'
 
 
@@ -62,3 +63,17 @@ def test_an_error_over_there_is_the_same_error_here() -> None:
     with pytest.raises(errors.NotFound) as raised:
         wire.result_of(wire.error_block(errors.NotFound("No memory is called x.", "See: memhook list")))
     assert (raised.value.message, raised.value.hint) == ("No memory is called x.", "See: memhook list")
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"),
+    [
+        ([], ("", "1", "")),
+        (["SessionStart"], ("SessionStart", "1", "")),
+        (["SessionStart", "2", "--client", "qwen"], ("SessionStart", "2", "qwen")),
+        (["--client", "codex", "UserPromptSubmit"], ("UserPromptSubmit", "1", "codex")),
+        (["UserPromptSubmit", "two", "--client"], ("UserPromptSubmit", "1", "")),
+    ],
+)
+def test_the_hook_client_takes_event_part_and_assistant(given: list[str], understood: tuple[str, str, str]) -> None:
+    assert hook_client.arguments(given) == understood
