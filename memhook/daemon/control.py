@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from memhook.daemon import wire
+from memhook.daemon.peer import is_same_user
 from memhook.daemon.wire import Request
 from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
@@ -37,6 +41,8 @@ REPEATABLE = frozenset(
 )
 
 Call = Callable[..., Any]
+
+_working_directory_lock = threading.Lock()
 
 
 def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
@@ -83,16 +89,28 @@ def called(
     body = json.dumps({"method": method, "params": params or {}}).encode("utf-8", "surrogatepass")
     request = Request("call", directory=directory, environment=environment or {}, body=body)
     with _connected(paths) as connection:
-        if method in AT_ONCE:
-            connection.settimeout(AT_ONCE_SECONDS)
+        connection.settimeout(AT_ONCE_SECONDS)
         try:
             connection.sendall(wire.encoded(request))
+            if method not in AT_ONCE:
+                _wait_while_it_is_well(paths, connection)
             answer = wire.read_block(connection, wire.MAX_BODY * 8)
         except (OSError, wire.ConnectionEnded) as error:
             raise DaemonUnavailable(
                 "The daemon went away before it had answered.", "Check whether it was done, then try again."
             ) from error
     return wire.result_of(answer)
+
+
+def _wait_while_it_is_well(paths: Paths, connection: socket.socket) -> None:
+    """A call may take minutes (a large import), as long as the daemon still says that it is there."""
+    while not select.select([connection], [], [], AT_ONCE_SECONDS)[0]:
+        try:
+            called(paths, "daemon_status")
+        except DaemonUnavailable as error:
+            raise DaemonUnavailable(
+                "The daemon does not answer.", "End it and start another: memhook daemon restart"
+            ) from error
 
 
 def is_running(paths: Paths) -> bool:
@@ -144,9 +162,13 @@ def stopped(paths: Paths) -> int | None:
 
 
 def _recorded_pid(paths: Paths) -> int:
-    """The daemon's, from the lock it holds."""
+    """The daemon's, from the lock it holds; a lock that nobody holds names a dead one, or by now somebody else."""
     try:
-        return int(paths.daemon_lock.read_text(encoding="ascii"))
+        with paths.daemon_lock.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return 0
+    except BlockingIOError:
+        return int(paths.daemon_lock.read_text(encoding="ascii") or 0)
     except (OSError, ValueError):
         return 0
 
@@ -168,27 +190,42 @@ def _connected(paths: Paths) -> socket.socket:
     except OSError as error:
         connection.close()
         raise DaemonUnavailable("No daemon is running.", "Start it: memhook daemon start") from error
+    if not is_same_user(connection):
+        connection.close()
+        raise DaemonUnavailable(
+            f"{paths.socket} belongs to another user, who is not asked.",
+            f"Look at it and remove it: ls -l {paths.socket}",
+        )
     return connection
 
 
-class _short_name:  # noqa: N801  used like a function
-    """A socket's path may have about 100 bytes; a longer one is reached through a link to its folder's descriptor."""
+@contextmanager
+def _short_name(path: Path) -> Iterator[str]:
+    """A socket's path may have about 100 bytes; a longer one is reached through its folder."""
+    if len(os.fsencode(path)) < 100:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if Path(f"/proc/self/fd/{folder}").exists():
+            yield f"/proc/self/fd/{folder}/{path.name}"
+        else:
+            with _working_directory_lock, _within(folder):
+                yield path.name
+    finally:
+        os.close(folder)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._previous = -1
 
-    def __enter__(self) -> str:
-        if len(os.fsencode(self._path)) < 100:
-            return str(self._path)
-        self._previous = os.open(".", os.O_RDONLY)
-        os.chdir(self._path.parent)
-        return self._path.name
-
-    def __exit__(self, *_: object) -> None:
-        if self._previous >= 0:
-            os.fchdir(self._previous)
-            os.close(self._previous)
+@contextmanager
+def _within(folder: int) -> Iterator[None]:
+    """The working directory belongs to all threads: two that connect at once would end in each other's."""
+    previous = os.open(".", os.O_RDONLY)
+    os.fchdir(folder)
+    try:
+        yield
+    finally:
+        os.fchdir(previous)
+        os.close(previous)
 
 
 def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:
