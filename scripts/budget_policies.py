@@ -1,0 +1,194 @@
+"""Ways to spend a token budget on the same ranked memories, for `scripts/evaluate` to compare. Not part of memhook.
+
+POLICIES   by name: what the hook, `inject` and `pack` can do, and what others do or propose
+
+Each gets what the hook found worth showing, in its order, and returns the finished text. All but `inject`
+and `pack` write entries and frame as the hook does, so that they differ in nothing but what they spend on what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+
+from memhook.context import enrich
+from memhook.context.evaluation import Asked, Policy, hook_policy, pack_policy
+from memhook.context.inject import Ranked
+from memhook.core.memory import Memory
+from memhook.core.packing import packed
+from memhook.core.passages import HORIZON, Passage, front, passage
+from memhook.core.rendering import HOOK, PROMPT_HEADING, Level, Rendering, hook_frames, rendering
+from memhook.core.terms import term_spans, terms
+from memhook.core.tokens import estimated_tokens
+
+FRAME = hook_frames(PROMPT_HEADING)[0]
+MEDIUM_CHARS = 800
+
+Shown = Callable[[str], Passage]
+
+
+def _chosen(weights: Mapping[str, float], limit: int) -> Shown:
+    """The passage that bears on the prompt, as the hook's previews have it."""
+
+    def shown(content: str) -> Passage:
+        spans = term_spans(content[:HORIZON]) if len(content) > limit else ()
+        return passage(content, weights, spans, limit)
+
+    return shown
+
+
+def _preview(memory: Memory, shown: Shown) -> Rendering:
+    return rendering(memory, Level.PREVIEW, HOOK, shown=shown)
+
+
+def _greedy(offers: Sequence[Iterable[Rendering]], budget: int) -> Sequence[str]:
+    return packed(offers, budget, [FRAME]).parts
+
+
+def previews_from_the_front(asked: Asked, budget: int) -> Sequence[str]:
+    shown = partial(front, limit_chars=asked.around.settings.preview_chars)
+    return _greedy([[_preview(one.memory, shown)] for one in asked.recalled.worth_showing], budget)
+
+
+def injected(asked: Asked, budget: int) -> Sequence[str]:
+    """What `inject` writes: a cascade of passages chosen for the prompt that keeps a tenth for what comes after."""
+    block = enrich.enrichment(enrich.found(asked.recalled.worth_showing), asked.prompt, budget, asked.recalled.weights)
+    return (block.text,) if block.memories else ()
+
+
+def truncated(asked: Asked, budget: int) -> Sequence[str]:
+    """Whole memories until the budget ends, the last one cut where it does."""
+    left = budget - FRAME.tokens
+    texts: list[str] = []
+    for one in asked.recalled.worth_showing:
+        whole = rendering(one.memory, Level.FULL, HOOK)
+        texts.append(whole.text if whole.tokens <= left else _cut(whole.text, left))
+        left -= whole.tokens
+        if left <= 0:
+            break
+    body = "".join(texts)
+    return (f"{FRAME.head}{body}{FRAME.tail}".removesuffix("\n"),) if body else ()
+
+
+def previews_then_richer(asked: Asked, budget: int) -> Sequence[str]:
+    """A preview for each memory that fits; what is left makes the best ones richer, in their order."""
+    offers = [_levels(one, asked) for one in asked.recalled.worth_showing]
+    left = budget - FRAME.tokens
+    chosen: list[Rendering] = []
+    for renderings in offers:
+        if renderings[-1].tokens > left:
+            break
+        chosen.append(renderings[-1])
+        left -= renderings[-1].tokens
+    for index in range(len(chosen)):
+        richest = next(one for one in offers[index] if one.tokens - chosen[index].tokens <= left)
+        left -= richest.tokens - chosen[index].tokens
+        chosen[index] = richest
+    return _finished(chosen)
+
+
+def weighed(asked: Asked, budget: int) -> Sequence[str]:
+    """Step by step the level that adds most value for its tokens, whichever memory's it is.
+
+    The value of a level is the memory's score times what it brings: its name, the prompt's words and its text, a third
+    each. Only the levels on the upper hull of value over tokens are steps, so that the steps of a memory get dearer.
+    """
+    found = asked.recalled.worth_showing
+    left = budget - FRAME.tokens
+    steps = sorted(
+        (
+            (-(after[0] - before[0]) / max(1, after[1].tokens - _tokens(before)), index, place, after[1])
+            for index, one in enumerate(found)
+            for place, (before, after) in enumerate(pairwise(_hull(one, asked)))
+        ),
+        key=lambda step: step[:3],
+    )
+    taken: dict[int, Rendering] = {}
+    closed: set[int] = set()
+    for _, index, _, after in steps:
+        cost = after.tokens - (taken[index].tokens if index in taken else 0)
+        if index in closed or cost > left:
+            closed.add(index)
+            continue
+        left -= cost
+        taken[index] = after
+    return _finished([taken[index] for index in sorted(taken)])
+
+
+_Point = tuple[float, Rendering | None]
+
+
+def _tokens(point: _Point) -> int:
+    return point[1].tokens if point[1] else 0
+
+
+def _hull(one: Ranked, asked: Asked) -> list[tuple[float, Rendering]]:
+    """From nothing upwards: the levels that no mixture of a cheaper and a dearer one beats."""
+    points: list[_Point] = [(0.0, None)]
+    for level in reversed(_levels(one, asked)):
+        point = (one.score * _worth(level, one.memory, asked.recalled.weights), level)
+        if level.tokens <= _tokens(points[-1]) or point[0] <= points[-1][0]:
+            continue
+        while len(points) > 1 and _slope(points[-1], point) >= _slope(points[-2], points[-1]):
+            points.pop()
+        points.append(point)
+    return points  # type: ignore[return-value]
+
+
+def _slope(before: _Point, after: _Point) -> float:
+    return (after[0] - before[0]) / max(1, _tokens(after) - _tokens(before))
+
+
+def _worth(level: Rendering, memory: Memory, weights: Mapping[str, float]) -> float:
+    held = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
+    seen = _distinct_terms(level.text) & held
+    words = sum(weights[term] for term in seen) / (sum(weights[term] for term in held) or 1.0)
+    start, end = level.passage or (0, len(memory.content))
+    return (1.0 + words + (end - start) / max(1, len(memory.content))) / 3
+
+
+def _levels(one: Ranked, asked: Asked) -> tuple[Rendering, ...]:
+    return _rendered(one.memory, tuple(asked.recalled.weights.items()), asked.around.settings.preview_chars)
+
+
+@lru_cache(maxsize=256)  # each budget asks for them again
+def _rendered(memory: Memory, weights: tuple[tuple[str, float], ...], preview_chars: int) -> tuple[Rendering, ...]:
+    """Whole, a long passage, a preview, richest first; none that costs more than a richer one."""
+    levels = [rendering(memory, Level.FULL, HOOK)]
+    for limit in (MEDIUM_CHARS, preview_chars):
+        poorer = _preview(memory, _chosen(dict(weights), limit))
+        if poorer.tokens < levels[-1].tokens:
+            levels.append(poorer)
+    return tuple(levels)
+
+
+@lru_cache(maxsize=1024)
+def _distinct_terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def _finished(chosen: Sequence[Rendering]) -> Sequence[str]:
+    body = "".join(one.text for one in chosen)
+    return (f"{FRAME.head}{body}{FRAME.tail}".removesuffix("\n"),) if chosen else ()
+
+
+def _cut(text: str, tokens: int) -> str:
+    """The longest start of `text` within so many tokens, ended by a newline; nothing that names no memory."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimated_tokens(f"{text[:middle]}\n") <= tokens else (low, middle - 1)
+    return f"{text[:low]}\n" if "\n" in text[:low] else ""
+
+
+POLICIES: Mapping[str, Policy] = {
+    "previews": hook_policy("preview"),
+    "front-cut previews": previews_from_the_front,
+    "cascade": hook_policy("cascade"),
+    "inject": injected,
+    "previews, then richer": previews_then_richer,
+    "weighed": weighed,
+    "truncated": truncated,
+    "whole or skipped": pack_policy,
+}

@@ -1,0 +1,213 @@
+"""clients_check.py HARNESS [NAME...]: what the real assistants do with memhook, as a table. See clients-check."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhook.assistants.known import KNOWN
+
+TOPIC = "Ledger reconciliation reports a balance mismatch when the replica lags behind the primary"
+FACT = f"{TOPIC}. Fix: read from the primary, statement timeout 40 seconds; quokka-17 was the third."
+PROMPT = "the ledger reconciliation job fails again with a balance mismatch, what did we learn about replica lag?"
+AGAIN = "once more: why does the ledger reconciliation report a balance mismatch when the replica lags?"
+UNRELATED = "write a haiku about the sea"
+START, MATCH = "## Memories for this project (memhook)", "## Relevant memories (memhook)"
+BUDGET = 4000
+CHECKS = ("start", "match", "unrelated", "once", "budget", "broken")
+
+# How the second prompt joins the session of the first: arguments of the harness, and of the assistant itself.
+GOING_ON = {
+    "claude": ["--continue"],
+    "codex": ["--continue"],
+    "copilot": ["--continue"],
+    "gemini": ["--arg=--resume", "--arg=latest"],
+    "qwen": ["--arg=--continue"],
+    "opencode": ["--arg=--continue"],
+}
+IN_PROJECT = ("qwen",)  # the harness writes its user-wide settings anew for each run
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of an assistant: how it ended, what it printed, and all texts of the request to the model."""
+
+    code: int
+    printed: str
+    texts: list[str]
+
+    def blocks(self, heading: str) -> list[str]:
+        """memhook's blocks under that heading."""
+        found = []
+        for text in self.texts:
+            for start in _places(text, heading):
+                end = text.find("(end of memhook notes)", start)
+                found.append(text[start : end if end >= 0 else len(text)])
+        return found
+
+    def holds(self, wanted: str) -> bool:
+        return any(wanted in text for text in self.texts)
+
+
+class Client:
+    """One assistant with a home and a project of its own, and memhook switched on in it."""
+
+    def __init__(self, name: str, harness: Path, folder: Path) -> None:
+        self.name = name
+        self.harness = harness
+        self.folder = folder
+        self.home, self.work = folder / "home", folder / "work"
+        self._runs = 0
+        self.work.mkdir(parents=True)
+        self.home.mkdir()
+        (self.work / ".memhook.toml").touch()
+
+    def memhook(self, *arguments: str, given: str = "") -> str:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        command = [sys.executable, "-P", "-m", "memhook.cli", *arguments]
+        done = subprocess.run(
+            command, input=given, env=environment, cwd=self.work, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise SystemExit(f"memhook {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    def asks(self, prompt: str, going_on: bool = False) -> Ran:
+        self._runs += 1
+        out = self.folder / f"run{self._runs}"
+        more = GOING_ON[self.name] if going_on else []
+        environment = {**os.environ}
+        clients = os.environ.get("CLIENTS_DIR", str(self.harness.parent / "npm"))
+        if self.name == "claude":
+            environment |= {"OUT": str(out), "CLIENT_HOME": str(self.home), "CLIENTS_DIR": clients}
+            command = [str(self.harness / "run_claude.sh"), prompt, str(self.work), "--", *more]
+        else:
+            places = ["--out", str(out), "--home", str(self.home), "--clients-dir", clients]
+            command = [sys.executable, str(self.harness / "run_client.py"), self.name, prompt, str(self.work)]
+            command += [*places, *more]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+        printed = (out / "stdout").read_text(encoding="utf-8") if (out / "stdout").exists() else done.stderr
+        return Ran(done.returncode, printed, list(_texts(out / "requests.jsonl", prompt)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("harness", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*KNOWN, []])
+    parser.add_argument("--keep", type=Path, help="keep the runs in this folder")
+    args = parser.parse_args()
+    is_well = True
+    print(f"| assistant | {' | '.join(CHECKS)} |", f"| --- |{' --- |' * len(CHECKS)}", sep="\n")
+    with tempfile.TemporaryDirectory(prefix="memhook-clients-") as temporary:
+        for name in args.names or KNOWN:
+            folder = (args.keep or Path(temporary)) / name
+            results = checked(Client(name, args.harness.resolve(), folder))
+            is_well &= all(result == "ok" for result in results.values())
+            print(f"| {name} | {' | '.join(results[check] for check in CHECKS)} |", flush=True)
+    return 0 if is_well else 1
+
+
+def checked(client: Client) -> dict[str, str]:
+    client.memhook("install", client.name, "--yes", *(["--project"] if client.name in IN_PROJECT else []))
+    client.memhook("remember", FACT)
+    try:
+        return {name: result for check in (quiet, matching, whole_budget, broken) for name, result in check(client)}
+    finally:
+        client.memhook("daemon", "stop")
+
+
+def quiet(client: Client) -> Iterator[tuple[str, str]]:
+    """The start of a session brings the memory; a prompt about something else brings nothing."""
+    ran = client.asks(UNRELATED)
+    yield "start", _verdict(ran, any(FACT in block for block in ran.blocks(START)), "not there")
+    yield "unrelated", _verdict(ran, not ran.blocks(MATCH), "spoke")
+
+
+def matching(client: Client) -> Iterator[tuple[str, str]]:
+    """By the prompt's hook alone; then again in the same session, whose history still has it."""
+    client.memhook("config", "set", "hooks.session_start.max_memories", "0")
+    ran = client.asks(PROMPT)
+    yield "match", _verdict(ran, [FACT in block for block in ran.blocks(MATCH)] == [True], "not whole")
+    again = client.asks(AGAIN, going_on=True)
+    is_same = again.holds(PROMPT)
+    times = sum(text.count(FACT) for text in again.texts)
+    yield "once", _verdict(again, times == 1, f"{times} times") if is_same else "another session"
+
+
+def whole_budget(client: Client) -> Iterator[tuple[str, str]]:
+    """As many memories as 4000 tokens hold: each part that memhook wrote has to be in the request, in one piece."""
+    client.memhook("config", "set", "max_tokens", str(BUDGET))
+    client.memhook("config", "set", "hooks.detail", "full")
+    lines = [json.dumps({"content": long_memory(number)}) for number in range(24)]
+    client.memhook("import", "-", "--project", given="\n".join(lines))
+    ran = client.asks(PROMPT)
+    shown = json.loads(client.memhook("why", "--shown", "--json"))
+    missing = [part for part in shown["parts"] if not ran.holds(part)]
+    is_full = BUDGET * 0.85 < shown["tokens"] <= BUDGET
+    yield "budget", _verdict(ran, is_full and not missing, f"{shown['tokens']} tokens, {len(missing)} parts cut")
+
+
+def broken(client: Client) -> Iterator[tuple[str, str]]:
+    """With something else in the store's place the session goes on, without memories."""
+    client.memhook("daemon", "stop")
+    store = client.home / ".local/share/memhook/store"
+    store.rename(store.with_name("moved"))
+    store.write_text("not a store", encoding="utf-8")
+    ran = client.asks(PROMPT)
+    yield "broken", _verdict(ran, "OK" in ran.printed and not ran.blocks(MATCH), "disturbed")
+
+
+def long_memory(number: int) -> str:
+    steps = " ".join(
+        f"Step {number}.{step}: compare shard {step * 7 + number} of the ledger with its replica before it is closed,"
+        f" and note the lag in seconds beside the balance."
+        for step in range(1, 8)
+    )
+    return f"{TOPIC}, case {number}. {steps}"
+
+
+def _verdict(ran: Ran, is_well: bool, otherwise: str) -> str:
+    if ran.code:
+        return f"ended with {ran.code}"
+    return "ok" if is_well else otherwise
+
+
+def _texts(log: Path, prompt: str) -> Iterator[str]:
+    """Every text of the first request that carries the prompt and offers tools, as the hook wrote it.
+
+    Before it an assistant may ask for a title, after it what is worth noting.
+    """
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    bodies = [json.loads(line)["body"] for line in lines]
+    carrying = [body for body in bodies if any(prompt in text for text in _strings(body))]
+    with_tools = [body for body in carrying if body.get("tools")]
+    for text in _strings((with_tools or carrying)[0]) if carrying else ():
+        yield html.unescape(text)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
+
+
+def _places(text: str, wanted: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.soak import events, stages
+
+
+def test_many_hooks_at_once_get_one_daemon_clean_exits_and_the_memory_in_time_or_nothing() -> None:
+    """How many get it in time says something about the machine as well: scripts/soak asks for 45."""
+    stages.race(50, 0)
+
+
+def test_a_daemon_killed_while_it_writes_loses_nothing_acknowledged() -> None:
+    stages.kills(10, 2)
+
+
+def test_no_event_harms_the_daemon_and_many_clients_are_served_beside_a_writer(home: Path) -> None:
+    """One after the other in one home, because starting a daemon is what takes the time."""
+    stages.bad_events_through_the_door(400)
+    stages.bad_events_through_the_hook(25, 0)
+    stages.load(20, 3)
+
+
+def test_the_generated_events_are_of_every_kind_and_the_same_each_time() -> None:
+    made = list(events.bodies(7, 600, largest=9000))
+    assert made == list(events.bodies(7, 600, largest=9000))
+    assert max(map(len, made)) > 100_000  # deep nesting
+    assert any(b"\\ud800" in body or b"\xed\xa0\x80" in body for body in made)
+    assert any(b"\0" in body for body in made)
