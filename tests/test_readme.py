@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from memhook.assistants.known import KNOWN, Where
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -36,3 +38,16 @@ def test_the_two_commands_come_first() -> None:
     assert commands[:2] == ["scripts/demo", "scripts/test"]
     for name in commands[:2]:
         assert (ROOT / name).stat().st_mode & 0o100
+
+
+def test_what_install_writes_is_where_it_says(tmp_path: Path) -> None:
+    section = README.split("## Every assistant", 1)[1].split("\n## ", 1)[0]
+    for assistant in KNOWN.values():
+        (row,) = [line for line in section.splitlines() if line.startswith(f"| {assistant.title} |")]
+        assert f"`memhook install {assistant.name}`" in row
+        for project in (None, tmp_path / "project"):
+            edits = assistant.edits(Where(tmp_path / "home", {}, tmp_path / "launch", project))
+            hooks = edits[0].path
+            root, mark = (project, "") if project else (tmp_path / "home", "~/")
+            named = [f"{mark}{part}" for part in (hooks.relative_to(root), *hooks.relative_to(root).parents)]
+            assert any(f"`{name}`" in row or f"`{name}/`" in row for name in named if len(name) > len(mark) + 1), named
