@@ -185,7 +185,7 @@ def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) ->
 def _connected(paths: Paths) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with _short_name(paths.socket) as name:
+        with short_name(paths.socket) as name:
             connection.connect(name)
     except OSError as error:
         connection.close()
@@ -200,7 +200,7 @@ def _connected(paths: Paths) -> socket.socket:
 
 
 @contextmanager
-def _short_name(path: Path) -> Iterator[str]:
+def short_name(path: Path) -> Iterator[str]:
     """A socket's path may have about 100 bytes; a longer one is reached through its folder."""
     if len(os.fsencode(path)) < 100:
         yield str(path)

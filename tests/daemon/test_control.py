@@ -9,6 +9,7 @@ import pytest
 
 from memhook.daemon import control
 from memhook.paths import Paths
+from tests.sockets import bind
 
 
 def reached(paths: Paths, times: int) -> bool:
@@ -21,9 +22,7 @@ def test_threads_reach_a_socket_whose_path_is_too_long_and_stay_where_they_are(p
     deep.state.mkdir(parents=True)
     before = Path.cwd()
     with socket.socket(socket.AF_UNIX) as listener:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(deep.state)
-            listener.bind(deep.socket.name)
+        bind(listener, deep.socket)
         listener.listen(256)
         with ThreadPoolExecutor(8) as threads:
             assert all(threads.map(lambda _: reached(deep, 20), range(8)))

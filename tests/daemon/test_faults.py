@@ -24,6 +24,7 @@ from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.paths import Paths
 from tests.daemon.conftest import CLIENT, FACT, event, hook, log_text, with_a_memory
 from tests.daemon.test_server import daemons, gone, left_behind
+from tests.sockets import bind, connect
 
 
 def context_of(run: subprocess.CompletedProcess[bytes]) -> str:
@@ -49,7 +50,7 @@ def killed_half_way(paths: Paths) -> None:
     client.kill()
     client.communicate()
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(paths.socket))
+        connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(session_id="half-way"))))
 
 
@@ -135,7 +136,7 @@ def test_a_stale_socket_and_lock_start_a_daemon_and_harm_no_other_process(paths:
     with_a_memory(paths)
     control.stopped(paths)
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(paths.socket))
+        bind(dead, paths.socket)
     bystander = subprocess.Popen(["sleep", "600"])
     try:
         paths.daemon_lock.write_text(f"{bystander.pid}\n", encoding="ascii")
@@ -160,7 +161,7 @@ def impostor(paths: Paths) -> Iterator[socket.socket]:
     """Accepts and never answers."""
     paths.socket.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(paths.socket))
+        bind(listener, paths.socket)
         listener.listen(16)
         yield listener
     paths.socket.unlink()

@@ -16,6 +16,7 @@ from memhook import __version__
 from memhook.daemon import control, hook_client, wire
 from memhook.paths import Paths, user_paths
 from tests.daemon.conftest import FACT, Served, event, hook, log_text
+from tests.sockets import bind
 
 
 def test_it_loads_only_the_modules_it_names() -> None:
@@ -146,7 +147,7 @@ def test_a_daemon_that_closes_without_an_answer_is_asked_again_then_left(paths: 
 
 def impostor(paths: Paths) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(paths.socket))
+    bind(listener, paths.socket)
     listener.listen()
     return listener
 

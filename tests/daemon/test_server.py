@@ -18,6 +18,7 @@ from memhook.daemon import control, hook_client, server, wire
 from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
 from memhook.paths import Paths, user_paths
 from tests.daemon.conftest import FACT, Served, event, log_text
+from tests.sockets import bind, connect
 
 
 def daemons(paths: Paths) -> list[int]:
@@ -49,13 +50,13 @@ def gone(pid: int) -> bool:
 def test_who_comes_while_it_loads_is_told_so_however_many_they_are(tmp_path: Path) -> None:
     """More than there are workers: the last must not hear of it when its deadline has passed."""
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "s"))
+        bind(listener, tmp_path / "s")
         listener.listen(64)
         loading = server.Server(user_paths(), listener)  # whose loading never ends, as far as the clients can tell
         threading.Thread(target=loading._accept, daemon=True).start()
         clients = [socket.socket(socket.AF_UNIX) for _ in range(3 * server.WORKERS)]
         for client in clients:
-            client.connect(str(tmp_path / "s"))
+            connect(client, tmp_path / "s")
             client.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event())))
         for client in clients:
             client.settimeout(30)
@@ -101,7 +102,7 @@ def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
 
 def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(paths.socket))
+        connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="99.0.0")))
         assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
         connection.sendall(wire.READ_TO_ITS_END)
@@ -112,7 +113,7 @@ def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) 
 
 def test_an_older_version_is_served_and_changes_nothing(served: Served) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(served.paths.socket))
+        connect(connection, served.paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="0.0.1")))
         assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
     assert served.is_unharmed()
@@ -133,7 +134,7 @@ def test_an_older_version_is_served_and_changes_nothing(served: Served) -> None:
 )
 def test_it_survives_whatever_a_peer_sends(served: Served, noise: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(served.paths.socket))
+        connect(connection, served.paths.socket)
         connection.sendall(noise)
         connection.shutdown(socket.SHUT_WR)
         with suppress(ConnectionResetError):  # it may hang up before it has read everything

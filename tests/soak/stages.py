@@ -30,6 +30,7 @@ from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.schema import DIMENSIONS
 from tests.soak import events
+from tests.sockets import connect
 from tests.store.test_memories import MODEL, memory
 
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
@@ -188,7 +189,7 @@ def bad_events_through_the_door(count: int, seed: int = 2) -> str:
 
 def _at_the_door(paths: Paths, body: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(paths.socket))
+        connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=body)))
         size = wire.read_exactly(connection, 4)
         if size == wire.STILL_STARTING:
