@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput
@@ -19,9 +20,12 @@ from memhook.paths import ENVIRONMENT_PREFIX
 Detail = Literal["preview", "cascade", "full"]
 Relevance = Literal["strict", "balanced", "eager"]
 Source = Literal["default", "user file", "project file", "environment"]
-
+StoreName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 
 LARGEST_FILE = 64 * 1024
+
+HIDDEN = "(hidden)"
+_SECRET_OPTION = re.compile(r"key|secret|token|password|sas|credential", re.IGNORECASE)
 
 
 class _Section(BaseModel):
@@ -51,14 +55,33 @@ class Pack(_Section):
 
 
 class Store(_Section):
+    """Where memories are. What `options` may hold is LanceDB's to say: a region, an endpoint, a timeout."""
+
     uri: str = ""
+    options: Mapping[str, str] = {}
 
     @field_validator("uri")
     @classmethod
     def _means_the_same_everywhere(cls, uri: str) -> str:
         if uri and not uri.startswith(("/", "~/")) and "://" not in uri:
             raise ValueError("it must be an absolute path, one below ~/, or a location such as s3://bucket/path")
+        if "@" in uri.partition("://")[2].partition("/")[0]:
+            raise ValueError("it must hold no credentials: they come from the environment")
         return uri
+
+    @field_validator("options", mode="before")
+    @classmethod
+    def _as_written(cls, options: Any) -> Any:
+        """true and 443 mean to LanceDB what "true" and "443" do."""
+        if not isinstance(options, Mapping):
+            return options
+        return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+
+
+class SharedStore(Store):
+    """One that several people use, searched beside the personal one."""
+
+    refresh_seconds: float = Field(60, ge=1, le=86_400)
 
 
 class Embedding(_Section):
@@ -88,6 +111,7 @@ class Settings(BaseSettings):
     hooks: Hooks = Hooks()
     pack: Pack = Pack()
     store: Store = Store()
+    stores: Mapping[StoreName, SharedStore] = {}
     embedding: Embedding = Embedding()
     daemon: Daemon = Daemon()
     ledger: Ledger = Ledger()
@@ -141,14 +165,29 @@ def setting_keys() -> tuple[str, ...]:
     return tuple(key for key, _ in flattened(Settings().model_dump(mode="json")))
 
 
-def agent_keys(settings: Settings) -> tuple[str, ...]:
-    """The keys of what is set for types of subagents: their names are the user's own."""
-    return tuple(key for key, _ in flattened(settings.model_dump(include={"agents"}, exclude_unset=True)))
+def named_keys(settings: Settings) -> tuple[str, ...]:
+    """The keys of what is set under a name of the user's own: types of subagents, shared stores, a store's options."""
+    named = settings.model_dump(include={"agents": True, "stores": True, "store": {"options"}}, exclude_unset=True)
+    return tuple(key for key, _ in flattened(named))
 
 
 def is_setting(key: str) -> bool:
+    if key in setting_keys():
+        return True
+    match key_path(key):
+        case ("agents", _, leaf):
+            return leaf in Agent.model_fields
+        case ("stores", _, leaf):
+            return leaf in SharedStore.model_fields and leaf != "options"
+        case ("store", "options", _) | ("stores", _, "options", _):
+            return True
+    return False
+
+
+def is_secret(key: str) -> bool:
+    """Whether the value is to be shown to nobody: an option of a store that holds a credential."""
     path = key_path(key)
-    return key in setting_keys() or (path[0] == "agents" and len(path) == 3 and path[2] in Agent.model_fields)
+    return "options" in path[:-1] and _SECRET_OPTION.search(path[-1]) is not None
 
 
 def key_path(key: str) -> tuple[str, ...]:
@@ -165,24 +204,35 @@ def value_of(settings: Settings, key: str) -> Any:
     if head == "agents":
         name, leaf = rest
         return value["agents"].get(name, {}).get(leaf) or value[leaf]
+    if head == "stores" and rest[0] not in value["stores"]:
+        value["stores"][rest[0]] = SharedStore().model_dump(mode="json")
     for part in (head, *rest):
-        value = value[part]
+        value = value[part] if part in value or part != rest[-1] else ""
     return value
+
+
+def refuse_credentials(key: str) -> None:
+    """A file of settings is copied, backed up and shown; it is no place for a credential."""
+    if is_secret(key):
+        variable = ENVIRONMENT_PREFIX + "__".join(key_path(key)).upper()
+        raise InvalidInput(
+            f"{key} is a credential, which does not belong in a file of settings.",
+            f"Keep it where the platform does (~/.aws/credentials and the like), or in the environment as {variable}.",
+        )
 
 
 def checked(key: str, value: Any) -> Any:
     """`value` as the setting `key` keeps it; raises InvalidInput naming key, value and what is allowed."""
     if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
-    if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool):
+    if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool) and "options" not in key_path(key):
         raise InvalidInput(f"{key} = {str(value).lower()} is not possible: it is not a switch.")
     try:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:
         reasons = "; ".join(_reason(detail["msg"]) for detail in error.errors())
-        raise InvalidInput(
-            f"{key} = {value!r} is not possible: {reasons}.", f"See: memhook config get {key}"
-        ) from error
+        said = HIDDEN if is_secret(key) else repr(value)
+        raise InvalidInput(f"{key} = {said} is not possible: {reasons}.", f"See: memhook config get {key}") from error
 
 
 def flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -229,6 +279,10 @@ def _plain_text(path: Path, flags: int) -> str:
     return data.decode("utf-8")
 
 
+# Credentials of a store may come so, instead of lying in a file.
+_NAMED_VARIABLE = re.compile(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
+
+
 class _GivenEnvironment(EnvSettingsSource):
     """pydantic-settings' own reading of variables, over the environment of the caller instead of this process."""
 
@@ -242,8 +296,9 @@ class _GivenEnvironment(EnvSettingsSource):
 
 def _environment_values(environment: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper() for key in setting_keys()}
+    named = {name for name in environment if _NAMED_VARIABLE.fullmatch(name)}
     values: dict[str, Any] = {}
-    for name in sorted(wanted & environment.keys()):
+    for name in sorted(wanted & environment.keys() | named):
         try:
             values |= nested(dict([*flattened(values), *flattened(_GivenEnvironment({name: environment[name]})())]))
         except ValueError as error:
@@ -255,8 +310,10 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
     """Why `value` cannot be taken from `source`, or nothing."""
     try:
         parsed = checked(key, value)
+        if source != "environment":
+            refuse_credentials(key)
     except InvalidInput as error:
-        return error.message
+        return f"{error.message} {error.hint}" if is_secret(key) else error.message
     if source != "project file":
         return ""
     return _overreach(key, parsed, value_of(Settings(**nested(below)), key))

@@ -18,7 +18,17 @@ from memhook.config_file import literal, value_from, with_value, without
 from memhook.errors import InvalidInput
 from memhook.hooks.limits import budget_note
 from memhook.paths import Paths, private_directory, write_private
-from memhook.settings import Settings, agent_keys, checked, is_setting, setting_keys, value_of
+from memhook.settings import (
+    HIDDEN,
+    Settings,
+    checked,
+    is_secret,
+    is_setting,
+    named_keys,
+    refuse_credentials,
+    setting_keys,
+    value_of,
+)
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
@@ -38,8 +48,8 @@ def config(args: Namespace, place: Place) -> int:
 
 def show(args: Namespace, place: Place) -> int:
     loaded = place.settings()
-    keys = (*setting_keys(), *agent_keys(loaded.settings))
-    rows = [(key, value_of(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
+    keys = (*setting_keys(), *named_keys(loaded.settings))
+    rows = [(key, _shown(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
     if args.json:
         settings = {key: {"value": value, "source": source} for key, value, source in rows}
         say_json({"settings": settings, "problems": loaded.problems})
@@ -55,7 +65,7 @@ def show(args: Namespace, place: Place) -> int:
 def get(args: Namespace, place: Place) -> int:
     _known(args.key)
     loaded = place.settings()
-    value = value_of(loaded.settings, args.key)
+    value = _shown(loaded.settings, args.key)
     if args.json:
         say_json({"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")})
     else:
@@ -103,6 +113,7 @@ def edit(_args: Namespace, place: Place) -> int:
 def wanted_value(key: str, typed: str) -> Any:
     """What was typed, as a value that `key` can have."""
     _known(key)
+    refuse_credentials(key)
     if any("\ud800" <= character <= "\udfff" for character in typed):
         raise InvalidInput(f"The value for {key} is not UTF-8.", "The file of the settings is.")
     default, meant = value_of(Settings(), key), value_from(typed)
@@ -113,6 +124,11 @@ def wanted_value(key: str, typed: str) -> Any:
     if isinstance(meant, bool) and not isinstance(default, bool):
         meant = typed  # else true would be 1
     return checked(key, meant)
+
+
+def _shown(settings: Settings, key: str) -> Any:
+    value = value_of(settings, key)
+    return HIDDEN if is_secret(key) and value else value
 
 
 def _known(key: str) -> None:
@@ -159,6 +175,6 @@ def _locked(paths: Paths) -> Iterator[None]:
 
 def _tell_what_overrides(key: str, value: Any, place: Place) -> None:
     loaded = place.settings()
-    in_force = value_of(loaded.settings, key)
-    if json.dumps(in_force) != json.dumps(value):
-        warn(f"note: here it is {literal(in_force)}, which comes from the {loaded.sources.get(key, 'default')}.")
+    if json.dumps(value_of(loaded.settings, key)) != json.dumps(value):
+        source = loaded.sources.get(key, "default")
+        warn(f"note: here it is {literal(_shown(loaded.settings, key))}, which comes from the {source}.")

@@ -100,8 +100,7 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
     _refuse_suspects(caller, memories)
     if touch:
         try:
-            with caller.library.store.writing():
-                caller.library.store.touch([memory.id for memory in memories], _now())
+            caller.library.store.touch([memory.id for memory in memories], _now())
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)
@@ -240,7 +239,7 @@ def _told(done: expunge.Expunged) -> dict[str, Any]:
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
     """Keep them and never bring them up, or no longer so. They count as changed neither way."""
     memories = remember.found(caller.library, references)
-    with caller.library.store.writing():
+    with caller.library.store.annotating():
         caller.library.store.set_muted([memory.id for memory in memories], muted)
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
@@ -249,7 +248,7 @@ def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
     caller.library.quarantine_suspects()
     released = []
-    with caller.library.store.writing():
+    with caller.library.store.annotating():
         for memory in remember.found(caller.library, references):
             released.append(let_through(memory))
             caller.library.store.set_quarantine(released[-1])

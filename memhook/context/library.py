@@ -74,7 +74,7 @@ class Library:
             return
         log.warning("quarantined %s: memhook list --quarantined", ", ".join(one.urn for one in suspects.values()))
         try:
-            with self.store.writing():
+            with self.store.annotating():
                 for memory in suspects.values():
                     self.store.set_quarantine(memory)
         except StoreError as error:
@@ -158,8 +158,7 @@ class Library:
             fresh = dict(zip(late, embedder.embed_documents(late), strict=True)) if late else {}
             return [ready[text] if (text := _text(memory)) in ready else fresh[text] for memory in memories]
 
-        with self.store.writing():
-            self.store.replace_vectors(embedded, embedder.model)
+        self.store.replace_vectors(embedded, embedder.model)
         log.info("embedded %d memories with %s", len(ready), embedder.model.id)
         return len(ready)
 

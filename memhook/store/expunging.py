@@ -25,6 +25,7 @@ import pyarrow as pa
 from memhook.errors import StoreError
 from memhook.store.filters import quoted
 from memhook.store.opening import TABLE
+from memhook.store.recovery import FOREIGN_ERRORS
 
 # Of the rest a redacted memory keeps nothing, whatever columns there will be.
 _KEPT = frozenset(
@@ -41,8 +42,6 @@ _EMPTY: Mapping[str, Any] = {
 }
 _AT_ONCE = timedelta(milliseconds=1)  # with zero LanceDB warns of readers, which have been waited for
 _ATTEMPTS = 3
-
-_FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 
 
 def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[
         try:
             if _expunged(copy, ids):
                 cleaned.append(copy)
-        except _FOREIGN_ERRORS:
+        except FOREIGN_ERRORS:
             unreadable.append(copy)
     return cleaned, unreadable
 
@@ -98,7 +97,7 @@ def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[lis
         try:
             if _expunged(folder, ids, is_sound=False):
                 cleaned.append(folder)
-        except (StoreError, *_FOREIGN_ERRORS):
+        except (StoreError, *FOREIGN_ERRORS):
             shutil.rmtree(folder)
             deleted.append(folder)
     return cleaned, deleted

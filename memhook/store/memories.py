@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -41,6 +41,7 @@ from memhook.store.opening import (
     migrated_rows,
     opened_table,
 )
+from memhook.store.recovery import FOREIGN_ERRORS
 from memhook.store.schema import (
     MEMORY_COLUMNS,
     NO_MODEL,
@@ -94,7 +95,7 @@ _FULL_TEXT = FTS(
     ascii_folding=False,
     max_token_length=None,
 )
-_INDEXES: dict[str, Any] = {
+INDEXES: Mapping[str, Any] = {
     "terms": _FULL_TEXT,
     "id": BTree(),
     "content_hash": BTree(),
@@ -123,9 +124,9 @@ def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Co
     def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
-        except (RuntimeError, ValueError, OSError, pa.ArrowException) as error:
+        except FOREIGN_ERRORS as error:
             log.exception("%s on the store failed", method.__name__)
-            raise self._failure(error) from error
+            raise self.failure(error) from error
 
     return update_wrapper(call, method)
 
@@ -141,15 +142,27 @@ def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Conca
     return update_wrapper(call, method)
 
 
+def _landing(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
+    """The same for a write, which a store that others write to as well tries until it lands."""
+
+    def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._until_it_lands(partial(method, self, *args, **kwargs))
+
+    return _translated(update_wrapper(call, method))
+
+
 class MemoryStore:
     """Owns the table. Reads see every finished write, also those of other processes."""
 
-    def __init__(self, uri: str, backups: Path) -> None:
+    indexes: Mapping[str, Any] = INDEXES
+
+    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
         self._backups = backups
+        self._options = options or {}
         self._directory = local_directory(uri)
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
-        self._database = connected(uri)
+        self._database = connected(uri, self._options)
         self._table: Any = None
         self._keeper: SnapshotKeeper | None = None
         self._reach: tuple[Snapshot | None, dict[Filter, Places]] = (None, {})
@@ -343,9 +356,9 @@ class MemoryStore:
             return report
         try:
             table.to_arrow()
-            report["missing_indexes"] = [column for column in _INDEXES if column in self._missing_indexes()]
+            report["missing_indexes"] = [column for column in self.indexes if column in self._missing_indexes()]
             report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
-        except (RuntimeError, ValueError, OSError, pa.ArrowException) as error:
+        except FOREIGN_ERRORS as error:
             report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
         return report | {"versions": len(self._versions_on_disk())}
 
@@ -360,6 +373,17 @@ class MemoryStore:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        with self._locked():
+            yield
+
+    @contextmanager
+    def annotating(self) -> Iterator[None]:
+        """The right to note what is the user's own business: what to mute, what to let through."""
+        with self.writing():
+            yield
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
         if self._directory is None:
             yield
             return
@@ -372,22 +396,24 @@ class MemoryStore:
             set_back = max(0, (time.monotonic_ns() - began) - (time.time_ns() - started))
             sync_files(self._directory / f"{TABLE}.lance", started - set_back - 50_000_000)
 
-    @_translated
+    @_landing
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
-        table = self._table_for(model)
-        table.add(self._data(memories, vectors, model), on_bad_vectors="null")
+        self._append(self._table_for(model), memories, vectors, model)
         self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
-    @_translated
+    @_landing
     def replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store these in place of those with the same ids, in one step."""
+        self._replace(memories, vectors, model)
+
+    def _replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         merge = self._table_for(model).merge_insert("id").when_matched_update_all()
         merge.execute(self._data(memories, vectors, model), on_bad_vectors="null")
         self._unoptimized += 1
 
-    @_translated
+    @_landing
     def forget(self, memories: Sequence[Memory], now: datetime) -> None:
         """Keep only what is needed to recognise these if they are imported again."""
         emptied: dict[str, Any] = dict.fromkeys(("title", "content", "summary", "source", "terms", "namespace"), "")
@@ -397,14 +423,14 @@ class MemoryStore:
         self._merge([row | emptied for row in rows])
         self._unoptimized += OPTIMIZE_AFTER  # what is forgotten should not stay in old files for long
 
-    @_translated
+    @_landing
     def remove(self, ids: Sequence[str]) -> None:
         """As if these had never been stored."""
         if self._current_table() is not None and ids:
             self._table.delete(f"id IN ({quoted(ids)})")
             self._unoptimized += OPTIMIZE_AFTER
 
-    @_translated
+    @_landing
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
             self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
@@ -426,27 +452,28 @@ class MemoryStore:
     def touch(self, ids: Sequence[str], now: datetime) -> None:
         """Mark as accessed."""
         if self._current_table() is not None and ids:
-            self._table.update(where=f"id IN ({quoted(ids)})", values_sql={"accessed": timestamp(now)})
+            with self._locked():
+                self._table.update(where=f"id IN ({quoted(ids)})", values_sql={"accessed": timestamp(now)})
             self._unoptimized += 1
 
-    @_translated
+    @_landing
     def set_successor(self, ids: Sequence[str], successor: str) -> None:
         if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"superseded_by": successor})
 
-    @_translated
+    @_landing
     def set_project(self, ids: Sequence[str], project: str) -> None:
         if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"project": project})
             self._unoptimized += 1
 
-    @_translated
+    @_landing
     def set_muted(self, ids: Sequence[str], muted: bool) -> None:
         if self._current_table() is not None and ids:
             self._table.update(where=f"id IN ({quoted(ids)})", values={"muted": muted})
             self._unoptimized += 1
 
-    @_translated
+    @_landing
     def set_quarantine(self, memory: Memory) -> None:
         """As this memory says, unless its content has changed since."""
         if self._current_table() is not None:
@@ -457,30 +484,31 @@ class MemoryStore:
     @_translated
     def set_vectors(self, memories: Sequence[Memory], vectors: Sequence[Vector], model: ModelIdentity) -> None:
         """Vectors for memories that had none; one that was changed since it was read waits for its own."""
-        with self.writing():
+        with self._locked():
             current = {memory.id: memory for memory in self.without_vector()}
             pairs = [(m, v) for m, v in zip(memories, vectors, strict=True) if current.get(m.id) == m]
             if pairs:
-                self.replace([memory for memory, _ in pairs], [vector for _, vector in pairs], model)
+                self._replace([memory for memory, _ in pairs], [vector for _, vector in pairs], model)
 
     @_translated
     def replace_vectors(self, embedded: Callable[[Sequence[Memory]], Sequence[Vector]], model: ModelIdentity) -> None:
         """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
         if self._current_table() is None:
             return
-        rows = self._table.to_arrow().to_pylist()
-        alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
-        vectors = embedded([memory_of(row) for row in alive])
-        for row in rows:
-            row["vector"] = None
-        for row, vector in zip(alive, vectors, strict=True):
-            row["vector"] = list(vector)
-        self._table = self._overwritten(rows, model)
+        with self._locked():
+            rows = self._table.to_arrow().to_pylist()
+            alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
+            vectors = embedded([memory_of(row) for row in alive])
+            for row in rows:
+                row["vector"] = None
+            for row, vector in zip(alive, vectors, strict=True):
+                row["vector"] = list(vector)
+            self._table = self._overwritten(rows, model)
 
     @_translated
     def put_back(self, rows: pa.Table) -> None:
         """These rows and no others, in one step; of an older schema, in today's shape."""
-        self._database = self._database or connected(self.uri, create=True)
+        self._database = self._database or connected(self.uri, self._options, create=True)
         self._table = self._overwritten(*migrated_rows(rows))
 
     @_translated
@@ -493,7 +521,7 @@ class MemoryStore:
         enough = SETTLED_AFTER if is_settled else OPTIMIZE_AFTER
         if self._unoptimized < enough and not is_littered and not self._missing_indexes():
             return False
-        with self.writing():
+        with self._locked():
             self._table.optimize(cleanup_older_than=self._age_to_keep(is_settled))
             for column, config in self._missing_indexes().items():
                 self._table.create_index(column, config=config)
@@ -502,7 +530,11 @@ class MemoryStore:
 
     # How it works inside
 
-    def _failure(self, error: Exception) -> StoreError:
+    def _until_it_lands(self, write: Callable[[], R]) -> R:
+        """The lock keeps other writers away."""
+        return write()
+
+    def failure(self, error: Exception) -> StoreError:
         """What to tell of it, with the way out where there is one."""
         table = None if self._directory is None else self._directory / f"{TABLE}.lance"
         is_cut = table is not None and table.exists() and not recovery.looks_whole(table)
@@ -513,7 +545,7 @@ class MemoryStore:
     def _current_table(self) -> Any:
         """The table, looked for again while there is none: another process may have made it."""
         if self._table is None:
-            self._database = self._database or connected(self.uri)
+            self._database = self._database or connected(self.uri, self._options)
             self._table = self._opened()
         return self._table
 
@@ -524,22 +556,25 @@ class MemoryStore:
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
         self._mend()
-        table = opened_table(self._database, self.uri, self._backups)
+        table = self._opened_as_it_is()
         if table is not None and self.mended:
-            _indexed(table)
+            self._indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
             return table
-        with self.writing():
+        with self._locked():
             back_up(self.uri, self._backups, version_of(table.schema))
             rows, model = migrated(table)
             return self._overwritten(rows, model)
+
+    def _opened_as_it_is(self) -> Any:
+        return opened_table(self._database, self.uri, self._backups)
 
     def _mend(self) -> None:
         """What cannot be mended, opening it says."""
         table = None if self._directory is None else self._directory / f"{TABLE}.lance"
         if table is None or not table.exists() or recovery.looks_whole(table):
             return
-        with suppress(StoreError), self.writing():  # a finished write of another process looks whole by now
+        with suppress(StoreError), self._locked():  # a finished write of another process looks whole by now
             if done := mended(self._database, self.uri, self._backups):
                 self.mended = done
                 log.warning("%s", done)
@@ -547,14 +582,14 @@ class MemoryStore:
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
         if self._current_table() is None:
-            self._database = self._database or connected(self.uri, create=True)
-            self._table = _indexed(self._database.create_table(TABLE, schema=table_schema(model)))
+            self._database = self._database or connected(self.uri, self._options, create=True)
+            self._table = self._indexed(self._database.create_table(TABLE, schema=table_schema(model)))
         return self._table
 
     def _overwritten(self, rows: list[dict[str, Any]], model: ModelIdentity) -> Any:
         """The table with these rows and no others, put in place of the old one in one step."""
         data = pa.Table.from_pylist(rows, schema=table_schema(model))
-        return _indexed(
+        return self._indexed(
             self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
 
@@ -564,16 +599,25 @@ class MemoryStore:
         rows = [row_of(memory, vector) for memory, vector in zip(memories, vectors, strict=True)]
         return pa.Table.from_pylist(rows, schema=self._table.schema)
 
+    def _append(
+        self, table: Any, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity
+    ) -> None:
+        table.add(self._data(memories, vectors, model), on_bad_vectors="null")
+
     def _merge(self, rows: list[dict[str, Any]]) -> None:
         data = pa.Table.from_pylist(rows, schema=self._table.schema)
         self._table.merge_insert("id").when_matched_update_all().execute(data, on_bad_vectors="null")
         self._unoptimized += 1
 
-    @_translated
+    @_landing
     def _expunge(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        """Leave of the rows with these ids what `left` makes of each, or nothing, in whatever file."""
+        self._take_out(ids, left)
+
+    def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
-        self._table = _indexed(rewritten(self._database, self._table, ids, kept))
+        self._table = self._indexed(rewritten(self._database, self._table, ids, kept))
         with self.readers.alone(READERS_SECONDS):
             swept(self._table, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
@@ -582,9 +626,16 @@ class MemoryStore:
             self._reach = (None, {})
         self._counted = TermStatistics(self._all_terms)
 
+    def _indexed(self, table: Any) -> Any:
+        there = {column for index in table.list_indices() for column in index.columns}
+        for column, config in self.indexes.items():
+            if column not in there:
+                table.create_index(column, config=config)
+        return table
+
     def _missing_indexes(self) -> dict[str, Any]:
         """What a kill left out, and the vectors' once looking at each takes longer than a prompt should wait."""
-        wanted = dict(_INDEXES)
+        wanted = dict(self.indexes)
         rows = self._table.count_rows()
         if rows >= VECTOR_INDEX_FROM and self.model != NO_MODEL:
             wanted["vector"] = IvfFlat(distance_type="dot", num_partitions=rows // ROWS_IN_PARTITION)
@@ -691,14 +742,6 @@ def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
     exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
     present = found["vector"].combine_chunks().is_valid().to_pylist()
     return [next(exact) if there else None for there in present]
-
-
-def _indexed(table: Any) -> Any:
-    there = {column for index in table.list_indices() for column in index.columns}
-    for column, config in _INDEXES.items():
-        if column not in there:
-            table.create_index(column, config=config)
-    return table
 
 
 def _private_store_directory(directory: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -12,16 +13,19 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from memhook.core.secrets import masked
 from memhook.errors import StoreError
 from memhook.store import recovery
 from memhook.store.embedding import ModelIdentity
+from memhook.store.recovery import FOREIGN_ERRORS
 from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, version_of
 
 TABLE = "memories"
 INDEX_CACHE = 64_000_000
 METADATA_CACHE = 16_000_000
-
-_FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
+SERVER = "db://"
+PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
+"""With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
 
 
 def local_directory(uri: str) -> Path | None:
@@ -30,7 +34,7 @@ def local_directory(uri: str) -> Path | None:
     return None if "://" in path else Path(path).expanduser()
 
 
-def connected(uri: str, *, create: bool = False) -> Any:
+def connected(uri: str, options: Mapping[str, str] | None = None, *, create: bool = False) -> Any:
     """LanceDB at `uri`, seeing each finished write of any process; None where there is nothing yet."""
     directory = local_directory(uri)
     if directory is not None:
@@ -38,9 +42,26 @@ def connected(uri: str, *, create: bool = False) -> Any:
         if not create and not directory.exists():
             return None
     try:
-        return lancedb.connect(str(directory or uri), read_consistency_interval=timedelta(0), session=_caches())
-    except _FOREIGN_ERRORS as error:
-        raise StoreError(f"The store at {uri} cannot be reached: {first_line(error)}", "Check store.uri.") from error
+        if uri.startswith(SERVER):
+            return lancedb.connect(uri, **_server_arguments(options or {}))
+        return lancedb.connect(
+            str(directory or uri),
+            read_consistency_interval=timedelta(0),
+            session=_caches(),
+            storage_options={**({} if directory else PATIENCE), **(options or {})} or None,
+        )
+    except FOREIGN_ERRORS as error:
+        raise StoreError(
+            f"The store at {uri} cannot be reached: {first_line(error)}",
+            "Check its location, its options and your credentials, which are the daemon's: memhook daemon restart",
+        ) from error
+
+
+def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
+    """Of a LanceDB server. Its key is in LANCEDB_API_KEY, where LanceDB looks for it, unless an option has it."""
+    known = ("api_key", "region", "host_override")
+    rest = {name: value for name, value in options.items() if name not in known}
+    return {**{name: options[name] for name in known if name in options}, "storage_options": rest or None}
 
 
 @cache
@@ -57,7 +78,7 @@ def opened_table(database: Any, uri: str, backups: Path) -> Any:
     try:
         table = database.open_table(TABLE)
         table.count_rows()
-    except _FOREIGN_ERRORS as error:
+    except FOREIGN_ERRORS as error:
         if directory is None and "was not found" in str(error):
             return None
         raise StoreError(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups)) from error
@@ -89,7 +110,7 @@ def mended(database: Any, uri: str, backups: Path) -> str:
         broken = [index.name for index in table.list_indices() if index.index_uuid in cut]
         for name in broken:
             table.drop_index(name)
-    except (LookupError, *_FOREIGN_ERRORS):
+    except (LookupError, *FOREIGN_ERRORS):
         return ""  # opening it says what is wrong
     if message:
         return f"{message} What was newer is kept in {aside}."
@@ -106,7 +127,7 @@ def salvaged_rows(uri: str) -> recovery.Salvage:
     with recovery.without_cut_manifests(folder):
         try:
             return recovery.salvaged(database.open_table(TABLE))
-        except _FOREIGN_ERRORS as error:
+        except FOREIGN_ERRORS as error:
             raise StoreError(
                 f"Nothing can be read of the store at {uri}: {first_line(error)}",
                 "It was left as it is. Put a backup back: memhook restore FILE --replace",
@@ -138,8 +159,8 @@ def back_up(uri: str, backups: Path, version: int) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Without the source positions that LanceDB appends."""
-    return str(error).splitlines()[0].split(", /")[0][:200] if str(error) else type(error).__name__
+    """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
+    return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
 
 
 def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:

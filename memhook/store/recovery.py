@@ -20,7 +20,8 @@ REBUILD = "memhook restore --from-damaged"
 
 _DATA_FILE = re.compile(rb"[0-9a-f]{50}\.lance")
 _HINT = "latest_version_hint.json"
-_FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
+FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
+"""What LanceDB raises."""
 _ROWS_AT_ONCE = 512
 FURTHEST_BACK = 16  # versions; beyond, reading what is readable of the newest loses less
 
@@ -131,7 +132,7 @@ def _taken(table: Any, fragment: int, start: int, count: int) -> list[dict[str, 
     first = (fragment << 32) + start
     try:
         rows: list[dict[str, Any]] = table.take_row_ids(list(range(first, first + count))).to_arrow().to_pylist()
-    except _FOREIGN_ERRORS:
+    except FOREIGN_ERRORS:
         return None
     return rows
 
@@ -143,7 +144,7 @@ def _reads_to_its_end(database: Any, name: str, version: int, newer: list[Path])
         table = database.open_table(name)
         table.checkout(version)
         table.to_arrow()
-    except _FOREIGN_ERRORS:
+    except FOREIGN_ERRORS:
         return False
     finally:
         for path in hidden:

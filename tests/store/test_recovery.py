@@ -131,8 +131,7 @@ def test_what_is_readable_of_a_damaged_table_is_read_and_the_rest_counted(table:
 
 
 def test_nothing_of_a_whole_table_is_unreadable(table: Path, store: MemoryStore) -> None:
-    with store.writing():
-        store.touch(["m00000000003"], memory(0, "").created)
+    store.touch(["m00000000003"], memory(0, "").created)
     found = salvaged(store._table)
     assert (len(found.rows), found.unreadable) == (20, 0)
     assert store.count(Filter()) == 20

@@ -1,0 +1,189 @@
+"""A store that many people write to at once, on an object store, a server or a shared folder.
+
+It is never searched: each reader has a replica (`replica`), and asks here only for what has changed.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from memhook.core.memory import Memory
+from memhook.errors import StoreError
+from memhook.store.embedding import ModelIdentity
+from memhook.store.filters import quoted
+from memhook.store.memories import OPTIMIZE_AFTER, WRITE_LOCK, MemoryStore
+from memhook.store.opening import TABLE, first_line
+from memhook.store.recovery import FOREIGN_ERRORS
+from memhook.store.schema import SCHEMA_VERSION, Vector, version_of
+
+log = logging.getLogger("memhook")
+
+LANDING_SECONDS = 60.0
+LONGEST_PAUSE = 2.0
+BATCH_ROWS = 2_000
+OLD_VERSIONS = timedelta(hours=1)  # who reads one is done with it by then
+AT_ONCE = timedelta(milliseconds=1)
+
+# Lance then keeps for each row the version in which it was last written: that is how a replica asks for what is new.
+ROW_VERSIONS = {"new_table_enable_stable_row_ids": "true"}
+CHANGED_IN = "_row_last_updated_at_version"
+
+R = TypeVar("R")
+
+
+class OriginStore(MemoryStore):
+    """Opened on first use by somebody who may wait: each of its methods goes over the network."""
+
+    indexes: Mapping[str, Any] = {}
+
+    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
+        super().__init__(uri, backups, {**(options or {}), **ROW_VERSIONS})
+        if self._directory is not None and not self._directory.is_dir():
+            raise StoreError(
+                f"The folder {self._directory} of a shared store does not exist.",
+                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {self._directory}",
+            )
+
+    # What has changed
+
+    @property
+    def version(self) -> int:
+        """Rises with each write; 0 before the first."""
+        return 0 if self._current_table() is None else int(self._table.version)
+
+    def count_rows(self) -> int:
+        """With what is left of forgotten ones."""
+        return 0 if self._current_table() is None else int(self._table.count_rows())
+
+    def all_ids(self) -> set[str]:
+        """With those of forgotten ones."""
+        if self._current_table() is None:
+            return set()
+        return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
+
+    def changes_since(self, version: int) -> Iterator[pa.Table]:
+        """The rows written after that version, a batch at a time; from 0 on, all there are."""
+        if self._current_table() is None:
+            return
+        query = self._table.search().select(self._table.schema.names)
+        query = query.where(f"{CHANGED_IN} > {version}") if version else query
+        for batch in query.to_batches(batch_size=BATCH_ROWS):
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(self._table.schema.metadata)
+
+    # Writing
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """No right of one's own: others write too, and who comes second writes on what the first has left."""
+        with self._locked():
+            yield
+            if self._directory is not None:
+                _share(self._directory)
+
+    def optimize(self) -> bool:
+        """Put together the small files that this process has written, once they are many."""
+        if self._unoptimized < OPTIMIZE_AFTER or self._current_table() is None:
+            return False
+        self._unoptimized = 0  # whether or not it comes to an end: the next one who writes much will do it
+        with self.writing():
+            self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=OLD_VERSIONS))
+        return True
+
+    def _append(
+        self, table: Any, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity
+    ) -> None:
+        """By their ids, so that trying again what may have landed adds nothing twice."""
+        data = self._data(memories, vectors, model)
+        table.merge_insert("id").when_not_matched_insert_all().execute(data, on_bad_vectors="null")
+
+    def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        """Each step lands by itself, so that nothing is lost that others write meanwhile.
+
+        Deleting only marks a row. So all the others are written anew, and then the old files go.
+        """
+        rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
+        if left is None:
+            self.remove(ids)
+        elif rows:
+            self._until_it_lands(lambda: self._merge([left(row) for row in rows]))
+        self._until_it_lands(lambda: self._table.update(values_sql={"title": "title"}))
+        self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=AT_ONCE))
+
+    # How it works inside
+
+    def _opened(self) -> Any:
+        table = self._opened_as_it_is()
+        if table is not None and version_of(table.schema) != SCHEMA_VERSION:
+            raise StoreError(
+                f"The shared store at {self.uri} was written by an older memhook (schema {version_of(table.schema)}).",
+                "Export it with that version, and import it into a new location with this one.",
+            )
+        return table
+
+    def _missing_indexes(self) -> dict[str, Any]:
+        return {}
+
+    def _unindexed_rows(self) -> int:
+        return 0
+
+    def _until_it_lands(self, write: Callable[[], R]) -> R:
+        """A commit that another was faster than is made again on top of that one, and so is one that got no answer."""
+        deadline, pause = time.monotonic() + LANDING_SECONDS, 0.02
+        while True:
+            try:
+                return write()
+            except FOREIGN_ERRORS as error:
+                if not _may_land_later(error) or time.monotonic() > deadline:
+                    raise
+                log.info("a write to %s is tried again: %s", self.uri, first_line(error))
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def failure(self, error: Exception) -> StoreError:
+        if _is_refused(error):
+            return StoreError(
+                f"The shared store at {self.uri} refuses this: {first_line(error)}",
+                "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
+            )
+        return StoreError(
+            f"The shared store at {self.uri} could not be used: {first_line(error)}",
+            "Try again when it can be reached: what is said twice is stored once.",
+        )
+
+
+# LanceDB has no types for these, only words.
+_CONFLICT = ("conflict", "concurrent", "preempted")
+_NO_ANSWER = ("error sending request", "connection", "timed out", "timeout", "503", "500 Internal", "502", "SlowDown")
+_REFUSED = ("403", "401", "access denied", "accessdenied", "permission denied", "permissiondenied", "unauthorized")
+
+
+def _may_land_later(error: Exception) -> bool:
+    said = str(error).lower()
+    return not _is_refused(error) and any(sign.lower() in said for sign in (*_CONFLICT, *_NO_ANSWER))
+
+
+def _is_refused(error: Exception) -> bool:
+    said = str(error).lower()
+    return any(sign in said for sign in _REFUSED)
+
+
+def _share(directory: Path) -> None:
+    """Give what was written the rights of the folder it is in: memhook's own are for one user alone."""
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    for path in ((directory / WRITE_LOCK), *(directory / f"{TABLE}.lance").rglob("*"), directory / f"{TABLE}.lance"):
+        wanted = mode if path.is_dir() else mode & 0o666
+        try:
+            if stat.S_IMODE(path.stat().st_mode) != wanted:
+                path.chmod(wanted)
+        except OSError:  # another's file, whose rights that one has set; or one that is gone
+            continue

@@ -1,0 +1,223 @@
+"""A store elsewhere, read from a copy of it here: however slow or far it is, nobody waits for it to answer a prompt."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import pyarrow as pa
+
+from memhook.core.memory import Memory
+from memhook.errors import StoreError
+from memhook.store.embedding import ModelIdentity
+from memhook.store.filters import quoted
+from memhook.store.memories import MemoryStore
+from memhook.store.origin import OriginStore
+from memhook.store.recovery import FOREIGN_ERRORS
+from memhook.store.schema import Vector
+
+log = logging.getLogger("memhook")
+
+SEEN, REFRESHED = "origin-version", "refreshed"
+NOT_AT_THE_ORIGIN = ("accessed", "muted", "released", "quarantine")
+
+
+class ReplicatedStore(MemoryStore):
+    """Reading, indexes and vectors are here; what is written is written there, and then fetched.
+
+    Of a store that is shared, what a user mutes or lets through stays here: it is nobody else's business.
+    """
+
+    def __init__(self, folder: Path, backups: Path, open_origin: Callable[[], OriginStore], *, shared: bool) -> None:
+        super().__init__(str(folder), backups)
+        self._folder = folder
+        self._open_origin = open_origin
+        self._opened_origin: OriginStore | None = None
+        self._shared = shared
+        self._refreshing = RLock()
+        self.problem = ""
+        """Why the last attempt to refresh it failed."""
+
+    @property
+    def refreshed(self) -> datetime | None:
+        """When it was last what its origin was; None before the first time."""
+        with suppress(ValueError):
+            return datetime.fromisoformat(self.mark(REFRESHED))
+        return None
+
+    def refresh(self) -> int:
+        """Fetch what has changed at the origin; how many rows that were. Raises StoreError when that cannot be done."""
+        with self._refreshing:
+            try:
+                origin = self._origin()
+                fetched = self._fetch(origin)
+            except FOREIGN_ERRORS as error:
+                failure = self._origin_failure(error)
+                self.problem = failure.message
+                raise failure from error
+            except StoreError as error:
+                self.problem = error.message
+                raise
+            self.problem = ""
+            self._note(REFRESHED, datetime.now(UTC).isoformat())
+            return fetched
+
+    # Written there
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """On top of what is there by now."""
+        self.refresh()
+        with self._origin().writing():
+            yield
+
+    @contextmanager
+    def annotating(self) -> Iterator[None]:
+        with self._locked() if self._shared else self.writing():
+            yield
+
+    def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
+        self._there(lambda origin: origin.add(memories, vectors, model))
+
+    def replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
+        self._there(lambda origin: origin.replace(memories, vectors, model))
+
+    def forget(self, memories: Sequence[Memory], now: datetime) -> None:
+        self._there(lambda origin: origin.forget(memories, now))
+
+    def remove(self, ids: Sequence[str]) -> None:
+        self._there(lambda origin: origin.remove(ids))
+
+    def unforget(self, hashes: Sequence[str]) -> None:
+        if self.with_content(hashes, forgotten=True):
+            self._there(lambda origin: origin.unforget(hashes))
+
+    def redact(self, ids: Sequence[str], now: datetime) -> None:
+        self._there(lambda origin: origin.redact(ids, now))
+        with self._locked():
+            super().redact(ids, now)
+
+    def purge(self, ids: Sequence[str]) -> None:
+        self._there(lambda origin: origin.purge(ids))
+        with self._locked():
+            super().purge(ids)
+
+    def rewrite(self, memories: Sequence[Memory]) -> None:
+        self._there(lambda origin: origin.rewrite(memories))
+        with self._locked():
+            super().rewrite(memories)
+
+    def set_successor(self, ids: Sequence[str], successor: str) -> None:
+        if ids:
+            self._there(lambda origin: origin.set_successor(ids, successor))
+
+    def set_project(self, ids: Sequence[str], project: str) -> None:
+        self._there(lambda origin: origin.set_project(ids, project))
+
+    def put_back(self, rows: pa.Table) -> None:
+        self._there(lambda origin: origin.put_back(rows))
+
+    def set_muted(self, ids: Sequence[str], muted: bool) -> None:
+        if self._shared:
+            super().set_muted(ids, muted)
+        else:
+            self._there(lambda origin: origin.set_muted(ids, muted))
+
+    def set_quarantine(self, memory: Memory) -> None:
+        if self._shared:
+            super().set_quarantine(memory)
+        else:
+            self._there(lambda origin: origin.set_quarantine(memory))
+
+    def optimize(self) -> bool:
+        done = super().optimize()
+        return bool(self._opened_origin and self._opened_origin.optimize()) or done
+
+    # How it works inside
+
+    def _origin(self) -> OriginStore:
+        if self._opened_origin is None:
+            self._opened_origin = self._open_origin()
+        return self._opened_origin
+
+    def _origin_failure(self, error: Exception) -> StoreError:
+        return self.failure(error) if self._opened_origin is None else self._opened_origin.failure(error)
+
+    def _there(self, write: Callable[[OriginStore], None]) -> None:
+        write(self._origin())
+        try:
+            self.refresh()
+        except StoreError as error:  # it is written; the next refresh will bring it
+            log.warning("written, but not fetched back yet: %s", error.message)
+
+    def _fetch(self, origin: OriginStore) -> int:
+        version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
+        seen = int(self.mark(SEEN) or 0)
+        if version == seen and self.exists:
+            return 0
+        fetched = 0
+        with self._locked():
+            for rows in origin.changes_since(seen if seen <= version and self.exists else 0):
+                self._absorb(rows, origin.model)
+                fetched += len(rows)
+            if self._current_table() is not None and self._table.count_rows() != origin.count_rows():
+                self._drop(self._every_id() - origin.all_ids())
+            self._note(SEEN, str(version))
+        return fetched
+
+    def _absorb(self, rows: pa.Table, model: ModelIdentity) -> None:
+        if not len(rows):
+            return
+        is_first = self._current_table() is None
+        table = self._table_for(model)
+        if self.model != model:  # the vectors here are of the model that is wanted here; the daemon makes these anew
+            rows = _without_vectors(rows)
+        rows = rows.select(table.schema.names).cast(table.schema)
+        if is_first:
+            table.add(rows, on_bad_vectors="null")
+        else:
+            rows = self._with_what_is_ours(rows)
+            merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+            merge.execute(rows, on_bad_vectors="null")
+        self._counted.add(rows["terms"].to_pylist())
+        self._unoptimized += 1 + len(rows) // 8
+
+    def _with_what_is_ours(self, rows: pa.Table) -> pa.Table:
+        """What this user has noted of a memory outlives a change that somebody else makes to it."""
+        if not self._shared:
+            return rows
+        where = f"id IN ({quoted(rows['id'].to_pylist())}) AND (muted OR accessed IS NOT NULL OR released <> '')"
+        noted = self._table.search().where(where).select(["id", "content_hash", *NOT_AT_THE_ORIGIN]).to_arrow()
+        ours = {row["id"]: row for row in noted.to_pylist()}
+        return pa.Table.from_pylist([_noted(row, ours) for row in rows.to_pylist()], rows.schema) if ours else rows
+
+    def _drop(self, ids: set[str]) -> None:
+        """What was purged there leaves no file here either."""
+        if ids:
+            self._take_out(sorted(ids), None)
+
+    def _every_id(self) -> set[str]:
+        return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
+
+    def _note(self, name: str, value: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.set_mark(name, value)
+
+
+def _without_vectors(rows: pa.Table) -> pa.Table:
+    place = rows.schema.get_field_index("vector")
+    return rows.set_column(place, rows.schema.field(place), pa.nulls(len(rows), rows.schema.field(place).type))
+
+
+def _noted(row: dict[str, Any], ours: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    own = ours.get(row["id"])
+    if own is None:
+        return row
+    row |= {"accessed": own["accessed"], "muted": own["muted"] or row["muted"]}
+    says_the_same = own["content_hash"] == row["content_hash"] and own["released"]
+    return row | {"released": own["released"], "quarantine": own["quarantine"]} if says_the_same else row

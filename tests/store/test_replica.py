@@ -1,0 +1,226 @@
+"""A store elsewhere, read from a copy of it here. The origin is a shared folder; S3 has tests of its own."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memhook.core.memory import Memory
+from memhook.core.terms import terms
+from memhook.errors import StoreError
+from memhook.store.embedding import ModelIdentity
+from memhook.store.filters import Filter
+from memhook.store.origin import OriginStore
+from memhook.store.replica import ReplicatedStore
+from memhook.store.schema import DIMENSIONS
+from tests.store.test_memories import MODEL, NOW, add, axis, memory
+
+OTHER_MODEL = ModelIdentity("another", "hash of it", DIMENSIONS)
+
+Open = Callable[..., ReplicatedStore]
+
+
+@pytest.fixture
+def shared_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o2770)
+    return folder
+
+
+@pytest.fixture
+def opened(tmp_path: Path, shared_folder: Path) -> Open:
+    """A replica of the shared folder, of a user with this name."""
+
+    def open_(user: str, *, shared: bool = True) -> ReplicatedStore:
+        backups = tmp_path / user / "backups"
+        return ReplicatedStore(
+            tmp_path / user / "replica", backups, lambda: OriginStore(str(shared_folder), backups), shared=shared
+        )
+
+    return open_
+
+
+def contents(store: ReplicatedStore) -> list[str]:
+    return sorted(one.content for one in store.newest(Filter(), 1000))
+
+
+def holding(folder: Path, word: str) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+
+
+def test_what_one_writes_the_other_reads_after_a_refresh(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    assert (bob.refresh(), contents(bob)) == (0, [])
+    add(ada, memory(1, "replicas lag"), memory(2, "deploys need the VPN"))
+    assert contents(ada) == ["deploys need the VPN", "replicas lag"]  # its own at once
+    assert contents(bob) == []
+    assert bob.refresh() == 2
+    assert contents(bob) == contents(ada)
+    found, _ = bob.candidates(lambda: axis(0), terms("replicas"), Filter(), 5)
+    assert [one.id for one in found if one.cosine == 1.0] == [memory(1, "").id]
+
+
+def test_only_what_has_changed_is_fetched(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, *(memory(number, f"note {number}") for number in range(50)))
+    assert bob.refresh() == 50
+    assert bob.refresh() == 0
+    with ada.writing():
+        ada.replace([memory(7, "note 7, corrected")], [axis(7)], MODEL)
+        ada.forget([memory(8, "note 8")], NOW)
+    add(ada, memory(50, "note 50"))
+    assert bob.refresh() == 3
+    assert contents(bob) == contents(ada)
+    assert "note 7, corrected" in contents(bob)
+    assert "note 8" not in contents(bob)
+
+
+def test_compacting_the_origin_makes_nobody_fetch_it_again(opened: Open, shared_folder: Path) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    for number in range(5):
+        add(ada, memory(number, f"note {number}"))
+    assert bob.refresh() == 5
+    ada._origin()._table.optimize()
+    assert bob.refresh() == 0
+    add(ada, memory(9, "note 9"))
+    assert bob.refresh() == 1
+
+
+def test_what_is_removed_there_goes_here(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "stays"), memory(2, "goes"))
+    bob.refresh()
+    with ada.writing():
+        ada.remove([memory(2, "").id])
+    add(ada, memory(3, "comes"))  # so that the count alone would not tell
+    bob.refresh()
+    assert contents(bob) == ["comes", "stays"]
+
+
+def test_what_is_purged_leaves_no_byte_there_nor_in_any_replica(
+    opened: Open, shared_folder: Path, tmp_path: Path
+) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "stays"), memory(2, "the quokkafjord phrase"))
+    bob.refresh()
+    with ada.writing():
+        ada.purge([memory(2, "").id])
+    bob.refresh()
+    assert contents(ada) == contents(bob) == ["stays"]
+    assert holding(tmp_path, "quokkafjord") == []
+
+
+def test_redacting_empties_it_everywhere(opened: Open, tmp_path: Path) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "stays"), memory(2, "the quokkafjord phrase"))
+    bob.refresh()
+    with ada.writing():
+        ada.redact([memory(2, "").id], NOW)
+    bob.refresh()
+    assert [one.redacted for one in bob.by_reference([memory(2, "").id], Filter())] == [True]
+    ada.optimize()
+    assert "quokkafjord" not in str(contents(bob))
+    assert holding(tmp_path / "shared", "quokkafjord") == []
+
+
+def test_writers_at_the_same_time_lose_nothing_of_each_other(opened: Open) -> None:
+    """Each decides on what it has read, and writes on top of what is there."""
+    users = [opened(name) for name in ("ada", "bob", "cem")]
+    for number in range(12):
+        add(users[number % 3], memory(number, f"note {number}"))
+    for user in users:
+        user.refresh()
+        assert len(contents(user)) == 12
+
+
+def test_adding_again_what_may_have_landed_adds_nothing_twice(opened: Open) -> None:
+    ada = opened("ada")
+    add(ada, memory(1, "once"))
+    ada._origin().add([memory(1, "once"), memory(2, "new")], [None, None], MODEL)
+    ada.refresh()
+    assert contents(ada) == ["new", "once"]
+
+
+def test_vectors_of_another_model_are_not_mixed_in(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "replicas lag"))
+    bob.refresh()
+    bob.replace_vectors(lambda memories: [axis(3) for _ in memories], OTHER_MODEL)
+    add(ada, memory(2, "deploys need the VPN"))
+    bob.refresh()
+    assert (ada.model, bob.model) == (MODEL, OTHER_MODEL)
+    assert [one.content for one in bob.without_vector()] == ["deploys need the VPN"]
+    bob.set_vectors(bob.without_vector(), [axis(4)], OTHER_MODEL)
+    assert bob.without_vector() == []
+    assert ada.refresh() == 0  # what bob makes of the vectors is his own
+
+
+def test_what_a_user_mutes_reads_or_releases_in_a_shared_store_is_that_users_alone(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "replicas lag"))
+    bob.refresh()
+    key = memory(1, "").id
+    with bob.annotating():
+        bob.set_muted([key], True)
+        bob.set_quarantine(replace(_one(bob, key), released="as it reads now"))
+    bob.touch([key], NOW)
+    with ada.writing():
+        ada.set_project([key], "elsewhere")
+    assert bob.refresh() == 1
+    ours, theirs = _one(bob, key), _one(ada, key)
+    assert (ours.project, ours.muted, ours.accessed, ours.released) == ("elsewhere", True, NOW, "as it reads now")
+    assert (theirs.muted, theirs.accessed, theirs.released) == (False, None, "")
+
+
+def test_in_a_personal_store_elsewhere_muting_holds_on_every_machine(opened: Open) -> None:
+    laptop, desk = opened("laptop", shared=False), opened("desk", shared=False)
+    add(laptop, memory(1, "replicas lag"))
+    with laptop.annotating():
+        laptop.set_muted([memory(1, "").id], True)
+    desk.refresh()
+    assert _one(desk, memory(1, "").id).muted
+
+
+def test_an_origin_that_is_gone_costs_writing_alone(opened: Open, shared_folder: Path) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "replicas lag"))
+    bob.refresh()
+    known = bob.refreshed
+    away = shared_folder.rename(shared_folder.with_name("away"))
+    again = opened("bob")
+    with pytest.raises(StoreError, match="does not exist"):
+        again.refresh()
+    assert again.problem
+    assert (contents(again), again.refreshed) == (["replicas lag"], known)
+    with pytest.raises(StoreError, match="does not exist"), again.writing():
+        pass
+    away.rename(shared_folder)
+    add(again, memory(2, "back again"))
+    assert (contents(again), again.problem) == (["back again", "replicas lag"], "")
+
+
+def test_an_origin_made_anew_is_read_anew(opened: Open, shared_folder: Path) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    for number in range(3):
+        add(ada, memory(number, f"old {number}"))
+    bob.refresh()
+    ada._origin()._database.drop_table("memories")
+    add(opened("cem"), memory(9, "new"))
+    bob.refresh()
+    assert contents(bob) == ["new"]
+
+
+def test_files_in_a_shared_folder_get_the_rights_of_the_folder(opened: Open, shared_folder: Path) -> None:
+    add(opened("ada"), memory(1, "replicas lag"))
+    files = [path for path in shared_folder.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o660}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in shared_folder.rglob("*") if path.is_dir()} == {0o2770}
+
+
+def _one(store: ReplicatedStore, key: str) -> Memory:
+    return store.by_reference([key], Filter())[0]
