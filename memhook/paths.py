@@ -33,6 +33,11 @@ class Paths:
         return self.data / "store"
 
     @property
+    def replicas(self) -> Path:
+        """Copies of stores that are elsewhere; made again when they are gone."""
+        return self.data / "replicas"
+
+    @property
     def backups(self) -> Path:
         return self.data / "backups"
 

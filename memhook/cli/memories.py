@@ -1,9 +1,10 @@
-"""remember, get, search, list, edit, forget, mute, unmute, release."""
+"""remember, get, search, list, edit, forget, share, mute, unmute, release."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,11 @@ from memhook.cli.place import Place
 from memhook.cli.views import show_found, show_in_list, show_masked, show_stored, show_whole
 from memhook.errors import InvalidInput
 
+SHARED_AS = {
+    "stored": "Shared with {store}",
+    "already there": "{store} has it already",
+    "updated": "Updated in {store}",
+}
 STORED_AS = {"stored": "Remembered", "already there": "Already remembered"}
 
 
@@ -28,6 +34,7 @@ def remember(args: Namespace, place: Place) -> int:
     else:
         show_stored(STORED_AS[answer["outcome"]], answer["memory"])
         show_masked(answer)
+        _tell_if_nobody_sees_it({**answer["memory"], "store": place.store})
         for close in answer.get("close_to", ()):
             warn(f"Very close to it: {close['title']}  {close['urn']}")
     return 0
@@ -109,6 +116,26 @@ def forget(args: Namespace, place: Place) -> int:
     for record in records:
         show_stored("Forgotten", record)
     return 0
+
+
+def share(args: Namespace, place: Place) -> int:
+    copies = place.call("share", references=args.references, target=args.target)
+    if args.json:
+        say_json({"copies": copies})
+        return 0
+    for copy in copies:
+        show_stored(SHARED_AS[copy["outcome"]].format(store=args.target), copy["memory"])
+        _tell_if_nobody_sees_it(copy["memory"])
+    return 0
+
+
+def _tell_if_nobody_sees_it(record: Mapping[str, Any]) -> None:
+    """A project that is known by its path is another one on every machine."""
+    if record["store"] and record["project"].startswith("/"):
+        warn(
+            f"note: {record['project']} has no git remote, so nobody else is in that project."
+            f" For everybody: memhook edit {record['urn']} --global --store {record['store']}"
+        )
 
 
 def mute(args: Namespace, place: Place) -> int:

@@ -49,6 +49,10 @@ def command(
     return added
 
 
+def add_store(to: ArgumentParser, what: str) -> None:
+    to.add_argument("--store", metavar="NAME", help=what)
+
+
 def add_commands(commands: Commands) -> None:
     remember = command(
         commands,
@@ -59,6 +63,7 @@ def add_commands(commands: Commands) -> None:
     remember.add_argument("text", metavar="TEXT", nargs="+", help="what to keep, or - to read it from stdin")
     remember.add_argument("--pin", action="store_true", default=None, help="show it at the start of each session")
     _add_fields(remember)
+    add_store(remember, "in this shared store instead of your own")
     get = command(
         commands,
         "get",
@@ -67,6 +72,7 @@ def add_commands(commands: Commands) -> None:
         'With --json: {"memories": [...]}, also for one.',
     )
     get.add_argument("references", metavar="URN", nargs="+")
+    add_store(get, "in this shared store alone")
     search = command(
         commands,
         "search",
@@ -78,6 +84,7 @@ def add_commands(commands: Commands) -> None:
     search.add_argument("--limit", type=_count, default=10, metavar="N", help="at most N (10)")
     search.add_argument("--ordering", choices=ORDERINGS, help=f"by what ({ORDERINGS[-1]})")
     _add_conditions(search)
+    add_store(search, "in this shared store alone")
     listing = command(
         commands,
         "list",
@@ -89,6 +96,7 @@ def add_commands(commands: Commands) -> None:
     listing.add_argument("--offset", type=_count, default=0, metavar="N", help="leave out the first N")
     listing.add_argument("--quarantined", action="store_true", help="those kept from every assistant, with the reason")
     _add_conditions(listing)
+    add_store(listing, "in this shared store alone")
     edit = command(
         commands,
         "edit",
@@ -100,6 +108,7 @@ def add_commands(commands: Commands) -> None:
     edit.add_argument("--content", metavar="TEXT", help="the new content, or - to read it from stdin")
     edit.add_argument("--pin", action=BooleanOptionalAction, help="show it at the start of each session, or no longer")
     _add_fields(edit)
+    add_store(edit, "in this shared store, for everybody")
     forget = command(
         commands,
         "forget",
@@ -111,6 +120,7 @@ def add_commands(commands: Commands) -> None:
     forget.add_argument("references", metavar="URN", nargs="+")
     forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
     forget.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_store(forget, "in this shared store, for everybody")
     redact = command(
         commands,
         "redact",
@@ -121,6 +131,17 @@ def add_commands(commands: Commands) -> None:
     )
     redact.add_argument("references", metavar="URN", nargs="+")
     redact.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_store(redact, "in this shared store, for everybody")
+    share = command(
+        commands,
+        "share",
+        "copy memories into a shared store; their URNs stay",
+        "memhook share urn:memhook:k3v9x2m4p7qa --store team",
+        "Said again after a change, it brings the copy up to date. Restricted and\n"
+        "confidential memories stay in your own store.",
+    )
+    share.add_argument("references", metavar="URN", nargs="+")
+    share.add_argument("--store", dest="target", metavar="NAME", required=True, help="the shared store to copy to")
     mute = command(
         commands,
         "mute",

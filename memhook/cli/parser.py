@@ -128,11 +128,13 @@ def _add_transfer(commands: Commands) -> None:
     importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
     importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
     importing.add_argument("--dry-run", action="store_true", help="only show what would come in")
+    memory_options.add_store(importing, "into this shared store instead of your own")
     exporting = command(
         commands, "export", "write every memory as JSONL, as import reads it", "memhook export backup.jsonl"
     )
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
     exporting.add_argument("--markdown", action="store_true", help="FILE is a folder, for a Markdown file each")
+    memory_options.add_store(exporting, "of this shared store instead of your own")
 
 
 def _add_backup(commands: Commands) -> None:

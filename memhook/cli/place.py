@@ -17,13 +17,15 @@ from memhook.store.project_aliases import ProjectAliases
 class Place:
     """A directory and the user's folders. The way to the memories is opened by the first call."""
 
-    def __init__(self, directory: str, paths: Paths, *, use_daemon: bool = True) -> None:
+    def __init__(self, directory: str, paths: Paths, *, use_daemon: bool = True, store: str = "") -> None:
         self.directory = directory
         self.paths = paths
         self.use_daemon = use_daemon
+        self.store = store
+        """The shared store that was named; else what is written goes to the personal one, and all are searched."""
 
     def call(self, method: str, **params: Any) -> Any:
-        return self._door(method, **params)
+        return self._door(method, **params, **({"store": self.store} if self.store else {}))
 
     @cached_property
     def project(self) -> Project:
@@ -47,7 +49,7 @@ class Place:
         return door(self.paths, self.directory, use_daemon=self.use_daemon)
 
 
-def place_of(directory: str | None, *, use_daemon: bool) -> Place:
+def place_of(directory: str | None, *, use_daemon: bool, store: str = "") -> Place:
     """The current directory, or the one of `-C`, into which it goes as if the command had been started there."""
     if directory:
         try:
@@ -58,4 +60,4 @@ def place_of(directory: str | None, *, use_daemon: bool) -> Place:
         current = os.getcwd()  # noqa: PTH109  the wire takes text
     except OSError:  # deleted under us: then it is no project's
         current = ""
-    return Place(current, user_paths(), use_daemon=use_daemon)
+    return Place(current, user_paths(), use_daemon=use_daemon, store=store)

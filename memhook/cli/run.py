@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, Command] = {
     "edit": memories.edit,
     "forget": memories.forget,
     "redact": expunging.redact,
+    "share": memories.share,
     "mute": memories.mute,
     "unmute": memories.unmute,
     "release": memories.release,
@@ -91,7 +92,7 @@ def run(argv: list[str]) -> int:
 
 def _dispatched(argv: list[str]) -> int:
     args = parser().parse_args(argv)
-    place = place_of(args.directory, use_daemon=not args.no_daemon)
+    place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
     return COMMANDS[args.command or ""](args, place)
 
 

@@ -62,7 +62,8 @@ def status(args: Namespace, place: Place) -> int:
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"budget    {report['max_tokens']} tokens for an event",
-        f"store     {report['store']}",
+        f"store     {_store(report)}",
+        *_shared(report),
         f"settings  {place.paths.config_file}",
         f"daemon    {summary(report['daemon'])}",
     )
@@ -97,6 +98,32 @@ def _by_project(report: Mapping[str, Any]) -> list[str]:
 def _quarantined(report: Mapping[str, Any]) -> list[str]:
     count = report["quarantined"]
     return [f"          {count:>6}  in quarantine: memhook list --quarantined"] if count else []
+
+
+def _store(report: Mapping[str, Any]) -> str:
+    replica = report["replica"]
+    return f"{replica['uri']}, {_age(replica)}" if replica else str(report["store"])
+
+
+def _shared(report: Mapping[str, Any]) -> list[str]:
+    return [
+        f"shared    {one['name']}: {one['memories']} memories, {_age(one)} ({collapsed(one['uri'])})"
+        for one in report["shared"]
+    ]
+
+
+def _age(replica: Mapping[str, Any]) -> str:
+    """How old the replica is, and why it is not younger."""
+    seconds = replica["age_seconds"]
+    age = "not fetched yet" if seconds is None else f"as of {_ago(seconds)} ago"
+    return f"{age}; {collapsed(replica['problem'])}" if replica["problem"] else age
+
+
+def _ago(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _assistants(place: Place) -> list[dict[str, Any]]:

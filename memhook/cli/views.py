@@ -72,6 +72,7 @@ def _title(record: Record) -> str:
 
 def _key_facts(record: Record) -> str:
     facts = [collapsed(record["namespace"]), record["created"][:10], _home(record), f"by {record['origin']}"]
+    facts += [f"from {record['store']}"] if record.get("store") else []
     facts += [record["sensitivity"]] if record["sensitivity"] != "normal" else []
     facts += [name for name in ("pinned", "muted", "redacted") if record[name]]
     return " · ".join(facts)

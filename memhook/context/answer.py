@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memhook.context.inject import ALREADY_SHOWN, Block, Budget, hook_block
-from memhook.context.library import Library
+from memhook.context.joined import Searchable
 from memhook.context.pauses import Pause
 from memhook.context.recall import QUARANTINED, Recalled, for_prompt
 from memhook.context.stages import Stages
@@ -32,7 +32,7 @@ Account = Mapping[str, Sequence[Shown]]
 class Surroundings:
     """What an answer is made from. `spent` is what the session was given so far, in tokens."""
 
-    library: Library
+    library: Searchable
     settings: Settings
     project: Project
     account: Account

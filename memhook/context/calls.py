@@ -13,6 +13,7 @@ from memhook.context import enrich, explore, expunge, projects, recall, remember
 from memhook.context.access import enriching, in_reach, named_ones
 from memhook.context.answer import Surroundings
 from memhook.context.closeness import very_close
+from memhook.context.joined import Searchable
 from memhook.context.library import Library
 from memhook.context.moments import moment_ahead, moment_back
 from memhook.context.pack import CANDIDATES as PACK_CANDIDATES
@@ -22,6 +23,7 @@ from memhook.context.records import record_of
 from memhook.context.safety import judged, let_through, masked_fields
 from memhook.context.scopes import OWNER as OWNER_RIGHTS
 from memhook.context.scopes import Rights, Scope, narrowed
+from memhook.context.sharing import found_to_change, holder, shared_copy
 from memhook.context.stages import Stages
 from memhook.context.why import explained_prompt, explained_record
 from memhook.core.memory import Memory, Origin, Sensitivity
@@ -37,6 +39,7 @@ from memhook.store.filters import Filter
 from memhook.store.ledger import Ledger, Run
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases, name_of
+from memhook.store.replica import ReplicatedStore
 
 log = logging.getLogger("memhook")
 
@@ -45,9 +48,15 @@ PACK_TOKENS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, from where, with which rights, and what answers. The library is opened by the first look at it."""
+    """Who asks, from where, with which rights, and what answers. A store is opened by the first look at it.
+
+    The library is what is written to: the personal one, or a shared one that was named. What is searched is that one
+    and, unless it was named, all the shared ones with it.
+    """
 
     open_library: Callable[[], Library]
+    open_all: Callable[[], Searchable]
+    open_shared: Callable[[], list[Library]]
     settings: Settings
     project: Project
     ledger: Ledger | None
@@ -59,6 +68,10 @@ class Caller:
     @property
     def library(self) -> Library:
         return self.open_library()
+
+    @property
+    def all(self) -> Searchable:
+        return self.open_all()
 
     @property
     def record(self) -> Ledger:
@@ -96,11 +109,11 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
     """The memories called so, whole; asking for them so marks them as accessed."""
-    memories = [judged(one) for one in remember.found(caller.library, references, caller.rights.visible)]
+    memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
         try:
-            caller.library.store.touch([memory.id for memory in memories], _now())
+            caller.all.touch(memories, _now())
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)
@@ -113,7 +126,7 @@ def search(
     order = ordering_of(ordering)
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
-    page = explore.search_page(caller.library, query, question, order, caller.settings.pack.half_life_days, _now())
+    page = explore.search_page(caller.all, query, question, order, caller.settings.pack.half_life_days, _now())
     records = _records(caller, [one.memory for one in page.ranked])
     scores = ({"score": one.score, "score_parts": one.parts} for one in page.ranked)
     results = [{**record, **score} for record, score in zip(records, scores, strict=True)]
@@ -123,12 +136,12 @@ def search(
 def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **conditions: Any) -> dict[str, Any]:
     """A page of memories, the last changed first, and how many there are."""
     question = explore.Question(conditions, partial(_filter, caller, **conditions), limit, cursor)
-    store = caller.library.store
+    store = caller.all.store
     is_about_quarantine = bool(conditions.get("quarantined"))
     if is_about_quarantine:
         caller.library.quarantine_suspects()
     page = explore.list_page(store, question, _now(), offset)
-    memories = page.memories if is_about_quarantine else caller.library.fit_to_show(page.memories)
+    memories = page.memories if is_about_quarantine else caller.all.fit_to_show(page.memories)
     return {
         "memories": _records(caller, memories),
         "total": store.count(_filter(caller, _now(), **conditions)),
@@ -152,13 +165,13 @@ def inject(
     weights: Mapping[str, float] | None = None
     if hits is not None:
         named = enrich.hits_of(hits)
-        found = enrich.named(caller.library, named, named_ones(open_to_caller, _now(), include_restricted))
+        found = enrich.named(caller.all, named, named_ones(open_to_caller, _now(), include_restricted))
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
-        ranked = recall.for_enrichment(caller.library, query, allowed, caller.settings.hooks.relevance)
+        ranked = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
         found = enrich.found(ranked)
-        statistics = caller.library.store.statistics
+        statistics = caller.all.store.statistics
         weights = term_weights(terms(query), statistics.frequencies, statistics.documents)
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
@@ -180,7 +193,7 @@ def pack(
     surfacing = narrowed(caller.rights.within(()), caller.settings.namespaces)
     allowed = enriching(caller.project.id, surfacing, _now())
     try:
-        ranked = recall.for_search(caller.library, topic, allowed, PACK_CANDIDATES)
+        ranked = recall.for_search(caller.all, topic, allowed, PACK_CANDIDATES)
     except StoreError as error:
         log.warning("nothing packed: %s", error.message)
         ranked = []
@@ -195,6 +208,7 @@ def pack(
 
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
+    _check_home(caller, [reference])
     changes = _typed(fields)
     if "redacted" in changes:
         raise InvalidInput("Redacting is more than a change: what was written has to go too.", "memhook redact URN")
@@ -207,17 +221,20 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+    _check_home(caller, references)
     remember.found(caller.library, references, caller.rights.visible)
     return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
 
 
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Empty these wherever anything of them was written down; their places stay."""
+    _check_home(caller, references)
     return _told(expunge.redacted(_holdings(caller), references, _now()))
 
 
 def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Leave nothing of these anywhere."""
+    _check_home(caller, references, forgotten=True)
     return _told(expunge.purged(_holdings(caller), references))
 
 
@@ -238,21 +255,33 @@ def _told(done: expunge.Expunged) -> dict[str, Any]:
 
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
     """Keep them and never bring them up, or no longer so. They count as changed neither way."""
-    memories = remember.found(caller.library, references)
-    with caller.library.store.annotating():
-        caller.library.store.set_muted([memory.id for memory in memories], muted)
+    library = holder([caller.library, *caller.open_shared()], references)
+    memories = remember.found(library, references)
+    with library.store.annotating():
+        library.store.set_muted([memory.id for memory in memories], muted)
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
 
 def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
-    caller.library.quarantine_suspects()
+    library = holder([caller.library, *caller.open_shared()], references)
+    library.quarantine_suspects()
     released = []
-    with caller.library.store.annotating():
-        for memory in remember.found(caller.library, references):
+    with library.store.annotating():
+        for memory in remember.found(library, references):
             released.append(let_through(memory))
-            caller.library.store.set_quarantine(released[-1])
+            library.store.set_quarantine(released[-1])
     return [record_of(memory) for memory in released]
+
+
+def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[str, Any]]:
+    """Copy these into a shared store, under the URNs they have."""
+    library = next((one for one in caller.open_shared() if one.name == target), None)
+    if library is None:
+        raise NotFound(f"No shared store is called {target}.", f"memhook config set stores.{target}.uri LOCATION")
+    memories = [judged(one) for one in remember.found(caller.all, references)]
+    copies = [shared_copy(memory, library, _now()) for memory in memories]
+    return [{"outcome": one.outcome, "memory": record_of(replace(one.memory, store=target))} for one in copies]
 
 
 def why(
@@ -266,7 +295,7 @@ def why(
     if prompt is not None:
         account = caller.record.shown(session, "") if session else {}
         spent = caller.record.spent(session, "") if session else 0
-        around = Surroundings(caller.library, caller.settings, caller.project, account, _now(), Stages(), spent)
+        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), spent)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
         return {**report, "session_budget": _session_budget(caller, spent)}
@@ -277,7 +306,7 @@ def why(
             f"Nothing is recorded {where} yet.", 'See what a prompt would get: memhook why "how do we deploy?"'
         )
     earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
-    report = explained_record(last, caller.library, caller.settings)
+    report = explained_record(last, caller.all, caller.settings)
     return {
         **report,
         "session_budget": _session_budget(caller, caller.record.spent(last.session, last.agent)),
@@ -287,7 +316,7 @@ def why(
 
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
     """What memhook cost and was good for, in the last `days` or as long as it is recorded."""
-    return usage.usage(caller.library.store, caller.record, _now(), days, caller.project.id if here else None)
+    return usage.usage(caller.all.store, caller.record, _now(), days, caller.project.id if here else None)
 
 
 def import_lines(
@@ -374,7 +403,24 @@ def status(caller: Caller) -> dict[str, Any]:
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
+        "shared": [_replica_state(library) for library in caller.open_shared()],
+        "replica": _replica_state(caller.library) if isinstance(store, ReplicatedStore) else None,
         "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
+    }
+
+
+def _replica_state(library: Library) -> dict[str, Any]:
+    """What is here of a store that is elsewhere, and how old that is."""
+    store = library.store
+    assert isinstance(store, ReplicatedStore)  # noqa: S101  each that is shared is one
+    refreshed = store.refreshed
+    return {
+        "name": library.name,
+        "uri": store.origin_uri,
+        "memories": store.count(),
+        "refreshed": refreshed.isoformat() if refreshed else None,
+        "age_seconds": round((_now() - refreshed).total_seconds(), 1) if refreshed else None,
+        "problem": store.problem,
     }
 
 
@@ -414,6 +460,7 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "purge": purge,
     "mute": mute,
     "release": release,
+    "share": share,
     "why": why,
     "stats": stats,
     "import_lines": import_lines,
@@ -458,7 +505,7 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
     names = {name for memory in memories for name in (*memory.supersedes, memory.superseded_by) if name}
     if caller.rights == OWNER_RIGHTS or not names:
         return [record_of(memory) for memory in memories]
-    seen = caller.library.store.by_reference(sorted(names), caller.rights.visible)
+    seen = caller.all.store.by_reference(sorted(names), caller.rights.visible)
     open_names = {name for memory in seen for name in (memory.id, *memory.aliases)}
     return [
         record_of(
@@ -498,6 +545,13 @@ def _project_named(caller: Caller, named: str) -> str:
     return aliases.get(found.id, found.id)
 
 
+def _check_home(caller: Caller, references: Sequence[str], forgotten: bool = False) -> None:
+    """Raise for what only a shared store has that was not named; forgotten ones are looked for where they were."""
+    shared = caller.open_shared()
+    if shared and not forgotten:
+        found_to_change(caller.library, shared, references)
+
+
 def _sees(caller: Caller, memory: Memory) -> bool:
     return bool(caller.library.store.by_reference([memory.id], caller.rights.visible))
 
@@ -506,7 +560,7 @@ def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
     """To anybody but the owner, what is found to be poisoned is not there."""
     hidden = [memory.urn for memory in memories if memory.quarantine]
     if hidden and caller.rights != OWNER_RIGHTS:
-        caller.library.fit_to_show(memories)
+        caller.all.fit_to_show(memories)
         raise NotFound(f"No memory is called {', '.join(hidden)}.", "See: memhook list")
 
 

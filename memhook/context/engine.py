@@ -13,11 +13,13 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from memhook.context import access, calls, recall
+from memhook.context.joined import Searchable, joined
 from memhook.context.library import Library, loading_embedder
+from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
-from memhook.errors import InvalidInput, StoreError
-from memhook.paths import PROJECT_FILE, Paths, refuse_foreign
+from memhook.errors import InvalidInput, RemoteError, StoreError
+from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.embedding import Embedder
 from memhook.store.ledger import Captured, Injection, Ledger, Shown
@@ -39,9 +41,8 @@ class Engine:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self._lock = Lock()
-        self._libraries: dict[str, Library] = {}
+        self._libraries = OpenedLibraries(paths, self._embedder)
         self._embedders: dict[str, tuple[Future[Embedder], float]] = {}
-        self._opening = Lock()
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._told: set[str] = set()
         self._pauses = Pauses(paths)
@@ -55,20 +56,38 @@ class Engine:
         if function is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
         rights = rights_of(params.get("rights"))
-        given = {name: value for name, value in params.items() if name != "rights"}
+        given = {name: value for name, value in params.items() if name not in ("rights", "store")}
         rights.check(method, given)
         project = self.project(directory, environment)
         settings = self.settings(environment, project.root)
+        caller = self._caller(project, settings, rights, str(params.get("store") or ""))
         try:
-            return function(self._caller(project, settings, rights), **given)
+            return function(caller, **given)
+        except RemoteError:
+            raise
         except StoreError:
             self.reopen()
             raise
 
-    def _caller(self, project: Project, settings: Settings, rights: Rights) -> calls.Caller:
-        pause = self.pause(project, datetime.now(UTC))
-        opened = partial(self.library, settings)
-        return calls.Caller(opened, settings, project, self._ledger, self.paths, pause, rights, self._aliases)
+    def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> calls.Caller:
+        """Of a store that is named, that one alone is asked."""
+        opened: Callable[[], Library] = partial(self.library, settings)
+        searched: Callable[[], Searchable] = partial(self.searched, settings)
+        if store:
+            opened = partial(self._libraries.named, store, settings)
+            searched = partial(self._searched_alone, store, settings)
+        return calls.Caller(
+            open_library=opened,
+            open_all=searched,
+            open_shared=partial(self._libraries.shared, settings),
+            settings=settings,
+            project=project,
+            ledger=self._ledger,
+            paths=self.paths,
+            pause=self.pause(project, datetime.now(UTC)),
+            rights=rights,
+            aliases=self._aliases,
+        )
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
         """Read again when a file has changed, so that a change holds from the next prompt on."""
@@ -95,21 +114,15 @@ class Engine:
         return self._pauses.of(project.id, now)
 
     def library(self, settings: Settings) -> Library:
-        """Raises StoreError when the store cannot be opened; the next call tries again."""
-        uri = self._uri(settings)
-        with self._opening:
-            library = self._libraries.get(uri)
-            if library is None:
-                if not settings.store.uri:  # a place that the user has chosen may be shared
-                    refuse_foreign(self.paths.data)
-                    refuse_foreign(self.paths.store)
-                library = Library(uri, self.paths.backups, settings.embedding.model, self._embedder)
-                self._libraries[uri] = library
-            library.want(settings.embedding.model)
-            return library
+        """The personal one. Raises StoreError when its store cannot be opened; the next call tries again."""
+        return self._libraries.personal(settings)
 
-    def _uri(self, settings: Settings) -> str:
-        return settings.store.uri or str(self.paths.store)
+    def searched(self, settings: Settings) -> Searchable:
+        """The personal library and all the shared ones."""
+        return joined([self.library(settings), *self._libraries.shared(settings)])
+
+    def _searched_alone(self, name: str, settings: Settings) -> Searchable:
+        return joined([self._libraries.named(name, settings)])
 
     def _embedder(self, model: str) -> Future[Embedder]:
         """Loaded once, beside whatever else goes on; one that failed is tried again after a while."""
@@ -123,41 +136,38 @@ class Engine:
 
     def reopen(self) -> None:
         """After a failure: the store may have been moved, mended or put back."""
-        with self._opening:
-            self._libraries.clear()
+        self._libraries.close_all()
 
     def open(self) -> None:
         """Read the store into memory while the model is loaded: without, the first answer would count its words."""
         self._embedder(self.settings().embedding.model)
         try:
             self.library(self.settings()).store.keep_in_memory()
+            for library in self._libraries.shared(self.settings()):
+                library.store.keep_in_memory()
         except StoreError as error:
             log.warning("%s %s", error.message, error.hint)
 
     def warm_up(self) -> None:
         """Do before the first prompt what it would otherwise wait for."""
-        recall.for_search(self.library(self.settings()), "warm up", access.OWNER, 1)
+        recall.for_search(self.searched(self.settings()), "warm up", access.OWNER, 1)
 
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""
-        library = self._libraries.get(self._uri(settings))
+        library = self._libraries.is_open(settings)
         return f"memhook: {library.store.mended} Run: memhook doctor" if library and library.store.mended else ""
 
     def close(self) -> None:
         """At the end: nothing is left behind that only a running process needs."""
-        with self._opening:
-            for library in self._libraries.values():
-                library.store.close()
+        for library in self._libraries.all():
+            library.store.close()
         if self._ledger is not None:
             self._ledger.close()
 
     def keep_house(self, now: datetime) -> None:
-        with self._opening:
-            for uri in [uri for uri, library in self._libraries.items() if library.store.is_deleted]:
-                log.info("the store at %s is gone", uri)
-                del self._libraries[uri]
-            libraries = list(self._libraries.values())
-        for library in libraries:
+        self._libraries.close_deleted()
+        self._libraries.refresh_due_ones()
+        for library in self._libraries.all():
             library.quarantine_suspects()
             library.mask_old_secrets()
             library.renew_vectors()

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from memhook.context.inject import Ranked
-from memhook.context.library import Library
+from memhook.context.joined import Searchable
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
 from memhook.core.packing import packed
@@ -75,7 +75,7 @@ def hits_of(values: Iterable[Any]) -> list[Hit]:
     return hits
 
 
-def named(library: Library, hits: Sequence[Hit], allowed: Filter) -> Found:
+def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Found:
     """The memories named, best score first; what `allowed` leaves out is as unknown as what does not exist."""
     memories = library.fit_to_show(library.store.by_reference([id_of(hit.reference) for hit in hits], allowed))
     by_name = {name: memory for memory in memories for name in (*memory.aliases, memory.id)}

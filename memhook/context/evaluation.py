@@ -33,6 +33,7 @@ from memhook.errors import EmbeddingError
 from memhook.paths import Paths
 from memhook.settings import Settings
 from memhook.store.embedding import Embedder, load_embedder
+from memhook.store.memories import MemoryStore
 from memhook.store.plain_search import Document, PlainSearch
 from memhook.store.project import Project
 from memhook.store.vector_cache import CachedEmbedder
@@ -172,7 +173,7 @@ def _library(folder: Path, model: str, embedder: CachedEmbedder | None) -> Libra
         loaded.set_result(embedder)
     else:
         loaded.set_exception(EmbeddingError(f"The model {model} is missing."))
-    return Library(str(folder / "store"), folder / "backups", model, lambda _: loaded)
+    return Library(MemoryStore(str(folder / "store"), folder / "backups"), model, lambda _: loaded)
 
 
 def _newest(of: EvaluationSet) -> datetime:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memhook.context.inject import Ranked
-from memhook.context.library import Library
+from memhook.context.joined import ReadableStore, Searchable
 from memhook.context.pack import with_recency
 from memhook.context.paging import cursor, place_of
 from memhook.context.recall import CANDIDATES, for_search
@@ -16,7 +16,6 @@ from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering, placed
 from memhook.errors import InvalidInput
 from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
 
 Allowed = Callable[[datetime], Filter]
 
@@ -48,7 +47,7 @@ class Listed:
 
 
 def search_page(
-    library: Library, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
+    library: Searchable, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
 ) -> Found:
     """Ordered among each 50 by relevance, so that what is found later cannot come before what was shown."""
     seen, last = 0, None
@@ -68,7 +67,7 @@ def search_page(
     return Found(tuple(one for _, one in page), following)
 
 
-def list_page(store: MemoryStore, question: Question, now: datetime, offset: int = 0) -> Listed:
+def list_page(store: ReadableStore, question: Question, now: datetime, offset: int = 0) -> Listed:
     """The last changed first."""
     last = None
     if question.cursor:

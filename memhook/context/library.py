@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from memhook.context.safety import sorted_out
@@ -16,6 +17,7 @@ from memhook.core.ranking import embedded_text
 from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store.embedding import Embedder, ModelIdentity, load_embedder
 from memhook.store.memories import MemoryStore
+from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
 
 log = logging.getLogger("memhook")
@@ -32,13 +34,18 @@ class Renewal:
 
 
 class Library:
-    """One store and the model wanted for it. Until its vectors are of that model, the model they are of is asked.
+    """One store, with a name if it is shared, and the model wanted for it.
+
+    Until its vectors are of that model, the model they are of is asked.
 
     `load` gives a model by its name; without any, words alone are searched.
     """
 
-    def __init__(self, uri: str, backups: Path, wanted: str, load: Callable[[str], Future[Embedder]]) -> None:
-        self.store = MemoryStore(uri, backups)
+    def __init__(
+        self, store: MemoryStore, wanted: str, load: Callable[[str], Future[Embedder]], name: str = ""
+    ) -> None:
+        self.store = store
+        self.name = name
         self.renewal: Renewal | None = None
         self._load = load
         self._wanted = wanted
@@ -46,7 +53,30 @@ class Library:
         self._may_lack_vectors = True
         self._suspects: dict[str, Memory] = {}
         self._suspecting = threading.Lock()
-        self._sweep: Sweep | None = Sweep(self.store)
+        # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
+        self._sweep: Sweep | None = None if name else Sweep(self.store)
+        self._refreshing = threading.Lock()
+
+    def reads_like(self, other: Library) -> bool:
+        """Whether a vector made for the other can be compared with the vectors here."""
+        ours, theirs = self._reader(), other._reader()
+        return ours is not None and theirs is not None and ours.model == theirs.model
+
+    def touch(self, memories: Sequence[Memory], now: datetime) -> None:
+        """Mark them as accessed."""
+        self.store.touch([memory.id for memory in memories], now)
+
+    def refresh(self) -> None:
+        """Bring a replica up to date, unless somebody just does."""
+        if not isinstance(self.store, ReplicatedStore) or not self._refreshing.acquire(blocking=False):
+            return
+        try:
+            if self.store.refresh():
+                self._may_lack_vectors = True
+        except StoreError as error:
+            log.warning("%s", error.message)
+        finally:
+            self._refreshing.release()
 
     def want(self, model: str) -> None:
         """From now on the vectors are to be of this model."""

@@ -11,7 +11,7 @@ from itertools import islice
 
 from memhook.context.access import in_reach, reason_kept_back, surfacing
 from memhook.context.inject import Block, Ranked
-from memhook.context.library import Library
+from memhook.context.joined import Searchable
 from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
 from memhook.core import ranking
@@ -50,7 +50,7 @@ class Recalled:
 
 
 def for_prompt(
-    library: Library, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
+    library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
 ) -> Recalled:
     """What bears on the prompt among this project's and the global memories."""
     found = _ranking(library, prompt, surfacing(project, settings, now), stages)
@@ -62,7 +62,7 @@ def for_prompt(
 
 
 def kept_back(
-    library: Library, prompt: str, project: str, settings: Settings, now: datetime
+    library: Searchable, prompt: str, project: str, settings: Settings, now: datetime
 ) -> list[tuple[Ranked, str]]:
     """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
     found = _ranking(library, prompt, in_reach(project), Stages())
@@ -72,20 +72,20 @@ def kept_back(
     return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
 
 
-def for_search(library: Library, query: str, allowed: Filter, limit: int) -> list[Ranked]:
+def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:
     """The best answers to a query, relevant or not: the caller decides."""
     found = _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit))
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
-def for_enrichment(library: Library, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
+def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
     """What bears on a query, best first; often nothing."""
     found = _ranking(library, query, allowed, Stages())
     return found.ranked(library, {one.id for one in worth_showing(found.scores, relevance)})
 
 
 def for_session(
-    library: Library,
+    library: Searchable,
     project: Project,
     settings: Settings,
     times_shown: Callable[[Sequence[str]], Mapping[str, int]],
@@ -155,7 +155,7 @@ class _Ranking:
     weights: Mapping[str, float]
 
     def ranked(
-        self, library: Library, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
+        self, library: Searchable, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
     ) -> list[Ranked]:
         """The memories themselves, best first: all, or those with these ids, as far as they are fit to be shown."""
         scores = [one for one in self.scores if ids is None or one.id in ids]
@@ -163,7 +163,7 @@ class _Ranking:
         memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
         return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
 
-    def held_back(self, library: Library, ids: Collection[str]) -> Iterator[Considered]:
+    def held_back(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
         """Those of `ids` that turned out to be poisoned."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
@@ -181,7 +181,7 @@ class _Ranking:
         )
 
 
-def _ranking(library: Library, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
+def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
     """Every candidate that vectors or words bring up, scored."""
     text = _excerpt(text)
 

@@ -36,6 +36,7 @@ def record_of(memory: Memory) -> dict[str, Any]:
         "superseded_by": memory.superseded_by,
         "aliases": list(memory.aliases),
         "quarantine": memory.quarantine,
+        "store": memory.store,
     }
 
 

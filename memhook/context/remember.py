@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from memhook.context import succession
 from memhook.context.access import OWNER
+from memhook.context.joined import Searchable
 from memhook.context.library import Library
 from memhook.context.safety import fingerprint, judged, masked_fields
 from memhook.core.memory import (
@@ -133,7 +134,7 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
     return memories
 
 
-def found(library: Library, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
+def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
     """The memories called so, each by URN, id or alias; raises NotFound naming those that are not there."""
     names = [id_of(reference) for reference in references]
     memories = library.store.by_reference(names, allowed)
@@ -207,7 +208,7 @@ def _without_words(draft: Draft) -> Draft:
     return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
 
 
-def _draft(memory: Memory) -> Draft:
+def draft_of(memory: Memory) -> Draft:
     values = {name: getattr(memory, name) for name in Draft.__dataclass_fields__}
     return Draft(**values)
 
@@ -264,7 +265,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
             fields.setdefault("title", "")
         if current.summary == derived_summary(current.content):
             fields.setdefault("summary", "")
-    draft = checked(replace(_draft(current), **fields))
+    draft = checked(replace(draft_of(current), **fields))
     changed = replace(_memory(draft, now), id=current.id, created=current.created, updated=now)
     aliases = current.aliases
     if changed.content_hash != current.content_hash:

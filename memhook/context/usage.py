@@ -11,16 +11,16 @@ from typing import Any
 
 from memhook.context.access import OWNER, in_reach, is_open, open_ones
 from memhook.context.answer import SHOWN, SPENT
+from memhook.context.joined import ReadableStore
 from memhook.context.safety import judged, shown_as
 from memhook.core.memory import Memory
 from memhook.store.ledger import Ledger, Recorded
-from memhook.store.memories import MemoryStore
 
 EXAMPLES = 5
 
 
 def usage(
-    store: MemoryStore, ledger: Ledger, now: datetime, days: int | None = None, project: str | None = None
+    store: ReadableStore, ledger: Ledger, now: datetime, days: int | None = None, project: str | None = None
 ) -> dict[str, Any]:
     """Of the last `days`, or of all that is kept; of one project, or of all."""
     since = None if days is None else now - timedelta(days=days)
@@ -52,7 +52,7 @@ def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
     }
 
 
-def _surfaced(store: MemoryStore, times: Mapping[str, int], now: datetime, project: str | None) -> dict[str, Any]:
+def _surfaced(store: ReadableStore, times: Mapping[str, int], now: datetime, project: str | None) -> dict[str, Any]:
     """Which memories came up most, and which of those that may come up never did."""
     most = _first_open(store, list(times))
     could = open_ones(now) if project is None else replace(open_ones(now), projects=in_reach(project).projects)
@@ -65,7 +65,7 @@ def _surfaced(store: MemoryStore, times: Mapping[str, int], now: datetime, proje
     }
 
 
-def _first_open(store: MemoryStore, ids: Sequence[str]) -> list[Memory]:
+def _first_open(store: ReadableStore, ids: Sequence[str]) -> list[Memory]:
     """The first few that still exist and may be named."""
     found: list[Memory] = []
     for start in range(0, len(ids), 10 * EXAMPLES):

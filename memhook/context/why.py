@@ -12,7 +12,7 @@ from typing import Any
 
 from memhook.context.access import OWNER, is_open
 from memhook.context.answer import FOR_MEMHOOK, SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
-from memhook.context.library import Library
+from memhook.context.joined import Searchable
 from memhook.context.pauses import Pause
 from memhook.context.recall import BELOW_RELEVANCE, kept_back
 from memhook.context.safety import judged, shown_as
@@ -32,7 +32,7 @@ WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quara
 _BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
 
 
-def explained_record(injection: Injection, library: Library, settings: Settings) -> dict[str, Any]:
+def explained_record(injection: Injection, library: Searchable, settings: Settings) -> dict[str, Any]:
     """What became of an event, with the titles and the threshold of today."""
     memories = _looked_up(library, injection.considered)
     known = [one for one in injection.considered if one.memory not in memories or is_open(memories[one.memory])]
@@ -151,6 +151,6 @@ def _kind(memory: Memory) -> str:
     return "redacted" if memory.redacted else memory.sensitivity.value
 
 
-def _looked_up(library: Library, considered: Sequence[Considered]) -> dict[str, Memory]:
+def _looked_up(library: Searchable, considered: Sequence[Considered]) -> dict[str, Memory]:
     ids = list(dict.fromkeys(one.memory for one in considered))
     return {memory.id: shown_as(judged(memory)) for memory in library.store.by_reference(ids, OWNER)}

@@ -42,7 +42,7 @@ class Memory:
     """One thing learned. `project` is empty for a global memory; a muted one is kept and never comes up by itself.
 
     `quarantine` is the reason for which it is shown to nobody but its owner; `released` is the fingerprint of the text
-    that the owner looked at and let through all the same.
+    that the owner looked at and let through all the same. `store` is the name of the shared store it was found in.
     """
 
     id: str
@@ -69,6 +69,7 @@ class Memory:
     content_hash: str = ""
     quarantine: str = ""
     released: str = ""
+    store: str = ""
 
     @property
     def urn(self) -> str:

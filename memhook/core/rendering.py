@@ -152,8 +152,9 @@ INJECT = Style("\n", _with_score, _by_whom, repeats_title=True)
 
 
 def origin_of(memory: Memory) -> tuple[str, str]:
-    """When it was last said, and by whom: with every memory, at every level."""
-    return memory.updated.date().isoformat(), f"by {memory.origin}"
+    """When it was last said, by whom, and in whose store: with every memory, at every level."""
+    shared = f", from {label(memory.store, NAME_CHARS)}" if memory.store else ""
+    return memory.updated.date().isoformat(), f"by {memory.origin}{shared}"
 
 
 def _hook_frame(heading: str) -> Frame:

@@ -187,7 +187,7 @@ class Runner:
 
     def _handled(self, event: Event, project: Project, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
-            library = self.engine.library(settings)
+            library = self.engine.searched(settings)
             account = self._account(event)
             spent = self.engine.spent(event.session, event.agent)
         around = Surroundings(library, settings, project, account, now, stages, spent)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from memhook.core.memory import Memory
-from memhook.errors import StoreError
+from memhook.errors import RemoteError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import OPTIMIZE_AFTER, WRITE_LOCK, MemoryStore
@@ -49,7 +49,7 @@ class OriginStore(MemoryStore):
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
         super().__init__(uri, backups, {**(options or {}), **ROW_VERSIONS})
         if self._directory is not None and not self._directory.is_dir():
-            raise StoreError(
+            raise RemoteError(
                 f"The folder {self._directory} of a shared store does not exist.",
                 f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {self._directory}",
             )
@@ -124,7 +124,7 @@ class OriginStore(MemoryStore):
     def _opened(self) -> Any:
         table = self._opened_as_it_is()
         if table is not None and version_of(table.schema) != SCHEMA_VERSION:
-            raise StoreError(
+            raise RemoteError(
                 f"The shared store at {self.uri} was written by an older memhook (schema {version_of(table.schema)}).",
                 "Export it with that version, and import it into a new location with this one.",
             )
@@ -149,20 +149,20 @@ class OriginStore(MemoryStore):
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def failure(self, error: Exception) -> StoreError:
+    def failure(self, error: Exception) -> RemoteError:
         if _is_refused(error):
-            return StoreError(
+            return RemoteError(
                 f"The shared store at {self.uri} refuses this: {first_line(error)}",
                 "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
             )
-        return StoreError(
+        return RemoteError(
             f"The shared store at {self.uri} could not be used: {first_line(error)}",
             "Try again when it can be reached: what is said twice is stored once.",
         )
 
 
-# LanceDB has no types for these, only words.
-_CONFLICT = ("conflict", "concurrent", "preempted")
+# LanceDB has no types for these, only words. The last is of two who both store the first memory.
+_CONFLICT = ("conflict", "concurrent", "preempted", "already exists")
 _NO_ANSWER = ("error sending request", "connection", "timed out", "timeout", "503", "500 Internal", "502", "SlowDown")
 _REFUSED = ("403", "401", "access denied", "accessdenied", "permission denied", "permissiondenied", "unauthorized")
 

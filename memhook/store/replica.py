@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from memhook.core.memory import Memory
-from memhook.errors import StoreError
+from memhook.errors import RemoteError, StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import MemoryStore
@@ -33,8 +33,11 @@ class ReplicatedStore(MemoryStore):
     Of a store that is shared, what a user mutes or lets through stays here: it is nobody else's business.
     """
 
-    def __init__(self, folder: Path, backups: Path, open_origin: Callable[[], OriginStore], *, shared: bool) -> None:
+    def __init__(
+        self, folder: Path, backups: Path, origin_uri: str, open_origin: Callable[[], OriginStore], *, shared: bool
+    ) -> None:
         super().__init__(str(folder), backups)
+        self.origin_uri = origin_uri
         self._folder = folder
         self._open_origin = open_origin
         self._opened_origin: OriginStore | None = None
@@ -54,12 +57,7 @@ class ReplicatedStore(MemoryStore):
         """Fetch what has changed at the origin; how many rows that were. Raises StoreError when that cannot be done."""
         with self._refreshing:
             try:
-                origin = self._origin()
-                fetched = self._fetch(origin)
-            except FOREIGN_ERRORS as error:
-                failure = self._origin_failure(error)
-                self.problem = failure.message
-                raise failure from error
+                fetched = self._fetch(self._origin())
             except StoreError as error:
                 self.problem = error.message
                 raise
@@ -142,11 +140,13 @@ class ReplicatedStore(MemoryStore):
 
     def _origin(self) -> OriginStore:
         if self._opened_origin is None:
-            self._opened_origin = self._open_origin()
+            try:
+                self._opened_origin = self._open_origin()
+            except RemoteError:
+                raise
+            except StoreError as error:
+                raise RemoteError(error.message, error.hint) from error
         return self._opened_origin
-
-    def _origin_failure(self, error: Exception) -> StoreError:
-        return self.failure(error) if self._opened_origin is None else self._opened_origin.failure(error)
 
     def _there(self, write: Callable[[OriginStore], None]) -> None:
         write(self._origin())
@@ -156,6 +156,10 @@ class ReplicatedStore(MemoryStore):
             log.warning("written, but not fetched back yet: %s", error.message)
 
     def _fetch(self, origin: OriginStore) -> int:
+        with self._translating(origin):
+            return self._fetched(origin)
+
+    def _fetched(self, origin: OriginStore) -> int:
         version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
         seen = int(self.mark(SEEN) or 0)
         if version == seen and self.exists:
@@ -169,6 +173,14 @@ class ReplicatedStore(MemoryStore):
                 self._drop(self._every_id() - origin.all_ids())
             self._note(SEEN, str(version))
         return fetched
+
+    @contextmanager
+    def _translating(self, origin: OriginStore) -> Iterator[None]:
+        """What LanceDB raises while both are used is as good as always about the one that is elsewhere."""
+        try:
+            yield
+        except FOREIGN_ERRORS as error:
+            raise origin.failure(error) from error
 
     def _absorb(self, rows: pa.Table, model: ModelIdentity) -> None:
         if not len(rows):

@@ -9,6 +9,7 @@ import pytest
 from memhook.context.library import Library
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import Embedder
+from memhook.store.memories import MemoryStore
 from tests.fake_embedder import HashEmbedder
 
 Open = Callable[..., Library]
@@ -29,7 +30,7 @@ def open_library(tmp_path: Path) -> Open:
                 loaded.set_exception(EmbeddingError(f"The model {name} is missing."))
             return loaded
 
-        return Library(str(tmp_path / "store"), tmp_path / "backups", next(iter(by_name), "none"), load)
+        return Library(MemoryStore(str(tmp_path / "store"), tmp_path / "backups"), next(iter(by_name), "none"), load)
 
     return opened
 

@@ -16,6 +16,7 @@ from memhook.context.remember import Draft, remembered
 from memhook.context.transfer import imported
 from memhook.core.memory import Origin, Sensitivity
 from memhook.store.embedding import Embedder
+from memhook.store.memories import MemoryStore
 from tests.fake_embedder import HashEmbedder
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -49,7 +50,7 @@ drafts = st.builds(
 def opened(folder: str) -> Library:
     loaded: Future[Embedder] = Future()
     loaded.set_result(HashEmbedder())
-    return Library(f"{folder}/store", Path(folder) / "backups", "hash-words", lambda _: loaded)
+    return Library(MemoryStore(f"{folder}/store", Path(folder) / "backups"), "hash-words", lambda _: loaded)
 
 
 def exported(library: Library) -> list[dict[str, Any]]:

@@ -39,7 +39,11 @@ def opened(tmp_path: Path, shared_folder: Path) -> Open:
     def open_(user: str, *, shared: bool = True) -> ReplicatedStore:
         backups = tmp_path / user / "backups"
         return ReplicatedStore(
-            tmp_path / user / "replica", backups, lambda: OriginStore(str(shared_folder), backups), shared=shared
+            tmp_path / user / "replica",
+            backups,
+            str(shared_folder),
+            lambda: OriginStore(str(shared_folder), backups),
+            shared=shared,
         )
 
     return open_

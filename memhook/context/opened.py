@@ -1,0 +1,127 @@
+"""The stores that the settings name, each opened once: the personal one and those that are shared."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from memhook.context.library import Library
+from memhook.errors import NotFound, StoreError
+from memhook.paths import Paths, refuse_foreign
+from memhook.settings import Settings, Store
+from memhook.store.embedding import Embedder
+from memhook.store.memories import MemoryStore
+from memhook.store.opening import local_directory
+from memhook.store.origin import OriginStore
+from memhook.store.replica import ReplicatedStore
+
+log = logging.getLogger("memhook")
+
+REFRESH_SECONDS = 60.0  # of a personal store that is elsewhere
+
+Key = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(slots=True)
+class _Open:
+    library: Library
+    refresh_seconds: float
+    refresh_at: float = 0.0  # by the monotonic clock; at first at once
+
+
+class OpenedLibraries:
+    """A shared store that cannot be opened is left out, for the personal one must go on."""
+
+    def __init__(self, paths: Paths, load: Callable[[str], Future[Embedder]]) -> None:
+        self._paths = paths
+        self._load = load
+        self._opening = threading.Lock()
+        self._open: dict[Key, _Open] = {}
+
+    def personal(self, settings: Settings) -> Library:
+        """Raises StoreError when it cannot be opened; the next call tries again."""
+        return self._library("", settings.store, REFRESH_SECONDS, settings.embedding.model)
+
+    def shared(self, settings: Settings) -> list[Library]:
+        return [library for name in settings.stores if (library := self._if_possible(name, settings))]
+
+    def named(self, name: str, settings: Settings) -> Library:
+        """The one of this name; raises NotFound naming those there are."""
+        store = settings.stores.get(name)
+        if store is None or not store.uri:
+            there = ", ".join(name for name, one in settings.stores.items() if one.uri)
+            hint = f"There are: {there}." if there else f"Name its place: memhook config set stores.{name}.uri LOCATION"
+            raise NotFound(f"No shared store is called {name}.", hint)
+        return self._library(name, store, store.refresh_seconds, settings.embedding.model)
+
+    def all(self) -> list[Library]:
+        with self._opening:
+            return [one.library for one in self._open.values()]
+
+    def is_open(self, settings: Settings) -> Library | None:
+        """The personal one, if it was opened already."""
+        found = self._open.get(_key("", settings.store))
+        return found.library if found else None
+
+    def close_all(self) -> None:
+        """The next look at each opens it anew."""
+        with self._opening:
+            self._open.clear()
+
+    def close_deleted(self) -> None:
+        with self._opening:
+            for key in [key for key, one in self._open.items() if one.library.store.is_deleted]:
+                log.info("the store at %s is gone", key[1] or self._paths.store)
+                del self._open[key]
+
+    def refresh_due_ones(self) -> None:
+        """Each beside whatever else goes on: one that cannot be reached takes its time to fail."""
+        now = time.monotonic()
+        with self._opening:
+            due = [one for one in self._open.values() if one.refresh_at <= now]
+            for one in due:
+                one.refresh_at = now + one.refresh_seconds
+        for one in due:
+            threading.Thread(target=one.library.refresh, name="memhook-refresh", daemon=True).start()
+
+    def _if_possible(self, name: str, settings: Settings) -> Library | None:
+        try:
+            return self.named(name, settings)
+        except (StoreError, NotFound) as error:
+            log.warning("%s %s", error.message, error.hint)
+            return None
+
+    def _library(self, name: str, store: Store, refresh_seconds: float, model: str) -> Library:
+        with self._opening:
+            found = self._open.get(_key(name, store))
+            if found is None:
+                found = _Open(Library(self._store(name, store), model, self._load, name), refresh_seconds)
+                self._open[_key(name, store)] = found
+            found.refresh_seconds = refresh_seconds
+            found.library.want(model)
+            return found.library
+
+    def _store(self, name: str, store: Store) -> MemoryStore:
+        refuse_foreign(self._paths.data)
+        if not name and not store.uri:
+            refuse_foreign(self._paths.store)
+            return MemoryStore(str(self._paths.store), self._paths.backups)
+        if not name and local_directory(store.uri) is not None:
+            return MemoryStore(store.uri, self._paths.backups)
+        backups = self._paths.backups
+        open_origin = partial(OriginStore, store.uri, backups, store.options)
+        return ReplicatedStore(self._replica(store.uri), backups, store.uri, open_origin, shared=bool(name))
+
+    def _replica(self, uri: str) -> Path:
+        return self._paths.replicas / hashlib.sha256(uri.encode()).hexdigest()[:16]
+
+
+def _key(name: str, store: Store) -> Key:
+    return name, store.uri, tuple(sorted(store.options.items()))

@@ -1,0 +1,116 @@
+"""Two people, each with a home, a daemon and hooks of their own, and one store on S3 between them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.daemon import control
+from tests.daemon.conftest import CLIENT, FACT, QUESTION, event
+from tests.s3 import S3, running_s3
+from tests.s3_server import READ_ONLY_KEY
+
+SECRET = "the-secret-of-the-team"
+WAIT = 60
+
+
+@dataclass(frozen=True)
+class Person:
+    home: Path
+    environment: dict[str, str]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "memhook.cli", *arguments]
+        return subprocess.run(
+            command, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    def status(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(self.run("status", "--json").stdout)
+        return report
+
+    def prompted(self, prompt: str, session: str) -> str:
+        body = event(prompt, session_id=session, cwd=str(self.home))
+        run = subprocess.run(
+            [*CLIENT, "UserPromptSubmit", "1"],
+            input=body,
+            env=self.environment,
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+        return str(json.loads(run.stdout)["hookSpecificOutput"]["additionalContext"]) if run.stdout else ""
+
+    def has_fetched(self, memories: int) -> bool:
+        return control._wait_until(lambda: self.status()["shared"][0]["memories"] == memories, WAIT)
+
+
+@pytest.fixture
+def s3(tmp_path: Path) -> Iterator[S3]:
+    with running_s3(tmp_path) as server:
+        yield server
+
+
+def person(name: str, s3: S3, key: str = "writer") -> Person:
+    home = s3.folder / name
+    home.mkdir()
+    kept = {variable: os.environ[variable] for variable in ("PATH", "GIT_CONFIG_GLOBAL") if variable in os.environ}
+    credentials = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": SECRET}
+    one = Person(home, {**kept, **credentials, "HOME": str(home)})
+    one.run("config", "set", "stores.team.uri", "s3://team/memories")
+    one.run("config", "set", "stores.team.refresh_seconds", "1")
+    for option, value in s3.options.items():
+        assert one.run("config", "set", f"stores.team.options.{option}", value).returncode == 0
+    return one
+
+
+def test_two_people_see_each_others_memories_through_their_hooks(s3: S3) -> None:
+    ada, bob = person("ada", s3), person("bob", s3)
+    try:
+        stored = ada.run("remember", FACT, "--store", "team")
+        assert stored.returncode == 0, stored.stderr
+        assert bob.status()["shared"][0]["name"] == "team"
+        assert bob.has_fetched(1)
+        shown = bob.prompted(QUESTION, "first")
+        assert FACT in shown
+        assert "by user, from team" in shown
+        mine = json.loads(bob.run("remember", "Deploys hang at 40 % when the VPN is down.", "--json").stdout)
+        assert bob.run("share", mine["memory"]["urn"], "--store", "team").returncode == 0
+        assert ada.has_fetched(2)
+        assert "VPN is down" in ada.prompted("why does the deploy hang at 40 %?", "second")
+        s3.kill()  # a remote that cannot be reached delays no prompt and costs no answer
+        assert FACT in bob.prompted(QUESTION, "third")
+        assert bob.run("search", "ledger", "--store", "team").returncode == 0
+        refused = bob.run("remember", "not now", "--store", "team")
+        assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
+        logs = [path.read_text(encoding="utf-8") for one in (ada, bob) for path in one.home.rglob("*.log")]
+        assert not any(SECRET in text for text in logs)
+    finally:
+        for one in (ada, bob):
+            one.run("daemon", "stop")
+
+
+def test_who_may_only_read_is_told_so_and_keeps_what_was_written_to_the_own_store(s3: S3) -> None:
+    ada, guest = person("ada", s3), person("guest", s3, READ_ONLY_KEY)
+    try:
+        ada.run("remember", FACT, "--store", "team")
+        guest.status()
+        assert guest.has_fetched(1)
+        refused = guest.run("remember", "may I?", "--store", "team")
+        assert refused.returncode == 1
+        assert "may read it and not write" in refused.stderr
+        assert guest.run("remember", "my own").returncode == 0
+        assert [one["store"] for one in json.loads(guest.run("list", "--json").stdout)["memories"]] == ["", "team"]
+        changed = guest.run("forget", json.loads(guest.run("list", "--json").stdout)["memories"][1]["urn"], "--yes")
+        assert "--store team" in changed.stderr
+    finally:
+        for one in (ada, guest):
+            one.run("daemon", "stop")
