@@ -20,7 +20,7 @@ from memhook.assistants.switching import launcher_written
 from memhook.cli import round_trip as trial
 from memhook.cli.daemon import daemon_state
 from memhook.cli.installing import where_of
-from memhook.cli.output import counted, say_json, say_wrapped
+from memhook.cli.output import counted, say_json, say_wrapped, span
 from memhook.cli.pauses import current_pause
 from memhook.cli.place import Place
 from memhook.cli.registration import EVENTS, INSTALL, registered
@@ -61,7 +61,7 @@ def found(place: Place) -> Iterator[Finding]:
     """In the order in which one thing rests on another."""
     checks: tuple[Check, ...] = (
         *(python, packages, settings, folders, files, room, plugin, assistants, daemon),
-        *(store, health, hooks, interpreter, round_trip),
+        *(store, shared, health, hooks, interpreter, round_trip),
     )
     for check in checks:
         try:
@@ -195,6 +195,19 @@ def store(place: Place) -> Iterator[Finding]:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
 
 
+def shared(place: Place) -> Iterator[Finding]:
+    """Each store that is elsewhere, asked now."""
+    for one in place.call("refresh"):
+        name = f"shared store {one['name']}" if one["name"] else "store elsewhere"
+        key = f"stores.{one['name']}" if one["name"] else "store"
+        yield Finding(
+            name,
+            not one["problem"],
+            one["problem"] or f"{counted(one['memories'])} of {one['uri']}, fetched just now",
+            f"memhook config get {key}.uri; credentials are the daemon's, so with those set: memhook daemon restart",
+        )
+
+
 def health(place: Place) -> Iterator[Finding]:
     """Every row read, every index looked at, the ledger checked by SQLite itself."""
     report: dict[str, Any] = place.call("health")
@@ -225,18 +238,10 @@ def hooks(place: Place) -> Iterator[Finding]:
     for event in EVENTS:
         by = registered(event)
         age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
-        ran = "has not run yet" if age is None else f"last ran {_ago(age)}"
+        ran = "has not run yet" if age is None else f"last ran {span(age.total_seconds())} ago"
         is_well = bool(by) or (age is not None and age < RECENTLY)
         where = f"is registered by {by}" if by else "is not registered in Claude Code's settings"
         yield Finding(f"hook {event}", is_well, f"{where}, {ran}", INSTALL)
-
-
-def _ago(age: timedelta) -> str:
-    seconds = max(0, round(age.total_seconds()))
-    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} seconds ago"
 
 
 def interpreter(place: Place) -> Iterator[Finding]:

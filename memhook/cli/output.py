@@ -57,6 +57,14 @@ def counted(memories: int) -> str:
     return "1 memory" if memories == 1 else f"{memories} memories"
 
 
+def span(seconds: float) -> str:
+    """How long that is, in the largest unit of which it has two."""
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(0, round(seconds))} seconds"
+
+
 def is_terminal() -> bool:
     return sys.stdout.isatty()
 

@@ -12,7 +12,7 @@ from memhook import __version__
 from memhook.assistants.presence import presences
 from memhook.cli.daemon import daemon_state, summary
 from memhook.cli.installing import where_of
-from memhook.cli.output import say, say_json, say_title
+from memhook.cli.output import counted, say, say_json, say_title, span
 from memhook.cli.pauses import as_json, current_pause, told
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
@@ -107,7 +107,7 @@ def _store(report: Mapping[str, Any]) -> str:
 
 def _shared(report: Mapping[str, Any]) -> list[str]:
     return [
-        f"shared    {one['name']}: {one['memories']} memories, {_age(one)} ({collapsed(one['uri'])})"
+        f"shared    {one['name']}: {counted(one['memories'])}, {_age(one)} ({collapsed(one['uri'])})"
         for one in report["shared"]
     ]
 
@@ -115,15 +115,8 @@ def _shared(report: Mapping[str, Any]) -> list[str]:
 def _age(replica: Mapping[str, Any]) -> str:
     """How old the replica is, and why it is not younger."""
     seconds = replica["age_seconds"]
-    age = "not fetched yet" if seconds is None else f"as of {_ago(seconds)} ago"
+    age = "not fetched yet" if seconds is None else f"as of {span(seconds)} ago"
     return f"{age}; {collapsed(replica['problem'])}" if replica["problem"] else age
-
-
-def _ago(seconds: float) -> str:
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
 
 
 def _assistants(place: Place) -> list[dict[str, Any]]:

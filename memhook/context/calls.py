@@ -424,6 +424,14 @@ def _replica_state(library: Library) -> dict[str, Any]:
     }
 
 
+def refresh(caller: Caller) -> list[dict[str, Any]]:
+    """Fetch now what has changed in each store that is elsewhere, and tell how that went."""
+    elsewhere = [one for one in (caller.library, *caller.open_shared()) if isinstance(one.store, ReplicatedStore)]
+    for library in elsewhere:
+        library.refresh()
+    return [_replica_state(library) for library in elsewhere]
+
+
 def health(caller: Caller) -> dict[str, Any]:
     """What the doctor asks: everything is really looked at."""
     report = caller.library.store.health()
@@ -467,6 +475,7 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "export_page": export_page,
     "status": status,
     "health": health,
+    "refresh": refresh,
     "projects": projects_,
     "merge_projects": merge_projects,
     "split_project": split_project,

@@ -29,6 +29,7 @@ CANDIDATES = 50
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
 BELOW_RELEVANCE = "below relevance"
+SAME_TEXT = "same text as another"
 QUARANTINED = "quarantined"
 
 GIT_SECONDS = 0.5
@@ -55,9 +56,14 @@ def for_prompt(
     """What bears on the prompt among this project's and the global memories."""
     found = _ranking(library, prompt, surfacing(project, settings, now), stages)
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    once = found.once(worth)
     with stages.timed("fetch"):
-        ranked = found.ranked(library, worth)
-    rest = (*found.held_back(library, worth), *found.considered_without(worth))
+        ranked = found.ranked(library, once)
+    rest = (
+        *found.held_back(library, once),
+        *found.considered(worth - once, SAME_TEXT),
+        *found.considered({one.id for one in found.scores} - worth, BELOW_RELEVANCE),
+    )
     return Recalled(tuple(ranked), rest, found.weights)
 
 
@@ -81,7 +87,7 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
 def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
     """What bears on a query, best first; often nothing."""
     found = _ranking(library, query, allowed, Stages())
-    return found.ranked(library, {one.id for one in worth_showing(found.scores, relevance)})
+    return found.ranked(library, found.once({one.id for one in worth_showing(found.scores, relevance)}))
 
 
 def for_session(
@@ -170,14 +176,20 @@ class _Ranking:
                 content = self.candidates[one.id].content_hash
                 yield Considered(one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=_parts(one))
 
-    def considered_without(self, ids: Collection[str]) -> tuple[Considered, ...]:
-        """Those that are not worth fetching."""
+    def once(self, ids: Collection[str]) -> set[str]:
+        """Those of `ids` without what says the very same as a better one, in another project or store."""
+        first: dict[str, str] = {}
+        for one in self.scores:
+            if one.id in ids:
+                first.setdefault(self.candidates[one.id].content_hash, one.id)
+        return set(first.values())
+
+    def considered(self, ids: Collection[str], reason: str) -> tuple[Considered, ...]:
+        """Those of `ids`, which are not fetched for this reason."""
         return tuple(
-            Considered(
-                one.id, self.candidates[one.id].content_hash, round(one.score, 4), BELOW_RELEVANCE, parts=_parts(one)
-            )
+            Considered(one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=_parts(one))
             for one in self.scores
-            if one.id not in ids
+            if one.id in ids
         )
 
 

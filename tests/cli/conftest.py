@@ -35,6 +35,7 @@ NOTE: dict[str, Any] = {
     "superseded_by": "",
     "aliases": [],
     "quarantine": "",
+    "store": "",
 }
 
 

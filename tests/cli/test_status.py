@@ -31,6 +31,8 @@ STATUS: dict[str, Any] = {
     "renewal": None,
     "max_tokens": 4000,
     "ledger": "/state/ledger.sqlite3",
+    "shared": [],
+    "replica": None,
     "last_runs": [
         {
             "at": "2026-02-14T09:30:00+00:00",
@@ -166,7 +168,7 @@ def test_start_and_restart_say_what_they_did(
 
 @pytest.fixture
 def healthy(engine: Engine, running: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    engine.answers |= {"status": STATUS, "health": HEALTH}
+    engine.answers |= {"status": STATUS, "refresh": [], "health": HEALTH}
     paths = user_paths()
     paths.interpreter.write_text(f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
     (home / ".claude").mkdir()
@@ -298,3 +300,24 @@ def test_the_doctor_on_a_real_home_leaves_nothing_behind(cli: Cli, home: Path) -
 )
 def test_a_round_trip_that_fails_says_how(run: subprocess.CompletedProcess[bytes] | None, problem: str) -> None:
     assert problem in doctor.trial._missing(run)
+
+
+TEAM = {"name": "team", "uri": "s3://team/memories", "memories": 12, "age_seconds": 7400.0, "problem": ""}
+
+
+def test_status_says_how_old_the_copy_of_a_shared_store_is_and_why(cli: Cli, engine: Engine) -> None:
+    away = {**TEAM, "name": "other", "age_seconds": None, "problem": "It cannot be reached."}
+    engine.answers["status"] = STATUS | {"shared": [TEAM, away], "replica": {**TEAM, "name": "", "age_seconds": 3.2}}
+    out = cli("status").out
+    assert "shared    team: 12 memories, as of 2 hours ago (s3://team/memories)\n" in out
+    assert "shared    other: 12 memories, not fetched yet; It cannot be reached. (s3://team/memories)\n" in out
+    assert "store     s3://team/memories, as of 3 seconds ago\n" in out
+
+
+def test_doctor_asks_each_shared_store_and_says_what_to_look_at(
+    cli: Cli, engine: Engine, running: dict[str, Any]
+) -> None:
+    engine.answers |= {"status": STATUS, "health": HEALTH, "refresh": [TEAM, {**TEAM, "problem": "It is away."}]}
+    out = cli("doctor").out
+    assert "ok       shared store team: 12 memories of s3://team/memories, fetched just now" in out
+    assert "problem  shared store team: It is away. -> memhook config get stores.team.uri" in out

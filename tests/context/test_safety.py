@@ -32,7 +32,8 @@ ASSISTANT = Rights(frozenset(DEFAULT_SCOPES))
 @pytest.fixture
 def caller(library: Library) -> Caller:
     paths = user_paths()
-    return Caller(lambda: library, Settings(), Project("", "", None), Ledger(paths.ledger), paths)
+    home, ledger = Project("", None, ""), Ledger(paths.ledger)
+    return Caller(lambda: library, lambda: library, list, Settings(), home, ledger, paths)
 
 
 def call(caller: Caller, method: str, rights: Rights = OWNER, **params: Any) -> Any:
