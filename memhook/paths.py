@@ -42,6 +42,11 @@ class Paths:
         return self.data / "backups"
 
     @property
+    def tokens(self) -> Path:
+        """Who may ask over HTTP, and what; hashes, no token."""
+        return self.data / "tokens.json"
+
+    @property
     def models(self) -> Path:
         return self.cache / "models"
 

@@ -34,7 +34,7 @@ ALLOWED_LIBRARIES = {
     "context": {"pydantic"},
     "hooks": set(),
     "daemon": set(),
-    "mcp_server": {"mcp", "anyio", "pydantic"},
+    "mcp_server": {"mcp", "anyio", "pydantic", "uvicorn"},
     "assistants": set(),
     "cli": {"packaging", "tqdm", "shtab"},
 }

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from memhook import __version__
 from memhook.assistants.known import KNOWN
-from memhook.cli import memory_options
+from memhook.cli import memory_options, token_options
 from memhook.cli.memory_options import Commands, command
 from memhook.mcp_server import main as mcp_main
 
@@ -92,11 +92,18 @@ def _add_context(commands: Commands) -> None:
     mcp = command(
         commands,
         "mcp",
-        "the MCP server, on stdin and stdout",
+        "the MCP server, on stdin and stdout or over HTTP",
         "memhook mcp --scopes memory:read --namespaces frontend,shared",
+        "With --http it serves agents on other machines at http://HOST:PORT/mcp. Each\n"
+        "request brings a token (memhook token create), which says what it may do.\n"
+        "Calls count for no project, only for the global memories, or with -C DIR for\n"
+        "the project of that directory too; searching looks in all projects.\n"
+        "What is sent is not encrypted: beyond loopback use a TLS proxy or a tunnel.\n"
+        "memhook mcp --http 8765",
         json=False,
     )
     mcp_main.add_options(mcp)
+    token_options.add_commands(commands)
 
 
 def _tokens(text: str) -> int:

@@ -26,6 +26,7 @@ from memhook.cli import (
     projects,
     stats,
     status,
+    tokens,
     transfer,
     why,
 )
@@ -55,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
     "inject": context_commands.inject,
     "pack": context_commands.pack,
     "mcp": context_commands.mcp,
+    "token": tokens.token,
     "import": transfer.import_,
     "export": transfer.export,
     "backup": backup.backup,

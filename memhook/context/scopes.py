@@ -30,10 +30,14 @@ NO_NAMESPACE = ("",)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What one caller holds. Without namespaces of its own it may use all."""
+    """What one caller holds. Without namespaces of its own it may use all.
+
+    Who holds every scope is not the owner for that: some things no scope gives.
+    """
 
     scopes: frozenset[Scope]
     namespaces: tuple[str, ...] = ()
+    is_owner: bool = False
 
     def check(self, method: str, params: Mapping[str, Any]) -> None:
         """Raise AccessDenied unless this call, with these parameters, is covered."""
@@ -76,11 +80,14 @@ class Rights:
         )
 
 
-OWNER = Rights(frozenset(Scope))
+OWNER = Rights(frozenset(Scope), is_owner=True)
 """The local user at the command line."""
 
 DEFAULT_SCOPES = (Scope.READ, Scope.WRITE)
-_HINT = "It is given where the server is set up: memhook mcp --scopes memory:read,memory:write"
+_HINT = (
+    "It is given where the server is set up (memhook mcp --scopes memory:read,memory:write), "
+    "over HTTP with the token (memhook token create --scopes ...)."
+)
 
 
 def narrowed(granted: tuple[str, ...], surfacing: Iterable[str]) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ STARTING: tuple[tuple[str, str, str], ...] = (
     ("infracost-key", "ico-", f"{_WORD}{{32}}"),
     ("prefect-key", "pnu_", f"{_WORD}{{36}}"),
     ("prefect-key", "pnb_", f"{_WORD}{{36}}"),
+    ("memhook-token", "memhook_", "[0-9a-f]{64}"),
     # source hosts and what builds
     *(("github-token", start, f"{_WORD}{{30,}}") for start in ("ghp_", "gho_", "ghu_", "ghr_")),
     ("github-token", "ghs_", f"[A-Za-z0-9_.-]{{30,}}{_NO_STOP}"),

@@ -1,1 +1,1 @@
-"""The MCP server: a thin door to the daemon, over stdio."""
+"""The MCP server: a thin door to the daemon, over stdio or HTTP."""

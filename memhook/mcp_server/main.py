@@ -1,14 +1,15 @@
-"""`memhook mcp`: say hello, then load the SDK and serve."""
+"""`memhook mcp`: over stdio say hello, then load the SDK and serve; over HTTP, what the tokens allow."""
 
 from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from memhook.context.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
-from memhook.errors import MemhookError
+from memhook.errors import InvalidInput, MemhookError
 from memhook.mcp_server.stdio import Wire, claimed_streams, early_answer
 from memhook.paths import Paths, user_paths
 
@@ -23,7 +24,9 @@ def main(argv: list[str]) -> int:
         if args.directory:
             os.chdir(args.directory)
         return serve(args, user_paths(), os.getcwd())  # noqa: PTH109  the wire takes text
-    except (MemhookError, OSError) as error:
+    except MemhookError as error:
+        parser.exit(1, f"memhook: {error.message}\n{error.hint}".rstrip() + "\n")
+    except OSError as error:
         parser.exit(1, f"memhook: {error}\n")
     except KeyboardInterrupt:
         return 130
@@ -32,18 +35,53 @@ def main(argv: list[str]) -> int:
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--scopes",
-        type=_scopes,
-        default=frozenset(DEFAULT_SCOPES),
+        type=scopes_in,
         metavar="SCOPE,...",
         help=f"of {', '.join(Scope)} (the first two)",
     )
+    parser.add_argument("--namespaces", type=names_in, metavar="NAME,...", help="these and no others; without it, all")
     parser.add_argument(
-        "--namespaces", type=_names, default=(), metavar="NAME,...", help="these and no others; without it, all"
+        "--http",
+        metavar="HOST:PORT",
+        help="over HTTP, for agents on other machines: PORT alone listens on loopback, 0 takes a free one",
+    )
+    parser.add_argument(
+        "--allow-host",
+        type=names_in,
+        default=(),
+        metavar="NAME,...",
+        help="with --http: names the server also goes by, such as that of a proxy in front of it",
     )
 
 
 def serve(args: Namespace, paths: Paths, directory: str) -> int:
-    """Until the client goes away; the exit code."""
+    """Over the way asked for, until its end; the exit code."""
+    if args.http is not None:
+        return _serve_http(args, paths, directory if args.directory else "")
+    if args.allow_host:
+        raise InvalidInput("--allow-host is for HTTP.", "Say: memhook mcp --http PORT --allow-host NAME")
+    return _serve_stdio(args, paths, os.environ.get("CLAUDE_PROJECT_DIR") or directory)
+
+
+def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
+    """Where the server was started says nothing about its clients: without -C their calls are of no project."""
+    if args.scopes is not None or args.namespaces is not None:
+        raise InvalidInput(
+            "Over HTTP each token has its own scopes and namespaces.",
+            "Leave --scopes and --namespaces out, and say them here: memhook token create NAME --scopes ...",
+        )
+    # What stdio does not need must not cost it time.
+    from memhook.mcp_server.address import address_of  # noqa: PLC0415
+
+    address = address_of(args.http)
+    from memhook.mcp_server import http_server  # noqa: PLC0415  the SDK, and the web server with it
+    from memhook.store.tokens import Tokens  # noqa: PLC0415
+
+    http_server.serve(_door(paths, directory), Tokens(paths), address, args.allow_host)
+    return 0
+
+
+def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> int:
     incoming, outgoing = claimed_streams()
     first = incoming.readline()
     answer = early_answer(first)
@@ -52,7 +90,7 @@ def serve(args: Namespace, paths: Paths, directory: str) -> int:
     # The SDK, and pydantic with it: only now, when the client has its first answer.
     from memhook.mcp_server.server import run  # noqa: PLC0415
 
-    rights = Rights(args.scopes, args.namespaces)
+    rights = Rights(frozenset(DEFAULT_SCOPES) if args.scopes is None else args.scopes, args.namespaces or ())
     run(_door(paths, directory), rights, Wire(incoming, outgoing, first, answer))
     return 0
 
@@ -61,20 +99,26 @@ def _door(paths: Paths, directory: str) -> Callable[..., Any]:
     """Opened anew for each call: between two of them a daemon may have ended for being idle."""
     from memhook.daemon.control import daemon_door  # noqa: PLC0415
 
-    project = os.environ.get("CLAUDE_PROJECT_DIR") or directory
+    opening = Lock()  # calls at once start one daemon, not each its own
 
     def call(method: str, **params: Any) -> Any:
-        return daemon_door(paths, project)(method, **params)
+        with opening:
+            door = daemon_door(paths, directory)
+        return door(method, **params)
 
     return call
 
 
-def _scopes(text: str) -> frozenset[Scope]:
+def scopes_in(text: str) -> frozenset[Scope]:
     try:
-        return scopes_of(_names(text))
+        return scopes_of(names_in(text))
     except MemhookError as error:
         raise ArgumentTypeError(f"{error.message} {error.hint}") from None
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for part in text.replace(" ", ",").split(",") if (name := part.strip()))
+def names_in(text: str) -> tuple[str, ...]:
+    """At least one: no namespace at all would mean every one."""
+    names = tuple(name for part in text.replace(" ", ",").split(",") if (name := part.strip()))
+    if not names:
+        raise ArgumentTypeError(f"{text!r} has no name in it")
+    return names

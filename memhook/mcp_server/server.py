@@ -33,16 +33,27 @@ def run(call: Call, rights: Rights, wire: Wire) -> None:
 
 
 def server_for(call: Call, rights: Rights) -> Server[Any]:
-    """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there."""
-    limited = partial(call, rights=written(rights))
+    """For one caller."""
+    return server_for_many(call, lambda _: rights)
 
-    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        granted = {name: tool for name, tool in TOOLS.items() if tool.scope in rights.scopes}
+
+def server_for_many(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
+    """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there.
+
+    `rights_in` tells it from the context of the request.
+    """
+
+    def limited(context: Any) -> Call:
+        return partial(call, rights=written(rights_in(context)))
+
+    async def list_tools(context: Any, _: Any) -> types.ListToolsResult:
+        scopes = rights_in(context).scopes
+        granted = {name: tool for name, tool in TOOLS.items() if tool.scope in scopes}
         return types.ListToolsResult(tools=[_described(name, tool) for name, tool in granted.items()])
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            shown = await run_sync(partial(_result, limited, params.name, params.arguments or {}))
+            shown = await run_sync(partial(_result, limited(context), params.name, params.arguments or {}))
         except MemhookError as error:
             return _failed(error)
         return _answer(shown)
@@ -53,9 +64,9 @@ def server_for(call: Call, rights: Rights) -> Server[Any]:
     async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[_MEMORY])
 
-    async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            record = (await run_sync(partial(limited, "get", references=[params.uri])))[0]
+            record = (await run_sync(partial(limited(context), "get", references=[params.uri])))[0]
         except MemhookError as error:
             raise MCPError(RESOURCE_NOT_FOUND, error.message) from error
         text = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=clean(record["content"]))

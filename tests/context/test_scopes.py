@@ -31,7 +31,8 @@ def test_restricted_memories_need_their_scope_besides_the_parameter() -> None:
 @pytest.mark.parametrize("method", ["export_page", "import_lines", "mute", "why", "a call nobody thought of"])
 def test_what_looks_past_scopes_and_namespaces_is_the_owners(method: str) -> None:
     OWNER.check(method, {})
-    for rights in (Rights(frozenset({Scope.READ, Scope.WRITE})), Rights(frozenset(Scope), ("frontend",))):
+    every_scope = Rights(frozenset(Scope))
+    for rights in (READER, every_scope, rights_of(written(every_scope)), Rights(frozenset(Scope), ("frontend",))):
         with pytest.raises(AccessDenied, match="owner"):
             rights.check(method, {})
 

@@ -64,6 +64,7 @@ def _pypi(dice: random.Random) -> str:
 
 # Those that are known by how they look, wherever they stand.
 TOKENS: Mapping[str, Make] = {
+    "memhook": _of(HEX, 64, "memhook_"),
     "aws": _of(BASE32, 16, "AKIA"),
     "aws temporary": _of(BASE32, 16, "ASIA"),
     "google": _of(URL_SAFE, 35, "AIza"),

@@ -67,6 +67,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "status": ([["status"]], frozenset()),
     "doctor": ([["doctor", "--no-daemon"]], frozenset()),
     "completion": ([["completion", "bash"]], frozenset()),
+    "token": ([["token", "create", "ci"], ["token", "list"], ["token", "revoke", "ci"]], frozenset()),
     "eval": ([["eval", "no-such-set"]], frozenset()),  # on memories of its own, in a store of its own
     "backup": ([["backup", "copy.zip"]], frozenset()),
     "install": ([["install", "claude", "--dry-run"]], frozenset()),
@@ -308,6 +309,17 @@ def test_a_resource_that_may_not_be_seen_is_one_that_is_not_there(
             client.reads(urn)
         messages.append(re.sub(r"urn:memhook:\w+", "URN", str(refused.value)))
     assert messages[0] == messages[1]
+
+
+def test_who_holds_every_scope_is_not_the_owner(assistant: Assistant, stored: Memories) -> None:
+    everything = McpClient(assistant.calls, *Scope)
+    hidden, urn = stored["quarantined"], stored["restricted"].urn
+    for tool, arguments in (("search_memories", {"query": TOPIC}), ("list_memories", {})):
+        found = json.dumps(everything.record(tool, limit=50, **arguments))
+        assert "contentofconfidential" in found
+        assert hidden.traces_in(found) == set()
+    assert "No memory" in everything.error("get_memory", urn=hidden.urn)
+    assert "only its owner" in everything.error("update_memory", urn=urn, sensitivity="normal")
 
 
 @pytest.mark.parametrize("scopes", [tuple(Scope), (Scope.READ,)], ids=["all scopes", "read"])

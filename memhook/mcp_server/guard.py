@@ -1,0 +1,149 @@
+"""The door in front of the server over HTTP: who asks, from where, and what for.
+
+421  the name in Host is not the server's: a page whose name was made to point here (DNS rebinding)
+403  a browser says that the request comes from a page of another origin
+401  no token that holds; the same answer whether it is missing, unknown, expired or revoked
+404, 405  anything but POST to the one path there is
+
+Nothing of a request is looked at before these hold, and its body not read. No header lets a page of another origin
+read an answer. There are no sessions: each request stands for itself, with its own token.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from anyio.to_thread import run_sync
+
+from memhook.context.scopes import Rights, scopes_of
+from memhook.errors import MemhookError
+from memhook.store.tokens import Token, Tokens
+
+log = logging.getLogger("memhook")
+
+PATH = "/mcp"
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+AsgiScope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^:\[\]]+))(?::[0-9]{1,5})?", re.ASCII)
+_RIGHTS = "memhook.rights"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    status: int
+    reason: str
+    header: tuple[bytes, bytes] | None = None
+
+
+STRANGE_HOST = Refusal(421, "This server does not go by that name.")
+FOREIGN_ORIGIN = Refusal(403, "Requests from pages of another origin are refused.")
+NO_TOKEN = Refusal(
+    401, "A valid bearer token is needed.", (b"www-authenticate", b'Bearer realm="memhook", error="invalid_token"')
+)
+NO_SUCH_PATH = Refusal(404, f"There is only {PATH}.")
+NOT_POST = Refusal(405, "Only POST is answered here.", (b"allow", b"POST"))
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    token: Token
+    rights: Rights
+
+
+def guarded(app: App, tokens: Tokens, names: frozenset[str]) -> App:
+    """`app`, for requests to one of these `names` of the server that bring a token that holds."""
+
+    async def guard(scope: AsgiScope, receive: Receive, send: Send) -> None:
+        now = datetime.now(UTC)
+        verdict = _verdict(scope, tokens, names, now)
+        if isinstance(verdict, Refusal):
+            await _refused(verdict, send)
+            return
+        await run_sync(tokens.note_use, verdict.token, now)
+        scope[_RIGHTS] = verdict.rights
+        await app(scope, receive, send)
+
+    return guard
+
+
+def rights_in(context: Any) -> Rights:
+    """What the request that a handler of the SDK was given may do; fails where no guard has let it through."""
+    rights: Rights = context.request.scope[_RIGHTS]
+    return rights
+
+
+def _verdict(scope: AsgiScope, tokens: Tokens, names: frozenset[str], now: datetime) -> Admitted | Refusal:
+    refusal = _from_elsewhere(scope, names)
+    if refusal is not None:
+        return refusal
+    admitted = _admitted(scope, tokens, now)
+    return NO_TOKEN if admitted is None else _beside_the_point(scope) or admitted
+
+
+def _from_elsewhere(scope: AsgiScope, names: frozenset[str]) -> Refusal | None:
+    hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+    if len(hosts) != 1 or not _is_own(hosts[0], names | {_local_address(scope)}):
+        return STRANGE_HOST
+    own = {f"http://{hosts[0]}", f"https://{hosts[0]}"}
+    return FOREIGN_ORIGIN if any(origin not in own for origin in origins) else None
+
+
+def _is_own(host: str, names: frozenset[str]) -> bool:
+    """Whatever the port: a tunnel has another one."""
+    found = _HOST.fullmatch(host)
+    return found is not None and (found[1] or found[2]) in names
+
+
+def _local_address(scope: AsgiScope) -> str:
+    """The one at which this very client reached the server."""
+    server = scope.get("server") or ("",)
+    return str(server[0]).lower()
+
+
+def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | None:
+    """A file that cannot be read lets nobody in."""
+    try:
+        token = tokens.of(_bearer(scope), now)
+        return None if token is None else Admitted(token, Rights(scopes_of(token.scopes), token.namespaces))
+    except MemhookError as error:
+        log.error("%s %s", error.message, error.hint)
+        return None
+
+
+def _bearer(scope: AsgiScope) -> str:
+    """Empty, which no token is, for anything else."""
+    given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+def _beside_the_point(scope: AsgiScope) -> Refusal | None:
+    if scope["path"].rstrip("/") != PATH:
+        return NO_SUCH_PATH
+    return None if scope["method"] == "POST" else NOT_POST
+
+
+def _values(scope: AsgiScope, wanted: bytes) -> list[str]:
+    return [value.decode("latin-1").strip().lower() for name, value in scope["headers"] if name == wanted]
+
+
+async def _refused(refusal: Refusal, send: Send) -> None:
+    body = refusal.reason.encode() + b"\n"
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        *([refusal.header] if refusal.header else []),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

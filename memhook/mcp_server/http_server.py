@@ -1,0 +1,107 @@
+"""`memhook mcp --http`: the SDK's streamable HTTP behind a guard, for agents on other machines.
+
+Without sessions: memhook never speaks first, so a session would only be something to guess, to fill memory with and to
+lose at a restart. Each request is answered whole, as JSON.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+import uvicorn
+from anyio.abc import TaskStatus
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from memhook.errors import InvalidInput
+from memhook.mcp_server.address import Address, is_loopback, listening
+from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
+from memhook.mcp_server.server import server_for_many
+from memhook.store.tokens import Tokens
+
+MAX_BODY_BYTES = 4 << 20
+MAX_CONNECTIONS = 500
+LAST_ANSWERS_SECONDS = 10
+
+NOT_ENCRYPTED = (
+    "memhook: what is sent is not encrypted, tokens included: put a TLS proxy in front of it, or reach it by a tunnel."
+)
+
+
+def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_names: Iterable[str]) -> None:
+    """Until SIGINT or SIGTERM; raises a MemhookError when it cannot start."""
+    valid = sum(token.holds(datetime.now(UTC)) for token in tokens.all())
+    if not valid:
+        raise InvalidInput(
+            "Nobody could ask: there is no token that is valid.",
+            "Make one: memhook token create NAME --scopes memory:read",
+        )
+    with listening(address) as bound:
+        place = Address(address.host, bound.getsockname()[1])
+        is_local = is_loopback(bound.getsockname()[0])
+        names = LOOPBACK_NAMES | _lowered(address.host, *other_names, *([] if is_local else [socket.gethostname()]))
+        manager = StreamableHTTPSessionManager(
+            server_for_many(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
+        )
+        server = _Server(_config(guarded(manager.handle_request, tokens, names)))
+        told = [f"memhook: MCP at http://{place}{PATH} ({valid} valid {'token' if valid == 1 else 'tokens'})"]
+        anyio.run(_served, server, manager, bound, told if is_local else [*told, NOT_ENCRYPTED])
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to `_served`: uvicorn would let the one it ended for kill the process, before all is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _served(
+    server: _Server, manager: StreamableHTTPSessionManager, bound: socket.socket, told: Iterable[str]
+) -> None:
+    async with anyio.create_task_group() as tasks, manager.run():
+        await tasks.start(_end_at_a_signal, server)
+        for line in told:
+            _tell(line)
+        await server.serve(sockets=[bound])
+        tasks.cancel_scope.cancel()
+
+
+async def _end_at_a_signal(server: _Server, *, task_status: TaskStatus[None]) -> None:
+    """At the first one what was asked for is still answered; a second one finds what the system does at signals."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            server.should_exit = True
+            return
+
+
+def _config(app: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # who asks is said by the token, never by a header
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
+    )
+
+
+def _lowered(*names: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
+
+
+def _tell(line: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
