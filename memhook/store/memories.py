@@ -556,7 +556,7 @@ class MemoryStore:
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
         self._mend()
-        table = self._opened_as_it_is()
+        table = opened_table(self._database, self.uri, self._backups)
         if table is not None and self.mended:
             self._indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
@@ -565,9 +565,6 @@ class MemoryStore:
             back_up(self.uri, self._backups, version_of(table.schema))
             rows, model = migrated(table)
             return self._overwritten(rows, model)
-
-    def _opened_as_it_is(self) -> Any:
-        return opened_table(self._database, self.uri, self._backups)
 
     def _mend(self) -> None:
         """What cannot be mended, opening it says."""
@@ -583,12 +580,15 @@ class MemoryStore:
         """The table to write to, created at the first memory."""
         if self._current_table() is None:
             self._database = self._database or connected(self.uri, self._options, create=True)
-            self._table = self._indexed(self._database.create_table(TABLE, schema=table_schema(model)))
+            self._table = self._indexed(self._database.create_table(TABLE, schema=self._schema(model)))
         return self._table
+
+    def _schema(self, model: ModelIdentity) -> pa.Schema:
+        return table_schema(model)
 
     def _overwritten(self, rows: list[dict[str, Any]], model: ModelIdentity) -> Any:
         """The table with these rows and no others, put in place of the old one in one step."""
-        data = pa.Table.from_pylist(rows, schema=table_schema(model))
+        data = pa.Table.from_pylist(rows, schema=self._schema(model))
         return self._indexed(
             self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )

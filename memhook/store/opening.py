@@ -79,10 +79,8 @@ def opened_table(database: Any, uri: str, backups: Path) -> Any:
         table = database.open_table(TABLE)
         table.count_rows()
     except FOREIGN_ERRORS as error:
-        if directory is None and "was not found" in str(error):
-            return None
         raise StoreError(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups)) from error
-    _refuse_unknown(table, uri)
+    refuse_unknown(table, uri)
     return table
 
 
@@ -168,7 +166,7 @@ def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:
     return row_of(memory_of(row), vector) | {"forgotten": row.get("forgotten")}
 
 
-def _refuse_unknown(table: Any, uri: str) -> None:
+def refuse_unknown(table: Any, uri: str) -> None:
     version = version_of(table.schema)
     if version > SCHEMA_VERSION:
         raise StoreError(

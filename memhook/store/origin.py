@@ -21,8 +21,8 @@ from memhook.core.memory import Memory
 from memhook.errors import RemoteError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
-from memhook.store.memories import OPTIMIZE_AFTER, WRITE_LOCK, MemoryStore
-from memhook.store.opening import TABLE, first_line
+from memhook.store.memories import WRITE_LOCK, MemoryStore
+from memhook.store.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.recovery import FOREIGN_ERRORS
 from memhook.store.schema import SCHEMA_VERSION, Vector, version_of
 
@@ -31,12 +31,14 @@ log = logging.getLogger("memhook")
 LANDING_SECONDS = 60.0
 LONGEST_PAUSE = 2.0
 BATCH_ROWS = 2_000
+MANY_FILES = 64  # each write adds one, and a reader asks for each
 OLD_VERSIONS = timedelta(hours=1)  # who reads one is done with it by then
 AT_ONCE = timedelta(milliseconds=1)
 
 # Lance then keeps for each row the version in which it was last written: that is how a replica asks for what is new.
 ROW_VERSIONS = {"new_table_enable_stable_row_ids": "true"}
 CHANGED_IN = "_row_last_updated_at_version"
+_HAS_ROW_VERSIONS = b"memhook.row_versions"
 
 R = TypeVar("R")
 
@@ -72,11 +74,15 @@ class OriginStore(MemoryStore):
         return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
 
     def changes_since(self, version: int) -> Iterator[pa.Table]:
-        """The rows written after that version, a batch at a time; from 0 on, all there are."""
+        """The rows written after that version, a batch at a time; from 0 on, all there are.
+
+        All, too, of a table that does not keep versions of rows: one made before it was shared, or by a server.
+        """
         if self._current_table() is None:
             return
         query = self._table.search().select(self._table.schema.names)
-        query = query.where(f"{CHANGED_IN} > {version}") if version else query
+        if version and _HAS_ROW_VERSIONS in self._table.schema.metadata:
+            query = query.where(f"{CHANGED_IN} > {version}")
         for batch in query.to_batches(batch_size=BATCH_ROWS):
             yield pa.Table.from_batches([batch]).replace_schema_metadata(self._table.schema.metadata)
 
@@ -91,10 +97,12 @@ class OriginStore(MemoryStore):
                 _share(self._directory)
 
     def optimize(self) -> bool:
-        """Put together the small files that this process has written, once they are many."""
-        if self._unoptimized < OPTIMIZE_AFTER or self._current_table() is None:
+        """Put the small files of all writers together once they are many. Who has written looks whether they are."""
+        if not self._unoptimized or self._current_table() is None:
             return False
-        self._unoptimized = 0  # whether or not it comes to an end: the next one who writes much will do it
+        self._unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
+        if self._table.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
+            return False
         with self.writing():
             self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=OLD_VERSIONS))
         return True
@@ -122,13 +130,24 @@ class OriginStore(MemoryStore):
     # How it works inside
 
     def _opened(self) -> Any:
-        table = self._opened_as_it_is()
-        if table is not None and version_of(table.schema) != SCHEMA_VERSION:
+        try:
+            table = self._database.open_table(TABLE)
+        except FOREIGN_ERRORS as error:
+            if "not found" in str(error).lower():  # nothing was ever stored
+                return None
+            raise self.failure(error) from error
+        refuse_unknown(table, self.uri)
+        if version_of(table.schema) != SCHEMA_VERSION:
             raise RemoteError(
                 f"The shared store at {self.uri} was written by an older memhook (schema {version_of(table.schema)}).",
                 "Export it with that version, and import it into a new location with this one.",
             )
         return table
+
+    def _schema(self, model: ModelIdentity) -> pa.Schema:
+        schema = super()._schema(model)
+        is_kept = not self.uri.startswith(SERVER)
+        return schema.with_metadata({**schema.metadata, _HAS_ROW_VERSIONS: b"1"}) if is_kept else schema
 
     def _missing_indexes(self) -> dict[str, Any]:
         return {}

@@ -17,6 +17,7 @@ from memhook.errors import RemoteError, StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import MemoryStore
+from memhook.store.opening import first_line
 from memhook.store.origin import OriginStore
 from memhook.store.recovery import FOREIGN_ERRORS
 from memhook.store.schema import Vector
@@ -134,7 +135,12 @@ class ReplicatedStore(MemoryStore):
 
     def optimize(self) -> bool:
         done = super().optimize()
-        return bool(self._opened_origin and self._opened_origin.optimize()) or done
+        if self._opened_origin is not None:
+            try:
+                done = self._opened_origin.optimize() or done
+            except FOREIGN_ERRORS as error:  # somebody will write again, and look again
+                log.info("%s was not compacted: %s", self.origin_uri, first_line(error))
+        return done
 
     # How it works inside
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
-from memhook.errors import StoreError
+from memhook.errors import RemoteError, StoreError
+from memhook.store import origin
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import Filter
+from memhook.store.memories import MemoryStore
 from memhook.store.origin import OriginStore
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import DIMENSIONS
@@ -84,14 +87,20 @@ def test_only_what_has_changed_is_fetched(opened: Open) -> None:
     assert "note 8" not in contents(bob)
 
 
-def test_compacting_the_origin_makes_nobody_fetch_it_again(opened: Open, shared_folder: Path) -> None:
+def test_the_small_files_of_all_writers_are_put_together_and_nobody_fetches_them_again(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(origin, "MANY_FILES", 6)
     ada, bob = opened("ada"), opened("bob")
-    for number in range(5):
-        add(ada, memory(number, f"note {number}"))
-    assert bob.refresh() == 5
-    ada._origin()._table.optimize()
-    assert bob.refresh() == 0
+    for number in range(6):
+        add(ada if number % 2 else bob, memory(number, f"note {number}"))
+    bob.refresh()
+    assert ada.optimize()
+    assert ada._origin()._table.stats()["fragment_stats"]["num_fragments"] == 1
+    assert (bob.refresh(), len(contents(bob))) == (0, 6)
+    assert not ada._origin().optimize()  # nothing was written since
     add(ada, memory(9, "note 9"))
+    assert not ada._origin().optimize()  # there are few
     assert bob.refresh() == 1
 
 
@@ -217,6 +226,61 @@ def test_an_origin_made_anew_is_read_anew(opened: Open, shared_folder: Path) -> 
     add(opened("cem"), memory(9, "new"))
     bob.refresh()
     assert contents(bob) == ["new"]
+
+
+def test_a_store_that_was_made_before_it_was_shared_is_read_whole_when_it_changes(
+    opened: Open, shared_folder: Path, tmp_path: Path
+) -> None:
+    add(MemoryStore(str(shared_folder), tmp_path / "backups"), memory(1, "old"), memory(2, "older"))
+    ada, bob = opened("ada"), opened("bob")
+    assert bob.refresh() == 2
+    with ada.writing():
+        ada.replace([memory(1, "corrected")], [axis(1)], MODEL)
+    assert (bob.refresh(), contents(bob)) == (2, ["corrected", "older"])
+    assert bob.refresh() == 0
+
+
+def test_what_is_put_back_replaces_everything_and_later_changes_are_fetched_alone(opened: Open) -> None:
+    ada, bob = opened("ada"), opened("bob")
+    add(ada, memory(1, "one"), memory(2, "two"))
+    rows = ada._origin().all_rows()
+    add(ada, memory(3, "three"))
+    bob.refresh()
+    assert rows is not None
+    with ada.writing():
+        ada.put_back(rows)
+    assert (bob.refresh(), contents(bob)) == (2, ["one", "two"])
+    add(ada, memory(4, "four"))
+    assert (bob.refresh(), contents(bob)) == (1, ["four", "one", "two"])
+
+
+def replica_of(uri: str, tmp_path: Path, **options: str) -> ReplicatedStore:
+    backups = tmp_path / "backups"
+    opened = partial(OriginStore, uri, backups, options)
+    return ReplicatedStore(tmp_path / "replica", backups, uri, opened, shared=True)
+
+
+@pytest.mark.parametrize(
+    ("uri", "options", "said"),
+    [
+        ("db://team", {}, "api_key is required"),
+        ("db://team", {"api_key": "sk_1", "host_override": "http://127.0.0.1:9"}, "could not be used"),
+        ("s3://team/x", {"aws_endpoint": "http://127.0.0.1:9", "allow_http": "true"}, "could not be used|be reached"),
+        ("nowhere://team", {}, "nowhere"),
+    ],
+)
+def test_a_place_that_does_not_answer_is_named_with_the_reason_and_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, options: dict[str, str], said: str
+) -> None:
+    """A LanceDB server is not to be had here; that its client is asked, and what it says is told, is shown."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "nobody")
+    monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
+    quick = {"client_max_retries": "0", "client_retry_timeout": "1"}
+    with pytest.raises(RemoteError, match=said) as failure:
+        replica_of(uri, tmp_path, **({} if uri.startswith("db") else quick), **options).refresh()
+    assert failure.value.hint
+    assert "damaged" not in failure.value.message
 
 
 def test_files_in_a_shared_folder_get_the_rights_of_the_folder(opened: Open, shared_folder: Path) -> None:
