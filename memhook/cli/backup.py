@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def backup(args: Namespace, place: Place) -> int:
     from memhook.context.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
 
     os.umask(0o077)
-    contents = backed_up(Path(args.file).absolute(), place.paths, _uri(place), replace=args.replace)
+    contents = backed_up(Path(args.file).absolute(), place.paths, *_location(place), replace=args.replace)
     if args.json:
         say_json({"file": args.file, **asdict(contents)})
     else:
@@ -39,7 +40,7 @@ def restore(args: Namespace, place: Place) -> int:
         return _rebuild(args, place)
     from memhook.context.backup import restored  # noqa: PLC0415
 
-    contents = restored(Path(args.file).absolute(), place.paths, _uri(place), replace=args.replace)
+    contents = restored(Path(args.file).absolute(), place.paths, *_location(place), replace=args.replace)
     stopped(place.paths)  # the next prompt starts one that has seen none of what was there before
     if args.json:
         say_json({"file": args.file, **asdict(contents)})
@@ -55,7 +56,7 @@ def _rebuild(args: Namespace, place: Place) -> int:
     from memhook.context.backup import rebuilt  # noqa: PLC0415
 
     stopped(place.paths)
-    result = rebuilt(place.paths, _uri(place))
+    result = rebuilt(place.paths, _location(place)[0])
     if args.json:
         say_json(asdict(result))
     else:
@@ -70,5 +71,6 @@ def _merges(count: int) -> str:
     return f"{count or 'no'} merged {'project' if count == 1 else 'projects'}"
 
 
-def _uri(place: Place) -> str:
-    return place.settings().settings.store.uri or str(place.paths.store)
+def _location(place: Place) -> tuple[str, Mapping[str, str]]:
+    store = place.settings().settings.store
+    return store.uri or str(place.paths.store), store.options

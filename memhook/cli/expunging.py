@@ -60,6 +60,8 @@ def _warnings(answer: Mapping[str, Any], place: Place) -> Iterator[str]:
         yield f"The copy {copy} cannot be read and may still hold it. Delete it, or mend it and say this again."
     for urn in answer["same_content"]:
         yield f"The same content is also in {urn}."
+    for name in answer["shared_in"]:
+        yield f"The shared store {name} has a copy, which everybody there sees. To take it out there: --store {name}"
     if not place.use_daemon and is_running(place.paths):
         yield "The daemon may still have it in its memory: memhook daemon restart"
     yield ELSEWHERE

@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook import __version__
+from memhook.context.opened import store_at
 from memhook.context.sweep import MARK as MASKED
 from memhook.errors import InvalidInput, StoreError
 from memhook.paths import Paths, write_private
@@ -30,6 +31,7 @@ from memhook.store.ledger import Ledger
 from memhook.store.memories import MemoryStore
 from memhook.store.opening import local_directory, salvaged_rows
 from memhook.store.project_aliases import ProjectAliases, aliases_text
+from memhook.store.replica import ReplicatedStore
 
 FORMAT = 1
 NOTE, ROWS, LEDGER, SETTINGS = "memhook-backup.json", "memories.arrow", "ledger.sqlite3", "config.toml"
@@ -61,11 +63,16 @@ class Rebuilt:
     kept: str
 
 
-def backed_up(file: Path, paths: Paths, uri: str, *, replace: bool = False) -> Contents:
+def backed_up(
+    file: Path, paths: Paths, uri: str, options: Mapping[str, str] | None = None, *, replace: bool = False
+) -> Contents:
     """Write the backup, in one step and for the user's eyes alone."""
     if file.exists() and not replace:
         raise InvalidInput(f"{file} is there already.", "Choose another name, or say --replace.")
-    rows = MemoryStore(uri, paths.backups).all_rows()
+    store = store_at(uri, options or {}, paths)
+    if isinstance(store, ReplicatedStore):
+        store.refresh()
+    rows = store.all_rows()
     with _in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", DEFLATED) as archive:
         if rows is not None:
             archive.writestr(ROWS, arrow_bytes(rows))
@@ -81,7 +88,9 @@ def backed_up(file: Path, paths: Paths, uri: str, *, replace: bool = False) -> C
     return contents
 
 
-def restored(file: Path, paths: Paths, uri: str, *, replace: bool = False) -> Contents:
+def restored(
+    file: Path, paths: Paths, uri: str, options: Mapping[str, str] | None = None, *, replace: bool = False
+) -> Contents:
     """Put a backup back. What is there is replaced only if `replace` says so, and kept beside the backups then.
 
     The settings come back only where there are none.
@@ -89,7 +98,7 @@ def restored(file: Path, paths: Paths, uri: str, *, replace: bool = False) -> Co
     with _opened(file) as archive:
         contents = _contents(archive, file)
         rows = _rows(archive)
-        store = _store_to_fill(paths, uri, replace=replace)
+        store = _store_to_fill(paths, uri, options or {}, replace=replace)
         _refuse_to_lose(store, paths, replace=replace)
         if rows is not None:
             with store.writing():
@@ -181,9 +190,9 @@ def _note(contents: Contents) -> str:
     return json.dumps({"format": FORMAT, **asdict(contents)}, indent=2)
 
 
-def _store_to_fill(paths: Paths, uri: str, *, replace: bool) -> MemoryStore:
+def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replace: bool) -> MemoryStore:
     try:
-        return MemoryStore(uri, paths.backups)
+        return store_at(uri, options, paths)
     except StoreError:
         directory = local_directory(uri)
         if not replace or directory is None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from memhook.context import enrich, explore, expunge, projects, recall, remember, transfer, usage
-from memhook.context.access import enriching, in_reach, named_ones
+from memhook.context.access import OWNER, enriching, in_reach, named_ones
 from memhook.context.answer import Surroundings
 from memhook.context.closeness import very_close
 from memhook.context.joined import Searchable
@@ -23,7 +23,7 @@ from memhook.context.records import record_of
 from memhook.context.safety import judged, let_through, masked_fields
 from memhook.context.scopes import OWNER as OWNER_RIGHTS
 from memhook.context.scopes import Rights, Scope, narrowed
-from memhook.context.sharing import found_to_change, holder, shared_copy
+from memhook.context.sharing import holder, refuse_shared_ones, shared_copy
 from memhook.context.stages import Stages
 from memhook.context.why import explained_prompt, explained_record
 from memhook.core.memory import Memory, Origin, Sensitivity
@@ -229,20 +229,22 @@ def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Empty these wherever anything of them was written down; their places stay."""
     _check_home(caller, references)
-    return _told(expunge.redacted(_holdings(caller), references, _now()))
+    return _told(caller, expunge.redacted(_holdings(caller), references, _now()))
 
 
 def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Leave nothing of these anywhere."""
-    _check_home(caller, references, forgotten=True)
-    return _told(expunge.purged(_holdings(caller), references))
+    _check_home(caller, references)
+    return _told(caller, expunge.purged(_holdings(caller), references))
 
 
 def _holdings(caller: Caller) -> expunge.Holdings:
     return expunge.Holdings(caller.library, caller.ledger, caller.paths)
 
 
-def _told(done: expunge.Expunged) -> dict[str, Any]:
+def _told(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
+    ids = [memory.id for memory in done.memories]
+    others = [library for library in caller.open_shared() if library is not caller.library]
     return {
         "memories": [memory.urn for memory in done.memories],
         "shown_in": done.shown_in,
@@ -250,6 +252,7 @@ def _told(done: expunge.Expunged) -> dict[str, Any]:
         "deleted_copies": [str(path) for path in done.deleted],
         "unreadable_copies": [str(path) for path in done.unreadable],
         "same_content": list(done.same_content),
+        "shared_in": [library.name for library in others if library.store.by_reference(ids, OWNER)],
     }
 
 
@@ -554,11 +557,10 @@ def _project_named(caller: Caller, named: str) -> str:
     return aliases.get(found.id, found.id)
 
 
-def _check_home(caller: Caller, references: Sequence[str], forgotten: bool = False) -> None:
-    """Raise for what only a shared store has that was not named; forgotten ones are looked for where they were."""
-    shared = caller.open_shared()
-    if shared and not forgotten:
-        found_to_change(caller.library, shared, references)
+def _check_home(caller: Caller, references: Sequence[str]) -> None:
+    """Raise for what only a shared store has that was not named: a change there is one for everybody."""
+    if shared := caller.open_shared():
+        refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
 
 
 def _sees(caller: Caller, memory: Memory) -> bool:

@@ -101,9 +101,12 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
 
 
 def _copies(holdings: Holdings) -> Iterable[Path]:
+    """Not the stores themselves, the one concerned or another: what another holds is said, and its own matter."""
+    paths = holdings.paths
     own = local_directory(holdings.library.store.uri)
-    found = (*copies_below(holdings.paths.backups), *copies_below(holdings.paths.data))
-    copies = [path for path in dict.fromkeys(found) if own is None or path.resolve() != own.resolve()]
+    stores = [path.resolve() for path in (paths.store, own, *paths.replicas.glob("*")) if path is not None]
+    found = dict.fromkeys((*copies_below(paths.backups), *copies_below(paths.data)))
+    copies = [path for path in found if path.resolve() not in stores]
     return [path for path in copies if not path.name.startswith(f"{DAMAGED}-")]
 
 

@@ -6,11 +6,10 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from memhook.context.library import Library
 from memhook.errors import NotFound, StoreError
@@ -102,25 +101,25 @@ class OpenedLibraries:
         with self._opening:
             found = self._open.get(_key(name, store))
             if found is None:
-                found = _Open(Library(self._store(name, store), model, self._load, name), refresh_seconds)
+                opened = store_at(store.uri, store.options, self._paths, name)
+                found = _Open(Library(opened, model, self._load, name), refresh_seconds)
                 self._open[_key(name, store)] = found
             found.refresh_seconds = refresh_seconds
             found.library.want(model)
             return found.library
 
-    def _store(self, name: str, store: Store) -> MemoryStore:
-        refuse_foreign(self._paths.data)
-        if not name and not store.uri:
-            refuse_foreign(self._paths.store)
-            return MemoryStore(str(self._paths.store), self._paths.backups)
-        if not name and local_directory(store.uri) is not None:
-            return MemoryStore(store.uri, self._paths.backups)
-        backups = self._paths.backups
-        open_origin = partial(OriginStore, store.uri, backups, store.options)
-        return ReplicatedStore(self._replica(store.uri), backups, store.uri, open_origin, shared=bool(name))
 
-    def _replica(self, uri: str) -> Path:
-        return self._paths.replicas / hashlib.sha256(uri.encode()).hexdigest()[:16]
+def store_at(uri: str, options: Mapping[str, str], paths: Paths, name: str = "") -> MemoryStore:
+    """The store at that place: itself if it is a folder of one's own, else by a replica of it here."""
+    refuse_foreign(paths.data)
+    if not uri:
+        refuse_foreign(paths.store)
+        return MemoryStore(str(paths.store), paths.backups)
+    if not name and local_directory(uri) is not None:
+        return MemoryStore(uri, paths.backups)
+    replica = paths.replicas / hashlib.sha256(uri.encode()).hexdigest()[:16]
+    open_origin = partial(OriginStore, uri, paths.backups, options)
+    return ReplicatedStore(replica, paths.backups, uri, open_origin, shared=bool(name))
 
 
 def _key(name: str, store: Store) -> Key:

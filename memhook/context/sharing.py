@@ -12,6 +12,7 @@ from memhook.context.library import Library
 from memhook.context.remember import draft_of, edited, found, remembered
 from memhook.core.memory import Memory, Sensitivity, id_of
 from memhook.errors import InvalidInput, NotFound
+from memhook.store.filters import Filter
 
 # What a memory says. Who has read it, muted it or let it through is not part of that.
 SAID = ("content", "title", "summary", "namespace", "tags", "related", "source", "project", "expires", "pinned")
@@ -25,18 +26,18 @@ class Shared:
     outcome: Literal["stored", "already there", "updated"]
 
 
-def found_to_change(library: Library, others: Sequence[Library], references: Sequence[str]) -> list[Memory]:
-    """The memories called so in `library`; raises InvalidInput for one that only a store of others has."""
+def refuse_shared_ones(library: Library, others: Sequence[Library], references: Sequence[str], visible: Filter) -> None:
+    """Raise InvalidInput for what only a store of others has, as far as the one who asks may know of it."""
     try:
-        return found(library, references)
+        found(library, references, visible)
     except NotFound:
+        names = [id_of(reference) for reference in references]
         for other in others:
-            if other is not library and (there := other.store.by_reference([id_of(one) for one in references], OWNER)):
+            if other is not library and (there := other.store.by_reference(names, visible)):
                 raise InvalidInput(
                     f"{there[0].urn} is in the shared store {other.name}: a change there is one for everybody.",
                     f"If that is meant, add: --store {other.name}",
                 ) from None
-        raise
 
 
 def holder(libraries: Sequence[Library], references: Sequence[str]) -> Library:

@@ -327,6 +327,7 @@ EXPUNGED = {
     "deleted_copies": ["/backups/three"],
     "unreadable_copies": ["/backups/two"],
     "same_content": ["urn:memhook:aaaaaaaaaaaa"],
+    "shared_in": ["team"],
 }
 
 
@@ -347,6 +348,7 @@ def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
     assert "/backups/one" in done.out
     assert "deleted the copy /backups/three: it is damaged" in done.out
     assert "/backups/two" in done.err
+    assert "The shared store team has a copy" in done.err
     assert "urn:memhook:aaaaaaaaaaaa" in done.err
     assert cli(*command, "k3v9x2m4p7qa", "--yes", "--json").json == EXPUNGED
 

@@ -141,6 +141,33 @@ def test_muting_one_of_a_shared_store_needs_no_name_and_touches_nobody_else(assi
     assert [one.muted for one in origin.by_reference([urn.removeprefix("urn:memhook:")], Filter())] == [False]
 
 
+def test_purging_ones_own_says_where_a_copy_is_left_and_touches_no_other_store(
+    assistant: Assistant, team: Path
+) -> None:
+    urn = assistant.remembers(FACT)
+    assistant.calls("share", references=[urn], target="team")
+    assert assistant.calls("purge", references=[urn])["shared_in"] == ["team"]
+    assert found(assistant, QUESTION) == [(FACT, "team")]
+    mine = assistant.remembers(DEPLOY)
+    assert assistant.calls("purge", references=[urn], store="team")["shared_in"] == []
+    assert [one["urn"] for one in assistant.calls("list")["memories"]] == [mine]
+
+
+def test_a_personal_store_elsewhere_is_used_as_one_here(assistant: Assistant, tmp_path: Path, home: Path) -> None:
+    """Of a folder that counts as elsewhere; what is on S3 has tests of its own."""
+    away = tmp_path / "away"
+    away.mkdir()
+    configure(home, f'[store]\nuri = "file-object-store://{away}"\n')
+    urn = assistant.remembers(FACT)
+    assert FACT in assistant.prompts(QUESTION)
+    report = assistant.calls("status")
+    assert (report["memories"], report["replica"]["uri"]) == (1, f"file-object-store://{away}")
+    assistant.calls("mute", references=[urn])
+    assert assistant.prompts(QUESTION, session="s2") == ""
+    assistant.calls("forget", references=[urn])
+    assert assistant.calls("list")["total"] == 0
+
+
 def test_a_store_that_is_not_named_in_the_settings_is_told_with_those_that_are(
     assistant: Assistant, team: Path
 ) -> None:
