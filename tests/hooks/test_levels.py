@@ -28,6 +28,7 @@ from memhook.context.scopes import Scope
 from memhook.hooks.events import Kind
 from memhook.mcp_server.tools import TOOLS
 from tests.hooks.conftest import Assistant
+from tests.hooks.test_prompt import configure
 from tests.mcp_server.test_tools import Assistant as McpClient
 
 TOPIC = "how does the nightly ledger reconciliation read the replica"
@@ -72,6 +73,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "backup": ([["backup", "copy.zip"]], frozenset()),
     "install": ([["install", "claude", "--dry-run"]], frozenset()),
     "uninstall": ([["uninstall", "claude", "--dry-run"]], frozenset()),
+    "share": ([["share", "{urn}", "--store", "nowhere"]], frozenset()),
     "projects": ([["projects"], ["projects", "move", "{urn}", "--to", "here", "--yes"]], frozenset()),
     # From here on they change what the others look at.
     "remember": ([["remember", "A new note about the ledger."]], frozenset({"normal"})),
@@ -114,7 +116,7 @@ TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
 # Calls of the engine that no tool makes are the owner's; the commands above make them.
 OWNERS_CALLS = {
     *("mute", "release", "redact", "purge", "why", "stats", "import_lines", "export_page", "status", "health"),
-    *("projects", "merge_projects", "split_project", "move_memories"),
+    *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh"),
 }
 
 
@@ -138,8 +140,16 @@ Memories = dict[str, Kept]
 
 
 @pytest.fixture
-def stored(assistant: Assistant) -> Memories:
-    """One memory of each level, all about the same, each of which was shown before it became what it is."""
+def stored(assistant: Assistant, request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Memories:
+    """One memory of each level, all about the same, each of which was shown before it became what it is.
+
+    In the personal store or, where the test says so, in a shared one.
+    """
+    where: dict[str, Any] = {}
+    if getattr(request, "param", ""):
+        (tmp_path / "team").mkdir()
+        configure(home, f'[stores.team]\nuri = "{tmp_path / "team"}"\n')
+        where = {"store": "team"}
     fields: dict[str, dict[str, Any]] = {
         "restricted": {"sensitivity": "restricted"},
         "confidential": {"sensitivity": "confidential"},
@@ -149,20 +159,20 @@ def stored(assistant: Assistant) -> Memories:
     for level in LEVELS:
         content = f"The nightly ledger reconciliation reads the replica: contentof{level}."
         given = {"title": f"titleof{level}", "summary": f"summaryof{level}", "tags": [f"tagof{level}"]}
-        urn = assistant.remembers(content, **given, source=f"sourceof{level}")
+        urn = assistant.remembers(content, **given, source=f"sourceof{level}", **where)
         kept[level] = Kept(level, urn, content)
     assistant.environment = {"MEMHOOK_HOOKS__DETAIL": "full"}
     assert "contentofconfidential" in assistant.prompts(TOPIC)  # so that the ledger has what became secret since
     assistant.environment = {}
     for level, changes in fields.items():
-        assistant.calls("edit", reference=kept[level].urn, **changes)
-    assistant.calls("edit", reference=kept["confidential"].urn, supersedes=[kept["superseded"].urn])
+        assistant.calls("edit", reference=kept[level].urn, **changes, **where)
+    assistant.calls("edit", reference=kept["confidential"].urn, supersedes=[kept["superseded"].urn], **where)
     assistant.calls("mute", references=[kept["muted"].urn])
     poisoned = f"{kept['quarantined'].content} {POISON}"
-    assistant.calls("edit", reference=kept["quarantined"].urn, content=poisoned)
+    assistant.calls("edit", reference=kept["quarantined"].urn, content=poisoned, **where)
     kept["quarantined"] = replace(kept["quarantined"], content=poisoned)
-    assistant.calls("redact", references=[kept["redacted"].urn])
-    assistant.calls("forget", references=[kept["forgotten"].urn])
+    assistant.calls("redact", references=[kept["redacted"].urn], **where)
+    assistant.calls("forget", references=[kept["forgotten"].urn], **where)
     return kept
 
 
@@ -246,11 +256,14 @@ def test_each_command_gives_away_what_its_line_in_the_table_says(cli: Callable[.
     assert given_away == {}
 
 
+@pytest.mark.parametrize("stored", ["", "team"], indirect=True, ids=["personal", "shared"])
 def test_each_tool_gives_an_assistant_what_its_line_in_the_table_says(assistant: Assistant, stored: Memories) -> None:
     client = McpClient(assistant.calls)
     given_away = {}
     for name, (variants, open_to) in TOOL_CALLS.items():
         for variant in variants:
+            if "{content}" in json.dumps(variant) and assistant.calls("status")["shared"]:
+                continue  # who says it stores it anew, in the own store
             for kept in asked_about(stored, json.dumps(variant)):
                 arguments = filled(variant, kept, stored["muted"])
                 answer = client.uses(name, **arguments)
@@ -337,6 +350,7 @@ def test_no_scope_brings_what_is_confidential_redacted_expired_or_quarantined_in
     assert leaks(client.text("pack_context", topic=TOPIC), stored, NORMAL, "") == {}
 
 
+@pytest.mark.parametrize("stored", ["", "team"], indirect=True, ids=["personal", "shared"])
 @pytest.mark.parametrize("detail", ["preview", "cascade", "full"])
 def test_hooks_give_away_nothing_but_what_is_normal(assistant: Assistant, stored: Memories, detail: str) -> None:
     assistant.environment = {"MEMHOOK_HOOKS__DETAIL": detail, "MEMHOOK_HOOKS__RELEVANCE": "eager"}
