@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput
@@ -22,6 +24,7 @@ Source = Literal["default", "user file", "project file", "environment"]
 
 
 LARGEST_FILE = 64 * 1024
+LONGEST_SHOWN = 100
 
 
 class _Section(BaseModel):
@@ -51,18 +54,20 @@ class Pack(_Section):
 
 
 class Store(_Section):
-    uri: str = ""
+    uri: str = Field("", description="an absolute path, one below ~/, or a location such as s3://bucket/path")
 
     @field_validator("uri")
     @classmethod
     def _means_the_same_everywhere(cls, uri: str) -> str:
         if uri and not uri.startswith(("/", "~/")) and "://" not in uri:
-            raise ValueError("it must be an absolute path, one below ~/, or a location such as s3://bucket/path")
+            raise ValueError
         return uri
 
 
 class Embedding(_Section):
-    model: str = Field("granite-embedding-30m-english", min_length=1)
+    model: str = Field(
+        "granite-embedding-30m-english", min_length=1, description="the name of a model, as memhook models list has it"
+    )
 
 
 class Daemon(_Section):
@@ -148,7 +153,10 @@ def agent_keys(settings: Settings) -> tuple[str, ...]:
 
 def is_setting(key: str) -> bool:
     path = key_path(key)
-    return key in setting_keys() or (path[0] == "agents" and len(path) == 3 and path[2] in Agent.model_fields)
+    return key in setting_keys() or (path[0] == "agents" and all(path[1:2]) and path[2:] in _OF_AN_AGENT)
+
+
+_OF_AN_AGENT = [(name,) for name in Agent.model_fields]
 
 
 def key_path(key: str) -> tuple[str, ...]:
@@ -175,14 +183,49 @@ def checked(key: str, value: Any) -> Any:
     if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
     if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool):
-        raise InvalidInput(f"{key} = {str(value).lower()} is not possible: it is not a switch.")
+        raise _not_possible(key, value)
     try:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:
-        reasons = "; ".join(_reason(detail["msg"]) for detail in error.errors())
-        raise InvalidInput(
-            f"{key} = {value!r} is not possible: {reasons}.", f"See: memhook config get {key}"
-        ) from error
+        raise _not_possible(key, value) from error
+
+
+def what_is_allowed(key: str) -> str:
+    """The values that the setting `key` takes, in words."""
+    field = _field_of(key)
+    bounds = {
+        name: getattr(bound, name) for bound in field.metadata for name in ("ge", "gt", "le") if hasattr(bound, name)
+    }
+    match value_of(Settings(), key):
+        case bool():
+            return "true or false"
+        case int():
+            return f"a whole number from {bounds['ge']} to {bounds['le']}"
+        case float():
+            return f"a number above {bounds['gt']}, at most {bounds['le']}"
+        case list():
+            return "a list of names, such as work,home"
+    return field.description or f"one of {', '.join(get_args(field.annotation))}"
+
+
+def _field_of(key: str) -> FieldInfo:
+    head, *rest = key_path(key)
+    if head == "agents":
+        return Agent.model_fields[rest[-1]]
+    fields = Settings.model_fields
+    for parent in (head, *rest)[:-1]:
+        section: type[BaseModel] = fields[parent].annotation  # type: ignore[assignment]
+        fields = section.model_fields
+    return fields[(head, *rest)[-1]]
+
+
+def _not_possible(key: str, value: Any) -> InvalidInput:
+    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+    return InvalidInput(
+        f"{key} = {shown} is not possible: it must be {what_is_allowed(key)}.",
+        f"What it is now: memhook config get {key}",
+    )
 
 
 def flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -241,14 +284,24 @@ class _GivenEnvironment(EnvSettingsSource):
 
 
 def _environment_values(environment: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
-    wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper() for key in setting_keys()}
+    wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper(): key for key in setting_keys()}
     values: dict[str, Any] = {}
-    for name in sorted(wanted & environment.keys()):
+    for name in sorted(wanted.keys() & environment.keys()):
+        key, text = wanted[name], environment[name]
+        if isinstance(value_of(Settings(), key), list) and not text.lstrip().startswith("["):
+            text = json.dumps(names_in(text))
         try:
-            values |= nested(dict([*flattened(values), *flattened(_GivenEnvironment({name: environment[name]})())]))
-        except ValueError as error:
-            problems.append(f"{name}: {error}. It is ignored.")
+            found = _GivenEnvironment({name: text})()
+        except ValueError:
+            problems.append(f"the environment: {_not_possible(key, text).message} It is ignored.")
+            continue
+        values = nested(dict([*flattened(values), *flattened(found)]))
     return values
+
+
+def names_in(text: str) -> list[str]:
+    """Names with commas between them, as one types them."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source) -> str:
@@ -279,7 +332,3 @@ def _overreach(key: str, value: Any, current: Any) -> str:
     if leaf in _PROJECT_MAY_LOWER:
         return "" if value <= current else f"{key} = {value} is above {current}, and a project may only lower it."
     return f"a project may not set {key}."
-
-
-def _reason(message: str) -> str:
-    return message[:1].lower() + message[1:]
