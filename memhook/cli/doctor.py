@@ -23,7 +23,7 @@ from memhook.cli.installing import where_of
 from memhook.cli.output import counted, say_json, say_wrapped
 from memhook.cli.pauses import current_pause
 from memhook.cli.place import Place
-from memhook.cli.registration import EVENTS, INSTALL, registered
+from memhook.cli.registration import EVENTS, registered
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
@@ -222,13 +222,16 @@ def health(place: Place) -> Iterator[Finding]:
 def hooks(place: Place) -> Iterator[Finding]:
     """Each hook's registration, and when it last ran: an assistant memhook knows nothing of may run it too."""
     last_runs: dict[str, str] = place.call("health")["last_runs"]
+    there = presences(where_of(place, project=bool(place.project.id)))
+    elsewhere = ", ".join(one.assistant.title for one in there if one.ways and one.assistant.name != "claude")
+    mend = "memhook install" if any(one.found for one in there) else "memhook install claude"
     for event in EVENTS:
-        by = registered(event)
+        by = registered(event) or elsewhere
         age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
         ran = "has not run yet" if age is None else f"last ran {_ago(age)}"
         is_well = bool(by) or (age is not None and age < RECENTLY)
-        where = f"is registered by {by}" if by else "is not registered in Claude Code's settings"
-        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", INSTALL)
+        where = f"is registered by {by}" if by else "is registered in no assistant that memhook knows"
+        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", mend)
 
 
 def _ago(age: timedelta) -> str:
