@@ -16,7 +16,7 @@ from typing import Any
 
 import tomli_w
 
-from memhook.core.toml_layout import Entry, KeyPath, Layout, layout_of
+from memhook.core.toml_layout import Entry, KeyPath, Layout, comments_in, layout_of
 from memhook.errors import InvalidInput
 from memhook.settings import key_path
 
@@ -72,11 +72,20 @@ def _candidates(text: str, path: KeyPath, value: str) -> Iterator[str]:
     """Ways to say it, the least surprising first."""
     layout = layout_of(text)
     if entry := layout.entry(path):
-        yield _spliced(text, *entry.value, value)
+        yield _with_new_value(text, entry, value)
         return
     for depth in range(len(path) - 1, -1, -1):
         yield from _beside_relatives(text, layout, path, depth, value)
     yield _with_new_table(text, path, value)
+
+
+def _with_new_value(text: str, entry: Entry, value: str) -> str:
+    """What was commented between the lines of the old value stands above the new one, which has one line."""
+    changed = _spliced(text, *entry.value, value)
+    line = text.rfind("\n", 0, entry.start) + 1
+    margin = text[line : entry.start]
+    comments = [] if entry.inline else comments_in(text[slice(*entry.value)])
+    return _spliced(changed, line, line, "".join(f"{margin}{comment}{_newline(text)}" for comment in comments))
 
 
 def _beside_relatives(text: str, layout: Layout, path: KeyPath, depth: int, value: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ class Paths:
 def user_paths(environment: Mapping[str, str] | None = None) -> Paths:
     """The folders of this user, from the environment given or the process's own."""
     env = os.environ if environment is None else environment
-    home = Path(env.get("HOME") or "/").expanduser()
+    home = Path(env.get("HOME") or home_of_user())
 
     def folder(variable: str, default: str) -> Path:
         configured = env.get(variable, "")
@@ -98,6 +99,14 @@ def user_paths(environment: Mapping[str, str] | None = None) -> Paths:
         state=writable_state(folder("XDG_STATE_HOME", ".local/state")),
         cache=folder("XDG_CACHE_HOME", ".cache"),
     )
+
+
+def home_of_user() -> str:
+    """Where nothing says it, as under some schedulers, the system knows. The hook client asks it too."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a container may run as a user that nobody has entered
+        return "/nonexistent"
 
 
 def writable_state(preferred: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -9,9 +10,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput
@@ -20,9 +22,11 @@ from memhook.paths import ENVIRONMENT_PREFIX
 Detail = Literal["preview", "cascade", "full"]
 Relevance = Literal["strict", "balanced", "eager"]
 Source = Literal["default", "user file", "project file", "environment"]
-StoreName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+STORE_NAME = r"[a-z][a-z0-9_-]{0,39}"
+StoreName = Annotated[str, StringConstraints(pattern=rf"^{STORE_NAME}$")]
 
 LARGEST_FILE = 64 * 1024
+LONGEST_SHOWN = 100
 
 HIDDEN = "(hidden)"
 _SECRET_OPTION = re.compile(r"key|secret|token|password|sas|credential", re.IGNORECASE)
@@ -57,16 +61,18 @@ class Pack(_Section):
 class Store(_Section):
     """Where memories are. What `options` may hold is LanceDB's to say: a region, an endpoint, a timeout."""
 
-    uri: str = ""
+    uri: str = Field(
+        "", description="an absolute path, one below ~/, or a location such as s3://bucket/path, without credentials"
+    )
     options: Mapping[str, str] = {}
 
     @field_validator("uri")
     @classmethod
     def _means_the_same_everywhere(cls, uri: str) -> str:
         if uri and not uri.startswith(("/", "~/")) and "://" not in uri:
-            raise ValueError("it must be an absolute path, one below ~/, or a location such as s3://bucket/path")
+            raise ValueError
         if "@" in uri.partition("://")[2].partition("/")[0]:
-            raise ValueError("it must hold no credentials: they come from the environment")
+            raise ValueError
         return uri
 
     @field_validator("options", mode="before")
@@ -85,7 +91,9 @@ class SharedStore(Store):
 
 
 class Embedding(_Section):
-    model: str = Field("granite-embedding-30m-english", min_length=1)
+    model: str = Field(
+        "granite-embedding-30m-english", min_length=1, description="the name of a model, as memhook models list has it"
+    )
 
 
 class Daemon(_Section):
@@ -175,13 +183,19 @@ def is_setting(key: str) -> bool:
     if key in setting_keys():
         return True
     match key_path(key):
-        case ("agents", _, leaf):
-            return leaf in Agent.model_fields
-        case ("stores", _, leaf):
-            return leaf in SharedStore.model_fields and leaf != "options"
-        case ("store", "options", _) | ("stores", _, "options", _):
-            return True
+        case ("agents", name, leaf):
+            return bool(name) and leaf in Agent.model_fields
+        case ("stores", name, leaf):
+            return _is_store_name(name) and leaf in SharedStore.model_fields and leaf != "options"
+        case ("stores", name, "options", option):
+            return _is_store_name(name) and bool(option)
+        case ("store", "options", option):
+            return bool(option)
     return False
+
+
+def _is_store_name(name: str) -> bool:
+    return re.fullmatch(STORE_NAME, name) is not None
 
 
 def is_secret(key: str) -> bool:
@@ -226,13 +240,60 @@ def checked(key: str, value: Any) -> Any:
     if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
     if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool) and "options" not in key_path(key):
-        raise InvalidInput(f"{key} = {str(value).lower()} is not possible: it is not a switch.")
+        raise _not_possible(key, value)
     try:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:
-        reasons = "; ".join(_reason(detail["msg"]) for detail in error.errors())
-        said = HIDDEN if is_secret(key) else repr(value)
-        raise InvalidInput(f"{key} = {said} is not possible: {reasons}.", f"See: memhook config get {key}") from error
+        raise _not_possible(key, value) from error
+
+
+def what_is_allowed(key: str) -> str:
+    """The values that the setting `key` takes, in words."""
+    field = _field_of(key)
+    bounds = {
+        name: getattr(bound, name) for bound in field.metadata for name in ("ge", "gt", "le") if hasattr(bound, name)
+    }
+    match value_of(Settings(), key):
+        case bool():
+            return "true or false"
+        case int():
+            return f"a whole number from {bounds['ge']} to {bounds['le']}"
+        case float():
+            least = f"from {bounds['ge']} to" if "ge" in bounds else f"above {bounds['gt']}, at most"
+            return f"a number {least} {bounds['le']}"
+        case list():
+            return "a list of names, such as work,home"
+    return field.description or f"one of {', '.join(get_args(field.annotation))}"
+
+
+def _field_of(key: str) -> FieldInfo:
+    head, *rest = key_path(key)
+    if head == "agents":
+        return Agent.model_fields[rest[-1]]
+    if "options" in rest:
+        return FieldInfo(annotation=str, description="a text, as LanceDB takes it")
+    if head == "stores":
+        return SharedStore.model_fields[rest[-1]]
+    fields = Settings.model_fields
+    for parent in (head, *rest)[:-1]:
+        section: type[BaseModel] = fields[parent].annotation  # type: ignore[assignment]
+        fields = section.model_fields
+    return fields[(head, *rest)[-1]]
+
+
+def _not_possible(key: str, value: Any) -> InvalidInput:
+    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    shown = (
+        HIDDEN
+        if is_secret(key) or (key.endswith(".uri") and "@" in shown)
+        else shown
+        if len(shown) <= LONGEST_SHOWN
+        else f"{shown[:LONGEST_SHOWN]}…"
+    )
+    return InvalidInput(
+        f"{key} = {shown} is not possible: it must be {what_is_allowed(key)}.",
+        f"What it is now: memhook config get {key}",
+    )
 
 
 def flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -295,15 +356,29 @@ class _GivenEnvironment(EnvSettingsSource):
 
 
 def _environment_values(environment: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
-    wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper() for key in setting_keys()}
-    named = {name for name in environment if _NAMED_VARIABLE.fullmatch(name)}
+    wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper(): key for key in setting_keys()}
+    wanted |= {name: _named_key(name) for name in environment if _NAMED_VARIABLE.fullmatch(name)}
     values: dict[str, Any] = {}
-    for name in sorted(wanted & environment.keys() | named):
+    for name in sorted(wanted.keys() & environment.keys()):
+        key, text = wanted[name], environment[name]
+        if isinstance(value_of(Settings(), key), list) and not text.lstrip().startswith("["):
+            text = json.dumps(names_in(text))
         try:
-            values |= nested(dict([*flattened(values), *flattened(_GivenEnvironment({name: environment[name]})())]))
-        except ValueError as error:
-            problems.append(f"{name}: {error}. It is ignored.")
+            found = _GivenEnvironment({name: text})()
+        except ValueError:
+            problems.append(f"the environment: {_not_possible(key, text).message} It is ignored.")
+            continue
+        values = nested(dict([*flattened(values), *flattened(found)]))
     return values
+
+
+def _named_key(variable: str) -> str:
+    return variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
+
+
+def names_in(text: str) -> list[str]:
+    """Names with commas between them, as one types them."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source) -> str:
@@ -336,7 +411,3 @@ def _overreach(key: str, value: Any, current: Any) -> str:
     if leaf in _PROJECT_MAY_LOWER:
         return "" if value <= current else f"{key} = {value} is above {current}, and a project may only lower it."
     return f"a project may not set {key}."
-
-
-def _reason(message: str) -> str:
-    return message[:1].lower() + message[1:]

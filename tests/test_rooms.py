@@ -75,4 +75,4 @@ def test_a_module_uses_only_the_libraries_of_its_room(path: Path) -> None:
 
 
 def test_the_hook_client_imports_nothing_of_memhook_and_only_built_in_modules() -> None:
-    assert imports(PACKAGE / "daemon" / "hook_client.py") == {"_signal", "_socket", "os", "sys"}
+    assert imports(PACKAGE / "daemon" / "hook_client.py") == {"_signal", "_socket", "os", "pwd", "sys"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import InvalidInput
-from memhook.settings import Settings, checked, flattened, load_settings, setting_keys, value_of
+from memhook.settings import Settings, checked, flattened, load_settings, setting_keys, value_of, what_is_allowed
 
 DEFAULTS = Path(__file__).parents[1] / "config" / "default.toml"
 
@@ -98,9 +98,9 @@ def test_a_project_may_lower_narrow_and_switch_off(tmp_path: Path) -> None:
 
 
 def test_an_impossible_value_is_refused_with_key_value_and_what_is_allowed() -> None:
-    with pytest.raises(InvalidInput, match=r"hooks\.detail = 'all'.*'preview', 'cascade' or 'full'"):
+    with pytest.raises(InvalidInput, match=r"hooks\.detail = 'all'.*one of preview, cascade, full"):
         checked("hooks.detail", "all")
-    with pytest.raises(InvalidInput, match=r"max_tokens = 0.*greater than or equal to 1"):
+    with pytest.raises(InvalidInput, match=r"max_tokens = 0.*whole number from 1 to 100000"):
         checked("max_tokens", 0)
 
 
@@ -129,3 +129,30 @@ def test_a_store_must_mean_the_same_place_from_everywhere() -> None:
         checked("store.uri", "memories")
     for uri in ("/data/memories", "~/memories", "s3://bucket/memories", ""):
         assert checked("store.uri", uri) == uri
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("MEMHOOK_MAX_TOKENS", "many", "max_tokens = 'many' is not possible: it must be a whole number from 1"),
+        ("MEMHOOK_NAMESPACES", "[work", "namespaces = '[work' is not possible: it must be a list of names"),
+        ("MEMHOOK_ENABLED", "perhaps", "enabled = 'perhaps' is not possible: it must be true or false"),
+    ],
+)
+def test_a_bad_variable_is_told_with_key_value_and_what_is_allowed(
+    tmp_path: Path, name: str, value: str, told: str
+) -> None:
+    loaded = load_settings(tmp_path / "none", environment={name: value})
+    assert loaded.settings == Settings()
+    assert told in loaded.problems[0]
+
+
+def test_a_list_in_the_environment_may_be_typed_as_on_the_command_line(tmp_path: Path) -> None:
+    for text in ("work, home", '["work", "home"]'):
+        loaded = load_settings(tmp_path / "none", environment={"MEMHOOK_NAMESPACES": text})
+        assert (loaded.settings.namespaces, loaded.problems) == (("work", "home"), ())
+
+
+@pytest.mark.parametrize("key", setting_keys())
+def test_what_is_allowed_is_said_for_every_setting(key: str) -> None:
+    assert what_is_allowed(key)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook.cli.editor import editor_command, open_in_editor
+from memhook.cli.models import model_named
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
 from memhook.config_file import literal, value_from, with_value, without
@@ -25,10 +26,13 @@ from memhook.settings import (
     is_secret,
     is_setting,
     named_keys,
+    names_in,
     refuse_credentials,
     setting_keys,
     value_of,
+    what_is_allowed,
 )
+from memhook.store.embedding import ListedModel
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
@@ -74,13 +78,28 @@ def get(args: Namespace, place: Place) -> int:
 
 
 def set_(args: Namespace, place: Place) -> int:
-    value = wanted_value(args.key, args.value)
+    value: Any = wanted_value(args.key, args.value)
+    model = _model_called(value, place) if args.key == "embedding.model" else None
+    if model:
+        value = model.id
     _change_file(place.paths, lambda text: with_value(text, args.key, value))
     say(f"{args.key} = {literal(value)}")
     _tell_what_overrides(args.key, value, place)
     if args.key == "max_tokens" and (note := budget_note(value)):
         warn(f"note: {note}")
+    if model and not model.is_here:
+        warn(f"note: it is not on this machine yet, so the model before it goes on: memhook models pull {model.id}")
     return 0
+
+
+def _model_called(name: str, place: Place) -> ListedModel:
+    """Which names there are is fastembed's to say; it takes a second to ask, but only here."""
+    try:
+        return model_named(name, place)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"embedding.model = {name!r} is not possible: it must be {what_is_allowed('embedding.model')}.", error.hint
+        ) from error
 
 
 def unset(args: Namespace, place: Place) -> int:
@@ -120,7 +139,7 @@ def wanted_value(key: str, typed: str) -> Any:
     if isinstance(default, str) and not isinstance(meant, str):
         meant = typed
     if isinstance(default, list) and not isinstance(meant, list):
-        meant = [name for part in typed.split(",") if (name := part.strip())]
+        meant = names_in(typed)
     if isinstance(meant, bool) and not isinstance(default, bool):
         meant = typed  # else true would be 1
     return checked(key, meant)

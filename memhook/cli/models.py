@@ -36,9 +36,7 @@ def list_(args: Namespace, place: Place) -> int:
 
 def pull_(args: Namespace, place: Place) -> int:
     """In this process, which has loaded no model: the daemon's never goes to the network."""
-    model = next((one for one in listed_models(place.paths.models) if _is(one, args.name)), None)
-    if model is None:
-        raise InvalidInput(f"No embedding model is called {args.name}.", "See the names: memhook models list")
+    model = model_named(args.name, place)
     if not model.is_packaged and not model.is_here:
         warn(f"Downloading {model.id}, {_size(model)} ...")
     pull(model.id, place.paths.models)
@@ -48,6 +46,13 @@ def pull_(args: Namespace, place: Place) -> int:
     else:
         say(f"Use it: memhook config set embedding.model {model.id}")
     return 0
+
+
+def model_named(name: str, place: Place) -> ListedModel:
+    model = next((one for one in listed_models(place.paths.models) if _is(one, name)), None)
+    if model is None:
+        raise InvalidInput(f"No embedding model is called {name}.", "See the names: memhook models list")
+    return model
 
 
 def _table(listed: Iterable[ListedModel], configured: str) -> None:

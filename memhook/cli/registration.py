@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 EVENTS = ("SessionStart", "UserPromptSubmit")
-INSTALL = "claude plugin install memhook@memhook"
 _LARGEST_FILE = 4 << 20
 
 

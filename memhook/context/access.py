@@ -67,6 +67,20 @@ def reason_kept_back(memory: Memory, settings: Settings, now: datetime) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
+_NAMED_NOT = ("confidential", "restricted", "redacted", "quarantined")
+_ONLY_NAMED = ("muted", "superseded", "expired", "another namespace")
+
+
+def was_kept_back(reason: str) -> bool:
+    """Whether it is a reason of `reason_kept_back`: the memory was never weighed for an answer."""
+    return reason in _ONLY_NAMED or is_closed(reason)
+
+
+def is_closed(reason: str) -> bool:
+    """Whether a memory that was kept back for it may be counted only, also when it no longer exists."""
+    return reason.partition(":")[0] in _NAMED_NOT
+
+
 def is_open(memory: Memory) -> bool:
     """Whether an explanation may name it: what is confidential, restricted, redacted or quarantined is only counted."""
     return memory.sensitivity is Sensitivity.NORMAL and not memory.redacted and not memory.quarantine

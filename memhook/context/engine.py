@@ -22,7 +22,7 @@ from memhook.errors import InvalidInput, RemoteError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.embedding import Embedder
-from memhook.store.ledger import Captured, Injection, Ledger, Shown
+from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
 
@@ -204,6 +204,9 @@ class Engine:
 
     def recorded(self, injection: Injection) -> int:
         return self._from_ledger(lambda ledger: ledger.record(injection), 0)
+
+    def considered_besides(self, number: int, considered: Sequence[Considered]) -> None:
+        self._from_ledger(lambda ledger: ledger.add_considered(number, considered), None)
 
     def mark_delivered(self, number: int, part: int) -> None:
         self._from_ledger(lambda ledger: ledger.delivered(number, part), None)

@@ -15,7 +15,7 @@ from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
 from memhook.errors import EmbeddingError, MemhookError, StoreError
-from memhook.store.embedding import Embedder, ModelIdentity, load_embedder
+from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
 from memhook.store.memories import MemoryStore
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
@@ -158,9 +158,9 @@ class Library:
             self._renewing.release()
 
     def _reader(self) -> Embedder | None:
-        """The model that made the stored vectors; for an empty store the wanted one."""
+        """The model that made the stored vectors; for an empty store the wanted one, or the default where it fails."""
         current = self.store.model
-        embedder = self._model(current.id or self._wanted)
+        embedder = self._model(current.id) if current.id else self._model(self._wanted) or self._model(DEFAULT_MODEL)
         if embedder is None or (self.store.exists and embedder.model != current):
             return None
         return embedder
@@ -213,7 +213,7 @@ def _load(model: str, models: Path, loading: Future[Embedder]) -> None:
     try:
         loading.set_result(load_embedder(model, models))
     except MemhookError as error:
-        log.warning("search by words alone: %s %s", error.message, error.hint)
+        log.warning("the model %s is not used: %s %s", model, error.message, error.hint)
         loading.set_exception(error)
     except Exception as error:
         log.exception("the embedding model failed to load")

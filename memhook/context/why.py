@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from memhook.context.access import OWNER, is_open
+from memhook.context.access import OWNER, is_closed, is_open, was_kept_back
 from memhook.context.answer import FOR_MEMHOOK, SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
 from memhook.context.joined import Searchable
 from memhook.context.pauses import Pause
@@ -35,9 +36,10 @@ _BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
 def explained_record(injection: Injection, library: Searchable, settings: Settings) -> dict[str, Any]:
     """What became of an event, with the titles and the threshold of today."""
     memories = _looked_up(library, injection.considered)
-    known = [one for one in injection.considered if one.memory not in memories or is_open(memories[one.memory])]
+    known = [one for one in injection.considered if _may_be_named(one, memories.get(one.memory))]
     withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
-    report = _report(injection, known, injection.considered, memories, settings)
+    weighed = [one for one in injection.considered if not was_kept_back(one.reason)]
+    report = _report(injection, known, weighed, memories, settings)
     return {**report, "recorded": True, "withheld": dict(withheld)}
 
 
@@ -70,6 +72,17 @@ def explained_prompt(
     candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
     report = _report(injection, candidates, block.considered, memories, around.settings)
     return {**report, "recorded": False, "withheld": withheld}
+
+
+def kept_back_from(
+    prompt: str, library: Searchable, project: str, settings: Settings, now: datetime
+) -> tuple[Considered, ...]:
+    """What bears on the prompt and may not come up by itself, to be written down with what did."""
+    return tuple(
+        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
+        for one, reason in kept_back(library, prompt, project, settings, now)
+        if reason != BELOW_RELEVANCE
+    )
 
 
 def _kept_back(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
@@ -139,6 +152,10 @@ def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
     hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
     text = without(without_entries(injection.text, hidden, WITHHELD))
     return _BETWEEN_PARTS.split(text) if text else []
+
+
+def _may_be_named(one: Considered, memory: Memory | None) -> bool:
+    return is_open(memory) if memory else not is_closed(one.reason)
 
 
 def _may_be_seen(memory: Memory | None) -> bool:

@@ -167,6 +167,13 @@ WORDED: tuple[Sign, ...] = (
         r"\b(?:all|your|the) (?:safety |content |ethical )?(?:guidelines|restrictions|filters|polic\w+|limits) "
         r"(?:\w+ ){0,2}(?:suspended|lifted|disabled|removed|void|off)\b",
     ),
+    _sign(  # written as one word, or spaced out letter by letter
+        OVERRIDE,
+        "ignoreall ignoreany ignorethe ignoreyour ignoreprevious ignoreprior ignoreearlier disregardall disregardany"
+        " disregardthe disregardprevious disregardprior forgetall forgetyour forgetprevious",
+        r"\b(?:ignore|disregard|forget)(?:all|any)?(?:of)?(?:the|your|my)?(?:previous|prior|earlier|above|preceding)"
+        r"(?:instructions?|rules|prompts?|guidelines|directives|directions|orders)",
+    ),
     _sign(
         REVEAL,
         f"prompt system_message instructions context_window tool_definitions guidelines & your_ & {_SHOWN}",
@@ -262,6 +269,24 @@ WORDED: tuple[Sign, ...] = (
         "keep_this keep_it in_secret & secret",
         r"\bkeep (?:this|it) (?:a )?secret\b|\bin secret, and\b",
     ),
+    _sign(
+        CONCEALMENT,
+        "silently secretly covertly quietly & the_user someone anyone you_",
+        r"\b(?:whenever|when|if|each time|every time) (?:the user|someone|anyone|you)\b[^.!?]{0,60}\b(?:silently"
+        r"|secretly|covertly|quietly) (?:run|execute|add|install|push|commit|send|upload|fetch|download|change|use)\b",
+    ),
+    _sign(
+        CONCEALMENT,
+        "new_memory a_memory another_memory & hide hidden secret without mention tell",
+        r"\b(?:store|save|write|create|add) (?:a |another )?(?:new )?memory\b[^.!?]{0,100}\b(?:hide it|keep it "
+        r"(?:hidden|secret)|without telling|do not (?:mention|tell))",
+    ),
+    _sign(
+        COMMAND,
+        "treat_the treat_this treat_these treat_what treat_everything & command instruction orders",
+        r"\btreat (?:the following|the text|this|these|what follows|everything (?:below|after))\b[^.!?]{0,30}\bas "
+        r"(?:\w+ ){0,2}(?:commands?|instructions?|orders)\b",
+    ),
     _sign(COMMAND, "read_this reads_this reading_this", rf"(?:\b){_MODEL}\b[^.!?]{{0,25}}\bread(?:s|ing)? this\b"),
     _sign(
         COMMAND,
@@ -347,6 +372,12 @@ WORDED: tuple[Sign, ...] = (
     ),
     _sign(
         EXFILTRATION,
+        "the_user & http url link & include embed paste encode",
+        r"\b(?:include|embed|paste|encode)\b[^.!?]{0,20}\bthe user'?s (?:\w+ ){0,2}(?:keys?|tokens?|passwords?"
+        r"|credentials|secrets|messages?|prompts?)\b[^.!?]{0,40}\b(?:in|into|to) [^.!?]{0,20}\b(?:url|link)s?\b",
+    ),
+    _sign(
+        EXFILTRATION,
         "to_the_url to_the_link to_the_address & http",
         r"\b(?:add|append|put|insert) (?:it|them|this|the (?:secret|token|data))\b[^!?]{0,20}\b(?:to|into) the "
         r"(?:url|link|address)",
@@ -366,12 +397,12 @@ WORDED: tuple[Sign, ...] = (
         r"|user[_ ]?name|your[_ ]data|memory|context|history)(?:\}|\]|>|%7d|\b(?=[^\w/.=&-]|$))",
     ),
     _sign(EXFILTRATION, "![", r"!\[[^\]]{0,100}\]\(https?://[^)\s]{1,200}[?&][^)\s]{0,60}=(?:\{|\[|\$|<|%7b)"),
-    # German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese
+    # German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese; then, of others, the usual start
     _sign(
         OVERRIDE,
         "ignorier vergiss missacht vergesse",
-        r"\b(?:ignorier\w*|vergiss|vergesst|missacht\w*)\b.{0,40}\b(?:anweisungen|regeln|vorgaben|instruktionen"
-        r"|befehle)\b",
+        r"\b(?:ignorier\w*|vergiss|vergesst|missacht\w*)\b(?! nicht\b).{0,40}\b(?:anweisungen|regeln|vorgaben"
+        r"|instruktionen|befehle)\b",
     ),
     _sign(
         OVERRIDE,
@@ -409,6 +440,38 @@ WORDED: tuple[Sign, ...] = (
         "指示 ルール 命令 規則 プロンプト",
         r"(?:指示|ルール|命令|規則|プロンプト).{0,10}(?:無視|忘れ|従わな|破棄)",
     ),
+    _sign(
+        OVERRIDE,
+        "vergiss vergesst ignorier oublie olvida dimentica & gesagt aufgetragen dit dijeron dicho detto",
+        r"\b(?:vergiss|vergesst|ignorier\w*)\b.{0,10}\balles,? was\b.{0,30}\b(?:gesagt|aufgetragen)"
+        r"|\boublie[zr]?\b.{0,8}\btout ce (?:qu'|que )\S.{0,15}\bdit\b|\bolvid[ae]\b.{0,8}\btodo lo que\b.{0,15}"
+        r"\b(?:dijeron|dicho)\b|\bdimentica\b.{0,8}\btutto (?:quello|ciò) che\b.{0,15}\bdetto\b",
+    ),
+    _sign(
+        OVERRIDE,
+        "negeer vergeet & instructies opdrachten regels aanwijzingen",
+        r"\b(?:negeer|vergeet)\b.{0,20}\b(?:eerdere|vorige|voorgaande|bovenstaande|alle)\b.{0,20}\b(?:instructies"
+        r"|opdrachten|regels|aanwijzingen)\b",
+    ),
+    _sign(
+        OVERRIDE,
+        "zignoruj ignoruj zapomnij & instrukcj polece zasad wskaz",
+        r"\b(?:zignoruj|ignoruj|zapomnij)\b.{0,30}\b(?:poprzedni|wcześniejsz|powyższ)\w*.{0,15}\b(?:instrukcj|polece"
+        r"|zasad|wskaz)",
+    ),
+    _sign(
+        OVERRIDE,
+        "önceki yukarıdaki",
+        r"(?:önceki|yukarıdaki)\b.{0,15}\b(?:talimat|komut|kural|yönerge)\w*.{0,15}(?:yok say|görmezden gel|unut"
+        r"|dikkate alma)",
+    ),
+    _sign(OVERRIDE, "지시 명령 규칙 지침", r"(?:이전|위|앞).{0,8}(?:지시|명령|규칙|지침).{0,10}(?:무시|잊|따르지)"),
+    _sign(
+        OVERRIDE,
+        "تجاهل انس",
+        r"(?:تجاهل|انس).{0,15}(?:التعليمات|الأوامر|القواعد|الإرشادات).{0,10}(?:السابقة|أعلاه)",
+    ),
+    _sign(OVERRIDE, "निर्देश आदेश नियम", r"(?:पिछले|ऊपर|पहले).{0,12}(?:निर्देश|आदेश|नियम).{0,20}(?:अनदेखा|नज़रअंदाज|भूल|उपेक्षा)"),
     _sign(
         REVEAL,
         "prompt",

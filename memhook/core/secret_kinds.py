@@ -183,6 +183,7 @@ STARTING: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 
 SHAPED: tuple[tuple[str, str, str], ...] = (
+    ("braintree-token", "$production$", r"access_token\$production\$[0-9A-Za-z]{16}\$[0-9a-f]{32}"),
     ("azure-devops-token", "AZDO", f"{_WORD}{{76}}AZDO{_WORD}{{4}}"),
     ("azure-client-secret", "Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     ("terraform-cloud-token", ".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.{_URL_SAFE}{{50,}}"),

@@ -152,7 +152,7 @@ _HARMLESS_NAME = re.compile(
     r"public|(?:name|id|ids|count|counts|size|length|len|limit|limits|type|types|path|paths|file|files|dir|url|uri|endpoint|host|hash|sha\d*"
     r"|digest|checksum|fingerprint|expir\w*|ttl|age|usage|budget|max|min|ref|format|prefix|policy|version|field|column"
     r"|header|index|idx|author|authors|ize[rd]?|ity|s\.\w+)$|(?:^|[_.-])(?:max|min|num|primary|foreign|cache|sort|partition|author|map|dict|hot|short"
-    r"|locali[sz]ation|idempotency|row|object|image|commit|index|public|issue|group|unique|composite|dedup\w*|lookup|session)[_.-]?(?:tokens?|key|keys)?$"
+    r"|locali[sz]ation|idempotency|row|object|image|commit|index|public|issue|group|unique|composite|dedup\w*|lookup|session(?![_.-]?token))[_.-]?(?:tokens?|key|keys)?$"
     r"|tokeni[sz]|tokens$|keyword|keyboard|keys$|author|authentic|monkey|turkey|hockey|donkey|jockey",
     re.IGNORECASE,
 )

@@ -182,6 +182,7 @@ _SEPARATOR = (
     r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
     r"|[\"'`*]{0,3}[ \t]{1,3}(?:is|was|ist|lautet|est|es)[ \t]{1,3}(?:set to )?:?"
     r"|[\"'`]?,?\s{1,40}[\"'`]?value[\"'`]?[ \t]{0,3}[:=][ \t]{0,3}"
+    r"|[\"'`]\s{0,3}\{\s{0,40}(?:type\s{0,8}=\s{0,8}\w{1,20}\s{1,40})?default[ \t]{0,8}=[ \t]{0,8}"  # Terraform
     r"|[\"'`][ \t]?,[ \t]?|>)"
 )
 _GIVEN = re.compile(
@@ -241,6 +242,8 @@ _REQUESTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "curl",
         re.compile(r"[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\[\]]{4,200})"),
     ),
+    ("password", "login", re.compile(r"\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\[\]]{6,200})")),  # netrc
+    ("password", "mysql", re.compile(r"[^\n]{0,200}?\s-p(?P<value>[^\s\"'\[\]]{6,200})")),
 )
 
 
@@ -255,7 +258,12 @@ def _in_requests(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _is_credential(kind: str, value: str) -> bool:
-    return is_random(value) if kind == "bearer-token" else not is_placeholder(value)
+    match kind:
+        case "bearer-token":
+            return is_random(value)
+        case "password":
+            return is_password(value)
+    return not is_placeholder(value)
 
 
 # Behind escapes: found in the text without them, masked in the text with them

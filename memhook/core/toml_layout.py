@@ -50,6 +50,12 @@ def layout_of(text: str) -> Layout:
     return Layout(tuple(scanner.entries), scanner.tables)
 
 
+def comments_in(value: str) -> list[str]:
+    """Those between the lines of a value, as in an array that has a line for each of its items."""
+    strings_and_comments = re.compile(rf"{_STRING.pattern}|(#[^\r\n]*)")
+    return [found[1].rstrip() for found in strings_and_comments.finditer(value) if found[1]]
+
+
 class _Scanner:
     """Walks over a text that tomllib has accepted, so it need not doubt anything."""
 

@@ -175,7 +175,7 @@ def state_directory() -> str:
     """As memhook.paths has it: the XDG folder, or one in /tmp when the home cannot be written."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if not base.startswith("/"):
-        base = os.environ.get("HOME", "") + "/.local/state"
+        base = (os.environ.get("HOME") or home_of_user()) + "/.local/state"
     preferred = base + "/memhook"
     try:
         os.makedirs(preferred, 0o700, exist_ok=True)
@@ -189,6 +189,15 @@ def state_directory() -> str:
     if status.st_uid != os.getuid() or status.st_mode & 0o170077 != 0o040000:
         raise OSError(f"{fallback} is not a private directory of this user")
     return fallback
+
+
+def home_of_user() -> str:
+    import pwd  # noqa: PLC0415  hardly ever needed
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/nonexistent"
 
 
 def everything_from_stdin() -> bytes:

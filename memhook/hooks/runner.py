@@ -24,6 +24,7 @@ from memhook.hooks.adapters.choice import Adapter, adapter_for
 from memhook.hooks.capturing import Captures
 from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled
+from memhook.hooks.kept_back import KeptBack, Searched
 from memhook.paths import Paths
 from memhook.settings import Settings
 from memhook.store.ledger import Injection, Shown
@@ -45,6 +46,7 @@ class _Plan:
     outcome: Future[Outcome] = field(default_factory=Future)
     taken: set[int] = field(default_factory=set)
     injection: Injection | None = None
+    searched: Searched | None = None
     number: int = 0
     made: float = field(default_factory=time.monotonic)
 
@@ -66,6 +68,7 @@ class Runner:
     def __init__(self, paths: Paths) -> None:
         self.engine = Engine(paths)
         self._captures = Captures(self.engine)
+        self._kept_back = KeptBack(self.engine)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
@@ -101,6 +104,7 @@ class Runner:
         self.engine.warm_up()
 
     def keep_house(self) -> None:
+        self._kept_back.write_down()
         self.engine.keep_house(datetime.now(UTC))
 
     def close(self) -> None:
@@ -110,6 +114,8 @@ class Runner:
         return self.engine.settings().daemon.idle_minutes * 60
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
+        if method == "why":
+            self._kept_back.write_down()
         return self.engine.call(method, params, directory, environment)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
@@ -181,6 +187,8 @@ class Runner:
             outcome = Outcome(reason) if reason else self._handled(event, project, settings, now, stages)
         if event.session != TRIAL_SESSION:
             plan.injection = _injection(event, outcome, project, settings, now, stages)
+            if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
+                plan.searched = Searched(event.prompt, project.id, settings, now)
         if outcome.notice and not self.engine.first_telling(outcome.notice, now):
             outcome = Outcome(outcome.outcome, outcome.block)
         return outcome
@@ -210,6 +218,9 @@ class Runner:
         with self._recording:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.recorded(plan.injection)
+                if plan.number and plan.searched:
+                    self._kept_back.remember(plan.number, plan.searched)
+                plan.searched = None  # a plan outlives its event, the words of a prompt need not
             if plan.number:
                 self.engine.mark_delivered(plan.number, part)
 

@@ -185,16 +185,14 @@ class Ledger:
                 ),
             )
             number = cursor.lastrowid or 0
-            connection.executemany(
-                "INSERT INTO considered (injection, rank, memory, content_hash, reason, level, passage_start,"
-                " passage_end, tokens, score, parts, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (number, rank, c.memory, c.content_hash, c.reason, c.level, *c.passage, c.tokens, c.score,
-                     json.dumps(c.parts), c.part)
-                    for rank, c in enumerate(injection.considered)
-                ],
-            )  # fmt: skip
+            _insert_considered(connection, number, injection.considered)
         return number
+
+    def add_considered(self, number: int, considered: Sequence[Considered]) -> None:
+        """What came into question besides, found out after the event was written down."""
+        kept = [one for one in considered if one.memory not in self._gone]
+        with self._writing() as connection:
+            _insert_considered(connection, number, kept)
 
     def delivered(self, number: int, part: int) -> None:
         """The client has read that part of the answer to its end: what it held counts as shown."""
@@ -451,6 +449,21 @@ class Ledger:
             milliseconds=json.loads(milliseconds),
             considered=considered,
         )
+
+
+def _insert_considered(connection: sqlite3.Connection, number: int, considered: Sequence[Considered]) -> None:
+    """Behind those the event has, none of them twice; nothing for an event that is gone by now."""
+    connection.executemany(
+        "INSERT INTO considered (injection, rank, memory, content_hash, reason, level, passage_start, passage_end,"
+        " tokens, score, parts, part) SELECT id, (SELECT coalesce(max(rank) + 1, 0) FROM considered"
+        " WHERE injection = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM injection WHERE id = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM considered WHERE injection = ?1 AND memory = ?2)",
+        [
+            (number, c.memory, c.content_hash, c.reason, c.level, *c.passage, c.tokens, c.score,
+             json.dumps(c.parts), c.part)
+            for c in considered
+        ],
+    )  # fmt: skip
 
 
 _OTHERS = "End other memhook processes (memhook daemon stop), then say it again."

@@ -51,7 +51,8 @@ def cut_indexes(directory: Path) -> set[str]:
 def last_good_version(database: Any, name: str, directory: Path, aside: Path) -> str:
     """Make the newest version that can be read to its end the newest of all; what this cost, or nothing.
 
-    The newer ones are moved to `aside`, never deleted. Raises LookupError when none that is recent can be read.
+    The newer ones are moved to `aside`, never deleted. Raises LookupError when none that is recent can be read, or when
+    going back to it would cost memories that are still readable in the newest.
     """
     manifests = _manifests(directory)
     lost: list[Path] = []
@@ -63,6 +64,8 @@ def last_good_version(database: Any, name: str, directory: Path, aside: Path) ->
         raise LookupError("no recent version of it can be read to its end")
     if not lost:
         return ""
+    if _rows_of(database, name, _version(manifest), newer=lost) < _readable_now(database, name, directory):
+        raise LookupError("more can be read of it than its last whole version has")
     written = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
     _move_aside([*lost, directory / "_versions" / _HINT], aside)
     return (
@@ -138,18 +141,39 @@ def _taken(table: Any, fragment: int, start: int, count: int) -> list[dict[str, 
 
 
 def _reads_to_its_end(database: Any, name: str, version: int, newer: list[Path]) -> bool:
+    try:
+        with _as_of(database, name, version, newer) as table:
+            table.to_arrow()
+    except FOREIGN_ERRORS:
+        return False
+    return True
+
+
+def _rows_of(database: Any, name: str, version: int, newer: list[Path]) -> int:
+    with _as_of(database, name, version, newer) as table:
+        return int(table.count_rows())
+
+
+@contextmanager
+def _as_of(database: Any, name: str, version: int, newer: list[Path]) -> Iterator[Any]:
     """While a broken manifest is the newest, the table does not open at all: `newer` steps aside for the look."""
     hidden = [path.rename(path.with_suffix(".hidden")) for path in newer]
     try:
         table = database.open_table(name)
         table.checkout(version)
-        table.to_arrow()
-    except FOREIGN_ERRORS:
-        return False
+        yield table
     finally:
         for path in hidden:
             path.rename(path.with_suffix(".manifest"))
-    return True
+
+
+def _readable_now(database: Any, name: str, directory: Path) -> int:
+    """How many rows a rebuilding would keep."""
+    with without_cut_manifests(directory):
+        try:
+            return len(salvaged(database.open_table(name)).rows)
+        except FOREIGN_ERRORS:
+            return 0
 
 
 def _move_aside(paths: list[Path], aside: Path) -> None:

@@ -76,11 +76,18 @@ def test_set_makes_the_file_when_there_is_none(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "allowed"),
     [
-        ("max_tokens", "0", "greater than or equal to 1"),
-        ("max_tokens", "many", "valid integer"),
-        ("max_tokens", "true", "valid integer"),
-        ("hooks.detail", "everything", "'preview', 'cascade' or 'full'"),
-        ("enabled", "perhaps", "valid boolean"),
+        ("max_tokens", "0", "a whole number from 1 to 100000"),
+        ("max_tokens", "many", "a whole number from 1 to 100000"),
+        ("max_tokens", "true", "a whole number from 1 to 100000"),
+        ("max_tokens", "2.5", "a whole number from 1 to 100000"),
+        ("daemon.idle_minutes", "nan", "a number above 0, at most 10080"),
+        ("hooks.detail", "everything", "one of preview, cascade, full"),
+        ("enabled", "perhaps", "true or false"),
+        ("namespaces", "[1]", "a list of names"),
+        ("store.uri", "memories", "an absolute path"),
+        ("embedding.model", "nonesuch", "memhook models list"),
+        ("agents.x.max_tokens", "0", "a whole number from 1 to 100000"),
+        ("agents..max_tokens", "1", "The settings are"),
         ("hooks", "1", "The settings are"),
         ("maxtokens", "1", "The settings are"),
         ("store.uri", "\udcff", "UTF-8"),
@@ -125,6 +132,13 @@ def test_a_broken_file_is_left_as_it_is(file: Path, cli: Cli, broken: bytes) -> 
 )
 def test_what_is_typed_is_read_as_the_setting_needs_it(key: str, typed: str, value: object) -> None:
     assert wanted_value(key, typed) == value
+
+
+def test_a_model_is_set_by_its_listed_name_and_said_to_be_missing_when_it_is(file: Path, cli: Cli) -> None:
+    result = cli("config", "set", "embedding.model", "baai/BGE-small-en-v1.5")
+    assert result.out == 'embedding.model = "BAAI/bge-small-en-v1.5"\n'
+    assert "memhook models pull BAAI/bge-small-en-v1.5" in result.err
+    assert cli("config", "set", "embedding.model", "all-MiniLM-L6-v2").err == ""
 
 
 def test_a_misspelt_key_in_the_file_can_be_unset(file: Path, cli: Cli) -> None:

@@ -36,8 +36,8 @@ def test_list_marks_what_is_configured_and_what_is_here(cli: Cli) -> None:
     assert [model["id"] for model in shown["models"] if model["configured"]] == [GRANITE.id]
 
 
-def test_a_configured_model_that_does_not_exist_is_told(cli: Cli) -> None:
-    cli("config", "set", "embedding.model", "no-such-model")
+def test_a_configured_model_that_does_not_exist_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMHOOK_EMBEDDING__MODEL", "no-such-model")
     assert "no-such-model is none of these" in cli("models", "list").err
 
 

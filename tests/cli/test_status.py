@@ -245,7 +245,7 @@ def test_doctor_names_each_problem_and_what_mends_it(
     assert problems["ledger"].startswith(f"It is damaged. -> rm {paths.ledger}")
     assert "damaged-2026" in problems["files"]
     assert "free" in problems["disk"]
-    assert problems["hook SessionStart"].endswith("-> claude plugin install memhook@memhook")
+    assert problems["hook SessionStart"].endswith("-> memhook install")
 
 
 def test_doctor_goes_on_after_a_check_that_cannot_be_made(
@@ -276,6 +276,16 @@ def test_a_hook_in_the_assistants_own_settings_counts_as_registered(healthy: Eng
     entry = [{"hooks": [{"type": "command", "command": "memhook hook SessionStart"}]}]
     (home / ".claude/settings.json").write_text(json.dumps({"hooks": {"SessionStart": entry}}))
     assert set(_problems(cli)) == {"hook UserPromptSubmit"}
+
+
+def test_a_hook_of_any_assistant_counts_as_registered(healthy: Engine, cli: Cli, home: Path) -> None:
+    (home / ".claude/settings.json").unlink()
+    assert {"hook SessionStart", "hook UserPromptSubmit"} <= set(_problems(cli))
+    (home / ".codex").mkdir()
+    cli("install", "codex", "--yes")
+    assert _problems(cli) == {}
+    messages = {check["name"]: check["message"] for check in cli("doctor", "--json").json["checks"]}
+    assert messages["hook SessionStart"].startswith("is registered by Codex")
 
 
 def test_the_doctor_on_a_real_home_leaves_nothing_behind(cli: Cli, home: Path) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import zipfile
 from datetime import UTC, datetime
@@ -239,3 +241,13 @@ def test_what_was_restored_is_searched_by_an_engine(paths: Paths, elsewhere: Pat
     restored(tmp_path / "b.zip", elsewhere, str(elsewhere.store))
     found = Engine(elsewhere).call("list", {}, "/", {})
     assert found["total"] == 9
+
+
+def test_putting_back_says_nothing_but_what_it_did(paths: Paths, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    written(paths, file)
+    environment = {**os.environ, "HOME": str(tmp_path / "fresh")}
+    command = [sys.executable, "-m", "memhook.cli", "restore", str(file)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+    assert run.stdout.startswith("Restored ")
+    assert run.stderr == ""

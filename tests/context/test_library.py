@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +11,8 @@ import numpy.typing as npt
 from memhook.context.library import Library, Renewal
 from memhook.context.recall import for_search
 from memhook.context.remember import Draft, remembered
+from memhook.errors import EmbeddingError
+from memhook.store.embedding import DEFAULT_MODEL, Embedder
 from memhook.store.filters import Filter
 from tests.fake_embedder import HashEmbedder
 
@@ -31,6 +35,24 @@ def test_without_a_model_words_alone_are_searched_and_the_reason_is_told(open_li
     assert [one.memory.content for one in for_search(library, "cron cache", Filter(), 5)] == [FACT.content]
     assert not has_vectors(library)
     assert "missing" in library.embedding_problem
+
+
+def test_a_model_that_does_not_exist_leaves_an_empty_store_to_the_default_one(tmp_path: Path) -> None:
+    default = HashEmbedder(DEFAULT_MODEL)
+
+    def load(name: str) -> Future[Embedder]:
+        loaded: Future[Embedder] = Future()
+        if name == DEFAULT_MODEL:
+            loaded.set_result(default)
+        else:
+            loaded.set_exception(EmbeddingError(f"No embedding model is called {name}."))
+        return loaded
+
+    library = Library(str(tmp_path / "store"), tmp_path / "backups", "nonesuch", load)
+    remembered(library, [FACT], NOW)
+    assert has_vectors(library)
+    assert library.store.model == default.model
+    assert "nonesuch" in library.embedding_problem
 
 
 def test_memories_stored_without_a_model_get_their_vectors_when_it_is_there(open_library: Open) -> None:

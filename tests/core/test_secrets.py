@@ -39,6 +39,33 @@ def test_what_only_looks_like_a_secret_is_left_alone() -> None:
         assert masked(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("aws_session_token=", ""),
+        ("machine api.example.org login bob password ", ""),
+        ("mysql -h db -u root -p", " prod < dump.sql"),
+        ('variable "db_password" {\n  type    = string\n  default = "', '"\n}'),
+        ("access_token$production$", ""),
+    ],
+)
+def test_a_secret_is_masked_where_a_reviewer_left_it(before: str, after: str) -> None:
+    github = next(sample.secret for sample in samples(1, 1) if sample.provider == "github")
+    secret = f"{github[-16:]}${'0a1b2c3d' * 4}" if before.endswith("$") else github.removeprefix("ghp_")
+    assert secret not in masked(before + secret + after).text
+
+
+def test_words_where_a_secret_could_stand_are_left_alone() -> None:
+    for text in (
+        "The login page password prompts come from the theme.",
+        "mysql -u root -prompt is no option.",
+        "mysql reads /etc/my.cnf; use -p to be asked.",
+        'variable "db_password" { default = "changeme" }',
+        "session_token = request.cookies.get('session')",
+    ):
+        assert masked(text).text == text
+
+
 def test_masking_what_is_masked_changes_nothing() -> None:
     for sample in samples(4, 4):
         once = masked(sample.text).text

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +44,17 @@ def test_it_looks_for_the_state_where_memhook_keeps_it(home: Path, monkeypatch: 
     assert Path(hook_client.state_directory()) == user_paths().state
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/cannot/be/written")
     assert Path(hook_client.state_directory()) == user_paths().state == Path(f"/tmp/memhook-{os.getuid()}")
+
+
+def test_without_a_home_in_the_environment_both_ask_the_system_for_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = SimpleNamespace(pw_dir=str(home / "entered"))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: entry)
+    for value in ("", None):
+        monkeypatch.delenv("HOME") if value is None else monkeypatch.setenv("HOME", value)
+        assert Path(hook_client.state_directory()) == user_paths().state == home / "entered/.local/state/memhook"
+        assert user_paths().store == home / "entered/.local/share/memhook/store"
 
 
 def test_the_answer_of_the_daemon_is_one_json_object_on_stdout(served: Served) -> None:

@@ -243,7 +243,8 @@ def test_credentials_come_from_the_environment_not_from_a_file(tmp_path: Path) -
     assert loaded.settings.stores["team"].options == {"allow_http": "true", "aws_access_key_id": "ada"}
     assert "MEMHOOK_STORES__TEAM__OPTIONS__AWS_SECRET_ACCESS_KEY" in loaded.problems[0]
     assert "s3cr3t" not in str(loaded.problems)
-    assert "no credentials" in load_settings(_written(user, '[store]\nuri = "s3://ada:s3cr3t@host/x"\n')).problems[0]
+    (problem,) = load_settings(_written(user, '[store]\nuri = "s3://ada:s3cr3t@host/x"\n')).problems
+    assert ("without credentials" in problem, "s3cr3t" in problem) == (True, False)
 
 
 def _written(path: Path, text: str) -> Path:

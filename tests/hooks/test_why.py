@@ -129,6 +129,45 @@ def test_what_may_not_surface_is_named_with_its_reason(assistant: Assistant) -> 
     assert given == {muted: "muted", old: "superseded", new: "", expired: "expired", irrelevant: "below relevance"}
 
 
+def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assistant: Assistant) -> None:
+    muted = assistant.remembers(FACT.replace("50", "10"))
+    assistant.calls("mute", references=[muted])
+    old = assistant.remembers(FACT.replace("50", "20"))
+    new = assistant.remembers(FACT.replace("50", "30"), supersedes=[old])
+    expired = assistant.remembers(FACT.replace("50", "40"), expires="2020-01-01T00:00:00+00:00")
+    assistant.remembers(f"{FACT} Ask Rhea.", sensitivity="confidential")
+    assistant.remembers(f"{FACT} Ask Ada.", sensitivity="restricted")
+    context = assistant.prompts(QUESTION)
+    report = assistant.calls("why")
+    assert reasons(report) == {muted: "muted", old: "superseded", new: "", expired: "expired"}
+    assert report["withheld"] == {"confidential": 1, "restricted": 1}
+    assert report["parts"] == [context]
+    shown = next(one for one in report["candidates"] if one["shown"])
+    assert report["relevance"]["best"] == shown["score"]
+    assert assistant.calls("why") == report
+
+
+def test_what_was_kept_back_is_recorded_in_a_quiet_moment_and_the_prompt_never(assistant: Assistant) -> None:
+    urn = assistant.remembers(FACT)
+    assistant.calls("mute", references=[urn])
+    assistant.prompts(f"{QUESTION} Xylophone.")
+    assistant.runner.keep_house()
+    ledger = user_paths().ledger
+    with sqlite3.connect(ledger) as connection:
+        assert connection.execute("SELECT memory, reason FROM considered").fetchall() == [
+            (urn.removeprefix("urn:memhook:"), "muted")
+        ]
+    assert not any(b"Xylophone" in file.read_bytes() for file in ledger.parent.glob("ledger*"))
+
+
+def test_a_secret_that_was_kept_back_and_forgotten_since_is_not_named(assistant: Assistant) -> None:
+    urn = assistant.remembers(FACT, sensitivity="confidential")
+    assistant.prompts(QUESTION)
+    assert assistant.calls("why")["withheld"] == {"confidential": 1}
+    assistant.calls("forget", references=[urn])
+    assert urn not in str(assistant.calls("why"))
+
+
 def test_what_does_not_fit_is_over_budget(assistant: Assistant, home: Path) -> None:
     urn = assistant.remembers(FACT)
     configure(home, "max_tokens = 20")

@@ -94,6 +94,18 @@ def test_an_old_file_that_was_cut_is_not_gone_back_behind_but_named(
     assert "memhook restore --from-damaged" in refused.value.hint
 
 
+def test_no_readable_memory_is_given_up_for_an_older_version(table: Path, store: MemoryStore, open_store: Open) -> None:
+    add(store, memory(100, "written after what will be cut"))
+    cut(max(table.glob("data/*.lance"), key=lambda path: path.stat().st_size))
+    before = sorted(path.name for path in table.glob("_versions/*.manifest"))
+    opened = open_store()
+    with pytest.raises(StoreError) as refused:
+        list(opened.everything())
+    assert "memhook restore --from-damaged" in refused.value.hint
+    assert sorted(path.name for path in table.glob("_versions/*.manifest")) == before
+    assert "written after what will be cut" in [row["content"] for row in salvaged(store._table).rows]
+
+
 def test_after_many_single_writes_the_store_is_about_as_large_as_if_written_at_once(
     store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
