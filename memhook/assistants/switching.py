@@ -18,6 +18,9 @@ NEW_FILE, PROGRAM = 0o644, 0o755
 BLANK = ("", "{}")
 NAME = b"memhook"
 
+Planned = dict[Path, bytes | None]
+"""Files as a plan leaves them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -53,11 +56,18 @@ def switching_on(assistant: Assistant, where: Where, records: Records) -> list[C
     return [change for change in changes if change.after != change.before]
 
 
-def switching_off(assistant: Assistant, where: Where, records: Records) -> list[Change]:
-    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries."""
+def switching_off(assistant: Assistant, where: Where, records: Records, planned: Planned) -> list[Change]:
+    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries.
+
+    `records` and `planned` are those of a plan: they become what this change leaves. A file may be of several owners,
+    as Claude Code's servers of all projects are in one, and each takes its entries out of what the last one left.
+    """
     owner = owner_of(assistant.name, where.project)
-    changes = (_removed(edit, owner, records) for edit in _all_edits(assistant, where, records))
-    return [change for change in changes if change.after != change.before]
+    found = (_removed(edit, owner, records, planned) for edit in _all_edits(assistant, where, records))
+    changes = [change for change in found if change.after != change.before]
+    planned |= {change.path: change.after for change in changes}
+    disown(records, owner, changes)
+    return changes
 
 
 def launcher_written(where: Where) -> list[Change]:
@@ -88,6 +98,13 @@ def switch_on(changes: Sequence[Change], owner: str, records: Records) -> None:
 def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
     for change in changes:
         write(change)
+    folders = disown(records, owner, changes)
+    records.save()
+    _remove_empty(folders)
+
+
+def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]:
+    """The record without that owner, once the files have changed so; the folders that nobody needs any more."""
     after = {str(change.path): change.after for change in changes}
     folders: list[str] = []
     for path, written in list(records.files.items()):
@@ -99,8 +116,7 @@ def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
             continue
         del records.files[path]
         folders += written.made_folders
-    records.save()
-    _remove_empty(folders)
+    return folders
 
 
 def write(change: Change) -> None:
@@ -145,8 +161,8 @@ def _added(edit: Edit, records: Records) -> Change:
     return Change(edit.path, before, after.encode(), original)
 
 
-def _removed(edit: Edit, owner: str, records: Records) -> Change:
-    before = _content(edit.path)
+def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Change:
+    before = planned[edit.path] if edit.path in planned else _content(edit.path)
     written = records.files.get(str(edit.path))
     if before is None or (written is None and NAME not in before):  # then it need not even be well-formed
         return Change(edit.path, before, before)

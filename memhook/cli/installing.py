@@ -18,6 +18,7 @@ from memhook.assistants.presence import has_plugin, is_found
 from memhook.assistants.records import Records, records_of
 from memhook.assistants.switching import (
     Change,
+    Planned,
     is_on,
     launcher_gone,
     launcher_written,
@@ -138,11 +139,12 @@ def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[St
         scopes = list(dict.fromkeys([None, *(scope_of(owner)[1] for owner in owners(records))]))
     steps: list[Step] = []
     failures: list[InvalidInput] = []
+    recorded, plan = owners(records), Records(records.folder, dict(records.files))
+    left: Planned = {}
     for scope in scopes:
         where = replace(where_of(place, project=False), project=scope)
         chosen = [assistant for assistant in KNOWN.values() if assistant.name in names]
-        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=records))
-        recorded = owners(records)
+        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=plan, planned=left))
         steps += [step for step in more if step.changes or step.owner in recorded]
         failures += failed
     return steps, failures

@@ -380,3 +380,20 @@ def test_without_the_copy_of_a_file_memhooks_entries_are_taken_out_of_it(cli: Cl
         copy.unlink()
     assert cli("uninstall", "--yes").code == 0
     assert settings.read_text(encoding="utf-8") == '{"theme": "dark"}'
+
+
+def test_off_everywhere_means_off_also_in_a_file_of_several_scopes(
+    cli: Cli, home: Path, files: dict[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(home)
+    cli("install", "claude", "--yes")
+    for name in ("one", "two"):
+        project = tmp_path / name
+        project.mkdir()
+        (project / "pyproject.toml").touch()
+        monkeypatch.chdir(project)
+        cli("install", "claude", "--project", "--yes")
+    servers = (home / ".claude.json").read_text(encoding="utf-8")
+    assert servers.count("launch") == 3
+    assert cli("uninstall", "--yes").code == 0
+    assert tree(home) == before
