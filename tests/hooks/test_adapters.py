@@ -169,3 +169,14 @@ def test_whoever_is_forced_on_a_usual_prompt_answers_in_that_ones_shape(name: st
     assert event is not None
     assert (event.client, event.prompt) == (name, QUESTION)
     assert ("additionalContext" in json.loads(adapter.output_of(event, ANSWER))) == (name == "copilot")
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood_as"),
+    [('"remember: it is so"', "remember: it is so"), ('"a" and "b"', '"a" and "b"'), ('"', '"'), ("plain", "plain")],
+)
+def test_a_prompt_that_opencode_put_in_quotes_is_read_without_them(typed: str, understood_as: str) -> None:
+    payload = {"hook_event_name": "UserPromptSubmit", "prompt": typed}
+    event = adapter_for(payload, {FORCED: "opencode"}).event_of(payload, "")
+    assert event is not None
+    assert event.prompt == understood_as
