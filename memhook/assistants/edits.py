@@ -14,19 +14,22 @@ SERVER = "memhook"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`add` and `remove` turn the text of the file into another; an empty text means that there is no file."""
+    """`add` and `remove` turn the text of the file into another; an empty text means that there is no file.
+
+    `remove` is also given what the file held before memhook: what stood there empty then stays.
+    """
 
     path: Path
     add: Callable[[str], str]
-    remove: Callable[[str], str]
+    remove: Callable[[str, str], str]
 
     def is_in(self, text: str) -> bool:
-        return self.remove(text) != text
+        return self.remove(text, "") != text
 
 
-def whole_file(path: Path, content: str) -> Edit:
-    """A file of memhook's own."""
-    return Edit(path, lambda _: content, lambda _: "")
+def whole_file(path: Path, content: str, is_ours: Callable[[str], bool]) -> Edit:
+    """A file of memhook's own. One of that name which does not run memhook is somebody else's."""
+    return Edit(path, lambda _: content, lambda text, _: "" if is_ours(text) else text)
 
 
 def joined(path: Path, *edits: Edit) -> Edit:
@@ -37,9 +40,9 @@ def joined(path: Path, *edits: Edit) -> Edit:
             text = edit.add(text)
         return text
 
-    def remove(text: str) -> str:
+    def remove(text: str, found: str) -> str:
         for edit in reversed(edits):
-            text = edit.remove(text)
+            text = edit.remove(text, found)
         return text
 
     return Edit(path, add, remove)
@@ -50,16 +53,16 @@ def hook_groups(path: Path, wanted: Mapping[str, Sequence[Mapping[str, Any]]], i
 
     def add(text: str) -> str:
         groups = {event: {"hooks": [dict(hook) for hook in hooks]} for event, hooks in wanted.items()}
-        if _ours(text, is_ours) == list(groups.items()):
+        if _ours(text, is_ours) == sorted(groups.items(), key=_event):
             return text
-        text = remove(text)
+        text = remove(text, text)
         for event, group in groups.items():
             text = json_file.with_item(text, ("hooks", event), group)
         return text
 
-    def remove(text: str) -> str:
-        while found := _first_of_ours(text, is_ours):
-            text = json_file.without(text, found)
+    def remove(text: str, found: str) -> str:
+        while ours := _first_of_ours(text, is_ours):
+            text = json_file.without(text, ours, found)
         return text
 
     return Edit(path, add, remove)
@@ -72,9 +75,9 @@ def json_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any], is_ou
         there = json_file.value_at(text, (*at, SERVER))
         return text if there == value or _is_other(there) else json_file.with_member(text, (*at, SERVER), dict(value))
 
-    def remove(text: str) -> str:
+    def remove(text: str, found: str) -> str:
         there = json_file.value_at(text, (*at, SERVER)) if text else None
-        return text if there is None or _is_other(there) else json_file.without(text, (*at, SERVER))
+        return text if there is None or _is_other(there) else json_file.without(text, (*at, SERVER), found)
 
     def _is_other(there: Any) -> bool:
         return there is not None and not is_ours(_command_of(there))
@@ -90,7 +93,7 @@ def toml_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any], is_ou
         is_settled = there is not None and (there == value or not is_ours(_command_of(there)))
         return text if is_settled else toml_file.with_table(text, (*at, SERVER), value)
 
-    def remove(text: str) -> str:
+    def remove(text: str, _: str) -> str:
         there = toml_file.table_at(text, (*at, SERVER))
         is_there = there is not None and is_ours(_command_of(there))
         return toml_file.without_table(text, (*at, SERVER)) if is_there else text
@@ -116,8 +119,14 @@ def _groups(text: str) -> list[tuple[str, int, Any]]:
 
 
 def _ours(text: str, is_ours: Callable[[str], bool]) -> list[tuple[str, Any]]:
+    """By event: in which order a file has its events says nothing."""
     found = _groups(text) if text else []
-    return [(event, group) for event, _, group in found if any(is_ours(_command_of(hook)) for hook in group["hooks"])]
+    ours = [(event, group) for event, _, group in found if any(is_ours(_command_of(hook)) for hook in group["hooks"])]
+    return sorted(ours, key=_event)
+
+
+def _event(one: tuple[str, Any]) -> str:
+    return one[0]
 
 
 def _first_of_ours(text: str, is_ours: Callable[[str], bool]) -> json_file.Path | None:

@@ -2,7 +2,7 @@
 
 with_member(text, path, value)  the object at `path[:-1]` has that member
 with_item(text, path, item)     the array at `path` ends with that item
-without(text, path)             the member or item is gone, and what only held it
+without(text, path, found)      the member or item is gone, and what only held it and was not `found` there
 
 A path is of keys and, in arrays, of numbers. What is added is looked for again before the text is returned. Libraries
 that keep comments were tried: jsoncgx 1.1 refuses trailing commas, which settings have, and repeats a comment;
@@ -22,48 +22,56 @@ Step = str | int
 Path = tuple[Step, ...]
 
 EMPTY = "{}\n"
+BLANK = "\ufeff \t\r\n"
 
 
 def plain(text: str) -> Any:
     """What the file says; an empty one says nothing yet."""
-    return _layout(text or EMPTY).plain
+    return _layout(_begun(text)).plain
 
 
 def value_at(text: str, path: Path) -> Any:
     """None when there is nothing at that path."""
-    node = _found(_layout(text or EMPTY), path)
+    node = _found(_layout(_begun(text)), path)
     return None if node is None else node.plain
 
 
 def with_member(text: str, path: Path, value: Any) -> str:
     *parents, key = path
-    text = _with_container(text or EMPTY, tuple(parents), {})
+    text = _with_container(_begun(text), tuple(parents), {})
     holder = _holder(text, tuple(parents), "{")
     member = holder.member(str(key))
     if member is not None:
-        text = _spliced(text, *member.value.span, _written(value, _indent_at(text, member.start), _unit(text)))
+        text = _spliced(text, *member.value.span, _written(value, _indent_at(text, member.start), text))
     else:
         text = _appended(text, holder, f"{json.dumps(key, ensure_ascii=False)}: ", value)
     return _checked(text, path, value)
 
 
 def with_item(text: str, path: Path, item: Any) -> str:
-    text = _with_container(text or EMPTY, path, [])
+    text = _with_container(_begun(text), path, [])
     holder = _holder(text, path, "[")
     return _checked(_appended(text, holder, "", item), (*path, len(holder.members)), item)
 
 
-def without(text: str, path: Path) -> str:
-    """The same text when nothing is there. A container that only held it goes too, unless it is the file's own."""
+def without(text: str, path: Path, found: str = "") -> str:
+    """The same text when nothing is there. A container that only held it goes too, unless it is another's.
+
+    That is so for the file's own, for one that was there in the text that was `found`, and for one with a comment.
+    """
     while path and _found(_layout(text), path) is not None:
         holder = _found(_layout(text), path[:-1])
         if holder is None:
             break
         text = _shortened(text, holder, path[-1])
-        if len(holder.members) > 1:
-            break
         path = path[:-1]
+        if len(holder.members) > 1 or value_at(found, path) is not None or _is_commented(text, holder):
+            break
     return text
+
+
+def _begun(text: str) -> str:
+    return text if text.strip(BLANK) else EMPTY
 
 
 def _layout(text: str) -> Node:
@@ -113,7 +121,7 @@ def _appended(text: str, holder: Node, name: str, value: Any) -> str:
     unit = _unit(text)
     if not holder.members:
         margin = _indent_at(text, start)
-        inner = f"{_newline(text)}{margin}{unit}{name}{_written(value, margin + unit, unit)}"
+        inner = f"{_newline(text)}{margin}{unit}{name}{_written(value, margin + unit, text)}"
         kept = text[start + 1 : end - 1].rstrip()  # a comment may be all there is
         return _spliced(text, start + 1, end - 1, f"{kept}{inner}{_newline(text)}{margin}")
     last = holder.members[-1]
@@ -122,7 +130,7 @@ def _appended(text: str, holder: Node, name: str, value: Any) -> str:
     margin = _indent_at(text, last.start)
     at = _end_of_line(text, last)
     ends_with_comma = "," if _comma_after(text, last) else ""  # then so shall the new one
-    text = _spliced(text, at, at, f"{_newline(text)}{margin}{name}{_written(value, margin, unit)}{ends_with_comma}")
+    text = _spliced(text, at, at, f"{_newline(text)}{margin}{name}{_written(value, margin, text)}{ends_with_comma}")
     return text if ends_with_comma else _spliced(text, last.end, last.end, ",")
 
 
@@ -143,6 +151,11 @@ def _emptied(text: str, start: int) -> str:
     """`{}` and not two brackets lines apart, unless there is a comment between them."""
     end = blank_after(text, start + 1)
     return text if text[start + 1 : end].strip() else _spliced(text, start + 1, end, "")
+
+
+def _is_commented(text: str, emptied: Node) -> bool:
+    start = emptied.span[0] + 1
+    return bool(text[start : blank_after(text, start)].strip())
 
 
 def _index(holder: Node, key: str) -> int:
@@ -166,9 +179,10 @@ def _comma_after(text: str, member: Member) -> int:
     return at + 1 if text[at : at + 1] == "," else 0
 
 
-def _written(value: Any, margin: str, unit: str) -> str:
-    lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
-    return f"\n{margin}".join(lines)
+def _written(value: Any, margin: str, file: str) -> str:
+    """Laid out as the file is."""
+    lines = json.dumps(value, indent=_unit(file), ensure_ascii=False).split("\n")
+    return f"{_newline(file)}{margin}".join(lines)
 
 
 def _unit(text: str) -> str:

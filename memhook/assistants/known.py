@@ -123,8 +123,8 @@ def _gemini(where: Where) -> tuple[Edit, ...]:
     }
     hooks = _groups(where, "gemini", extension / "hooks/hooks.json", ("SessionStart", "BeforeAgent"), milliseconds)
     return (
-        whole_file(extension / "gemini-extension.json", _json(manifest)),
-        whole_file(hooks.path, hooks.add("")),
+        whole_file(extension / "gemini-extension.json", _json(manifest), is_ours),
+        whole_file(hooks.path, hooks.add(""), is_ours),
     )
 
 
@@ -154,7 +154,7 @@ def _copilot(where: Where) -> tuple[Edit, ...]:
     server = {"type": "local", **_server(where, tools=["*"])}
     servers = folder / ("mcp.json" if where.project else "mcp-config.json")
     return (
-        whole_file(folder / "hooks/memhook.json", _json({"version": 1, "hooks": hooks})),
+        whole_file(folder / "hooks/memhook.json", _json({"version": 1, "hooks": hooks}), is_ours),
         json_server(servers, ("mcpServers",), server, is_ours),
     )
 
@@ -175,7 +175,7 @@ def _opencode(where: Where) -> tuple[Edit, ...]:
     named = next((settings / name for name in ("opencode.jsonc", "opencode.json") if (settings / name).exists()), None)
     server = {"type": "local", "command": [str(where.launcher), "mcp"], "enabled": True}
     return (
-        whole_file(folder / "plugin/memhook.js", shim),
+        whole_file(folder / "plugin/memhook.js", shim, is_ours),
         json_server(named or settings / "opencode.json", ("mcp",), server, is_ours),
     )
 

@@ -47,6 +47,10 @@ class Records:
             write_bytes(copy, content, 0o600)
         return copy.name
 
+    def has_kept(self, written: Written) -> bool:
+        """Whether it is known what was there before; a copy may have been deleted."""
+        return not written.backup or (self.folder / written.backup).is_file()
+
     def kept(self, written: Written) -> bytes | None:
         """What was there before memhook; None when there was no file."""
         if not written.backup:

@@ -16,6 +16,10 @@ from memhook.errors import InvalidInput
 
 NEW_FILE, PROGRAM = 0o644, 0o755
 BLANK = ("", "{}")
+NAME = b"memhook"
+
+Planned = dict[Path, bytes | None]
+"""Files as a plan leaves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,18 @@ def switching_on(assistant: Assistant, where: Where, records: Records) -> list[C
     return [change for change in changes if change.after != change.before]
 
 
-def switching_off(assistant: Assistant, where: Where, records: Records) -> list[Change]:
-    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries."""
+def switching_off(assistant: Assistant, where: Where, records: Records, planned: Planned) -> list[Change]:
+    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries.
+
+    `records` and `planned` are those of a plan: they become what this change leaves. A file may be of several owners,
+    as Claude Code's servers of all projects are in one, and each takes its entries out of what the last one left.
+    """
     owner = owner_of(assistant.name, where.project)
-    changes = (_removed(edit, owner, records) for edit in _all_edits(assistant, where, records))
-    return [change for change in changes if change.after != change.before]
+    found = (_removed(edit, owner, records, planned) for edit in _all_edits(assistant, where, records))
+    changes = [change for change in found if change.after != change.before]
+    planned |= {change.path: change.after for change in changes}
+    disown(records, owner, changes)
+    return changes
 
 
 def launcher_written(where: Where) -> list[Change]:
@@ -87,6 +98,13 @@ def switch_on(changes: Sequence[Change], owner: str, records: Records) -> None:
 def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
     for change in changes:
         write(change)
+    folders = disown(records, owner, changes)
+    records.save()
+    _remove_empty(folders)
+
+
+def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]:
+    """The record without that owner, once the files have changed so; the folders that nobody needs any more."""
     after = {str(change.path): change.after for change in changes}
     folders: list[str] = []
     for path, written in list(records.files.items()):
@@ -98,15 +116,18 @@ def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
             continue
         del records.files[path]
         folders += written.made_folders
-    records.save()
-    _remove_empty(folders)
+    return folders
 
 
 def write(change: Change) -> None:
-    if change.after is None:
-        change.path.unlink(missing_ok=True)
-    else:
-        write_bytes(change.path, change.after, change.mode)
+    try:
+        if change.after is None:
+            change.path.resolve().unlink(missing_ok=True)  # a link that led nowhere does so again
+        else:
+            write_bytes(change.path, change.after, change.mode)
+    except OSError as error:
+        hint = "See to its permissions and its folder's."
+        raise InvalidInput(f"{change.path} cannot be written ({error.strerror}).", hint) from error
 
 
 def owners(records: Records) -> list[str]:
@@ -117,8 +138,8 @@ def owners(records: Records) -> list[str]:
 def is_on(assistant: Assistant, where: Where) -> bool:
     """Whether its hooks are there, whoever put them there."""
     hooks = assistant.edits(where)[0]
-    content = _content(hooks.path)
     try:
+        content = _content(hooks.path)
         return content is not None and hooks.is_in(content.decode())
     except (InvalidInput, UnicodeDecodeError):
         return False
@@ -129,7 +150,7 @@ def _added(edit: Edit, records: Records) -> Change:
     with _told_of(edit.path):
         text = (before or b"").decode()
         after = edit.add(text)
-        rest = edit.remove(text)
+        rest = edit.remove(text, "")
     written = records.files.get(str(edit.path))
     if written is not None and before is not None and written.digest == digest_of(before):
         original = records.kept(written)
@@ -140,16 +161,17 @@ def _added(edit: Edit, records: Records) -> Change:
     return Change(edit.path, before, after.encode(), original)
 
 
-def _removed(edit: Edit, owner: str, records: Records) -> Change:
-    before = _content(edit.path)
+def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Change:
+    before = planned[edit.path] if edit.path in planned else _content(edit.path)
     written = records.files.get(str(edit.path))
-    if before is None:
-        return Change(edit.path, None, None)
+    if before is None or (written is None and NAME not in before):  # then it need not even be well-formed
+        return Change(edit.path, before, before)
     is_alone = written is not None and written.owners == (owner,)
-    if written is not None and is_alone and written.digest == digest_of(before):
+    if written is not None and is_alone and written.digest == digest_of(before) and records.has_kept(written):
         return Change(edit.path, before, records.kept(written))
+    found = records.kept(written) if written is not None and records.has_kept(written) else None
     with _told_of(edit.path):
-        rest = edit.remove(before.decode())
+        rest = edit.remove(before.decode(), (found or b"").decode())
     is_ours = written is not None and is_alone and not written.backup
     gone = (is_ours and rest.strip() in BLANK) or (not rest and bool(before))
     return Change(edit.path, before, None if gone else rest.encode())
@@ -163,7 +185,7 @@ def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator
     for path, written in records.files.items():
         if owner_of(assistant.name, where.project) in written.owners and path not in named:
             alike = next((edit for edit in edits if edit.path.name == Path(path).name), None)
-            yield Edit(Path(path), str, alike.remove if alike else str)
+            yield Edit(Path(path), str, alike.remove if alike else lambda text, _: text)
 
 
 @contextmanager
@@ -182,6 +204,8 @@ def _content(path: Path) -> bytes | None:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", "See to its permissions.") from error
 
 
 def _lines(content: bytes | None) -> list[str]:

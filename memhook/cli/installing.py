@@ -18,6 +18,7 @@ from memhook.assistants.presence import has_plugin, is_found
 from memhook.assistants.records import Records, records_of
 from memhook.assistants.switching import (
     Change,
+    Planned,
     is_on,
     launcher_gone,
     launcher_written,
@@ -80,12 +81,11 @@ def install(args: Namespace, place: Place) -> int:
     private_directory(place.paths.data)
     for change in launcher:
         write(change)
-    for step in changing:
-        switch_on(step.changes, step.owner, records)
-        say(f"{step.title}: memhook is on.")
+    changed, more_failures = _carried_out(changing, "on", partial(_switched_on, records=records))
+    failures += more_failures
     with suppress(OSError):
         (place.paths.state / "interpreter.gone").rmdir()  # what was told is mended
-    _tell_notes(changing, where, records)
+    _tell_notes(changed, where, records)
     if sys.stdin.isatty() and not args.yes:  # that yes was to what was shown, not to what would be read
         offer_assistants(place)
     return _exit_code(failures)
@@ -102,11 +102,9 @@ def uninstall(args: Namespace, place: Place) -> int:
     if changing or launcher:
         if not _is_agreed(args, changing, launcher, "Switch memhook off there?"):
             return 0 if args.dry_run else REFUSED
-        for step in steps:
-            switch_off(step.changes, step.owner, records)
-        for step in changing:
-            say(f"{step.title}: memhook is off.")
-        for change in launcher:
+        _, more_failures = _carried_out(steps, "off", partial(_switched_off, records=records))
+        failures += more_failures
+        for change in launcher if not failures else ():
             write(change)
     else:
         say("memhook is switched on nowhere by `memhook install`.")
@@ -141,11 +139,12 @@ def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[St
         scopes = list(dict.fromkeys([None, *(scope_of(owner)[1] for owner in owners(records))]))
     steps: list[Step] = []
     failures: list[InvalidInput] = []
+    recorded, plan = owners(records), Records(records.folder, dict(records.files))
+    left: Planned = {}
     for scope in scopes:
         where = replace(where_of(place, project=False), project=scope)
         chosen = [assistant for assistant in KNOWN.values() if assistant.name in names]
-        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=records))
-        recorded = owners(records)
+        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=plan, planned=left))
         steps += [step for step in more if step.changes or step.owner in recorded]
         failures += failed
     return steps, failures
@@ -161,6 +160,32 @@ def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tup
             warn(f"memhook: {assistant.title} is left as it is. {error.message}", error.hint)
             failures.append(error)
     return steps, failures
+
+
+def _carried_out(
+    steps: Sequence[Step], state: str, carry_out: Callable[[Step], None]
+) -> tuple[list[Step], list[InvalidInput]]:
+    """One whose files cannot be written is told; the others go on."""
+    done, failures = [], []
+    for step in steps:
+        try:
+            carry_out(step)
+        except InvalidInput as error:
+            warn(f"memhook: {step.title} is not switched {state}. {error.message}", error.hint)
+            failures.append(error)
+            continue
+        done.append(step)
+        if step.changes:
+            say(f"{step.title}: memhook is {state}.")
+    return done, failures
+
+
+def _switched_on(step: Step, records: Records) -> None:
+    switch_on(step.changes, step.owner, records)
+
+
+def _switched_off(step: Step, records: Records) -> None:
+    switch_off(step.changes, step.owner, records)
 
 
 def _is_agreed(args: Namespace, steps: Sequence[Step], launcher: Sequence[Change], question: str) -> bool:

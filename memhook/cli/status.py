@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from argparse import Namespace
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,6 +19,7 @@ from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 
 OTHER_PROJECTS = 5
+COLUMNS = 80
 
 NEXT_STEPS = (
     'memhook remember "what is worth keeping"   store a memory',
@@ -57,7 +59,7 @@ def status(args: Namespace, place: Place) -> int:
         f"memories  {report['memories']}",
         *_by_project(report),
         *_quarantined(report),
-        f"on in     {_on_in(report)}",
+        *_on_in(report),
         f"hooks     {_hooks(place)}",
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
@@ -127,10 +129,11 @@ def _assistants(place: Place) -> list[dict[str, Any]]:
     ]
 
 
-def _on_in(report: Mapping[str, Any]) -> str:
+def _on_in(report: Mapping[str, Any]) -> list[str]:
     """The assistants in which memhook is on, and by what."""
     on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
-    return ", ".join(on) or "no assistant yet: memhook install"
+    told = ", ".join(on) or "no assistant yet: memhook install"
+    return textwrap.wrap(told, COLUMNS, initial_indent="on in     ", subsequent_indent=" " * 10)
 
 
 def _last_run(report: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from memhook.context.joined import Searchable
 from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
 from memhook.core import ranking
+from memhook.core.gist import gist
 from memhook.core.memory import Memory
 from memhook.core.relevance import worth_showing
 from memhook.core.terms import terms
@@ -54,7 +55,7 @@ def for_prompt(
     library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
 ) -> Recalled:
     """What bears on the prompt among this project's and the global memories."""
-    found = _ranking(library, prompt, surfacing(project, settings, now), stages)
+    found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
     once = found.once(worth)
     with stages.timed("fetch"):
@@ -71,7 +72,7 @@ def kept_back(
     library: Searchable, prompt: str, project: str, settings: Settings, now: datetime
 ) -> list[tuple[Ranked, str]]:
     """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
-    found = _ranking(library, prompt, in_reach(project), Stages())
+    found = _prompt_ranking(library, prompt, in_reach(project), Stages())
     worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
     everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
     reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in everything)
@@ -191,6 +192,17 @@ class _Ranking:
             for one in self.scores
             if one.id in ids
         )
+
+
+def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
+    """For all of the prompt, or for what its author says beside what was pasted, whichever is answered better."""
+    whole = _ranking(library, prompt, allowed, stages)
+    said = gist(_excerpt(prompt))
+    return max(whole, _ranking(library, said, allowed, stages), key=_best) if said else whole
+
+
+def _best(found: _Ranking) -> float:
+    return found.scores[0].score if found.scores else 0.0
 
 
 def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:

@@ -47,28 +47,40 @@ _ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tm
 _CHOICE = re.compile(r"\d{1,2}|[a-zA-Z]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
-# A prompt is small talk when all its words are from these lists and at least one from the first.
+_LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
+
+# A prompt is small talk when all its words are from these lists: then no word in it could find anything.
 _ANSWERS = """
     yes yeah yep yup y yea ya aye no nope nah n ok okay okey k kk sure fine good great perfect nice cool awesome
     excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
     confirmed confirm lgtm sgtm thanks thank thx ty cheers welcome hi hello hey bye continue proceed go next done ready
     stop wait cancel abort nevermind retry again resume more both neither all none either whatever absolutely
-    definitely indeed understood noted alright carry keep do try skip works mind yay wow hmm hm uh um ah oh
-    sí si claro vale gracias sigue continúa adelante oui non merci continuez continue ja nein danke weiter bitte genau
-    passt sim não obrigado obrigada continua sì grazie avanti bene tak nie dzięki evet hayır teşekkürler devam tamam
-    да нет спасибо продолжай продолжить хорошо давай ок
-    是 是的 好 好的 对 不 不是 不用 行 可以 继续 谢谢 没问题 はい いいえ 続けて 続き お願いします ありがとう 了解
-    네 예 아니요 계속 계속해 좋아 감사합니다 고마워
+    definitely indeed understood noted alright carry keep do try skip works worked mind yay wow hmm hm uh um ah oh huh
+    maybe perhaps later soon really seriously why how what idk dunno undo revert decide ship sense morning evening
+    sí si claro vale gracias sigue continúa continua adelante perfecto bueno listo dale entendido hola
+    oui non merci continuez continue d'accord parfait bonjour ja nein danke weiter bitte genau passt klar gut perfekt
+    hallo sim não obrigado obrigada continua continuar pode perfeito certo ok isso sì grazie avanti bene perfetto
+    certo ciao tak nie dzięki dziękuję dalej dobrze evet hayır teşekkürler devam tamam nee graag bedankt prima goed
+    doorgaan tack fortsätt bra jo takk fortsett fortsæt nej nei kyllä jatka kiitos hyvä ano děkuji pokračuj dobře igen
+    nem köszönöm folytasd da nu mulțumesc continuă ναι όχι ευχαριστώ συνέχισε так ні дякую продовжуй
+    да нет спасибо продолжай продолжить хорошо давай ок понятно
+    是 是的 好 好的 对 不 不是 不用 行 可以 继续 谢谢 没问题 好吧 明白了 はい いいえ 続けて 続き お願いします ありがとう
+    ありがとうございます 了解 了解です 大丈夫 네 예 아니요 계속 계속해 계속해줘 좋아 감사합니다 고마워
+    hej نعم لا شكرا استمر כן לא תודה vâng không cảm ơn ya tidak terima kasih lanjutkan
 """
 _FILLERS = """
     a an and as at back be but by for from i i'd i'll i'm in is it it's its just let let's lets like looks look me my
     now of on one ones option please pls so sounds sound that that's the then there these they this those to too up
     very way we well work you your ahead away first second third last start did it'll think want much
-    lot far got don't not dont never worries problem going
-    d'accord vas y para por pour le la les und mach das es los el lo muy bien va s'il te plaît vous
+    lot far got don't not dont never worries problem going with are was were sure know them time other same best makes
+    make job forget here or if stp svp ça marche
+    vas y para por pour le la les und mach das es los el lo muy bien va s'il te plaît vous ga door tiếp tục
 """
-_ANSWER_WORDS = frozenset(_ANSWERS.split())
-_SMALL_WORDS = _ANSWER_WORDS | frozenset(_FILLERS.split())
+_CONTINUATIONS = "continue proceed go resume carry keep next"
+_PLACES = "from where left off step steps plan task tasks part point item phase stopped were"
+_ON = frozenset(_CONTINUATIONS.split())
+_WHERE_TO_GO_ON = frozenset(_PLACES.split())
+_SMALL_WORDS = frozenset(_ANSWERS.split()) | frozenset(_FILLERS.split())
 
 
 def is_small_talk(prompt: str) -> bool:
@@ -76,18 +88,15 @@ def is_small_talk(prompt: str) -> bool:
     text = prompt.strip()
     if _COMMAND.match(text):
         return not _ROOT_DIRECTORY.match(text)
-    if len(text) > MAX_SMALL_TALK_CHARS:
+    if len(text) > MAX_SMALL_TALK_CHARS or _LANGUAGE.search(text):
         return False
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
     return not words or _is_acknowledgement(words)
 
 
 def _is_acknowledgement(words: Sequence[str]) -> bool:
-    return (
-        len(words) <= MAX_SMALL_TALK_WORDS
-        and any(word in _ANSWER_WORDS or _CHOICE.fullmatch(word) for word in words)
-        and all(word in _SMALL_WORDS or _CHOICE.fullmatch(word) for word in words)
-    )
+    small = _SMALL_WORDS | _WHERE_TO_GO_ON if _ON.intersection(words) else _SMALL_WORDS
+    return len(words) <= MAX_SMALL_TALK_WORDS and all(word in small or _CHOICE.fullmatch(word) for word in words)
 
 
 def worth_showing(ranked: Sequence[Scored], level: Level | str = Level.BALANCED) -> list[Scored]:

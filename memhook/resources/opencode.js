@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 
 const LAUNCH = "@LAUNCH@"
 const SECONDS = 10
+const NOTHING = { context: "", notice: "" }
 
 function asked(payload) {
   return new Promise((resolve) => {
@@ -12,13 +13,14 @@ function asked(payload) {
       stdio: ["pipe", "pipe", "ignore"],
     })
     const timer = setTimeout(() => child.kill(), SECONDS * 1000)
-    child.on("error", () => resolve(""))
+    child.on("error", () => resolve(NOTHING))
     child.on("close", () => {
       clearTimeout(timer)
       try {
-        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")).hookSpecificOutput?.additionalContext ?? "")
+        const { hookSpecificOutput, systemMessage } = JSON.parse(Buffer.concat(chunks).toString("utf8"))
+        resolve({ context: hookSpecificOutput?.additionalContext ?? "", notice: systemMessage ?? "" })
       } catch {
-        resolve("") // nothing to say
+        resolve(NOTHING) // nothing to say
       }
     })
     child.stdout.on("data", (chunk) => chunks.push(chunk))
@@ -39,6 +41,11 @@ export const Memhook = async ({ client, directory }) => {
     return (data ?? []).some(({ info }) => info.role === "assistant") ? "" : "startup"
   }
 
+  // For the user, not for the model; where there is no screen to show it on, nobody waits for it.
+  function tell(notice) {
+    if (notice) client.tui?.showToast({ body: { message: notice, variant: "info" } })?.catch(() => {})
+  }
+
   return {
     event: async ({ event }) => {
       if (event.type === "session.compacted") compacted.add(event.properties.sessionID)
@@ -49,12 +56,13 @@ export const Memhook = async ({ client, directory }) => {
         const common = { session_id: session, cwd: directory, prompt_id: output.message.id }
         const began = await source(session)
         const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-        const texts = [
-          began && (await asked({ ...common, hook_event_name: "SessionStart", source: began })),
+        const answers = [
+          began ? await asked({ ...common, hook_event_name: "SessionStart", source: began }) : NOTHING,
           await asked({ ...common, hook_event_name: "UserPromptSubmit", prompt: prompt.join("\n") }),
         ]
+        answers.forEach(({ notice }) => tell(notice))
         const last = output.parts.at(-1)?.id ?? "prt_"
-        texts.filter(Boolean).forEach((text, number) =>
+        answers.map(({ context }) => context).filter(Boolean).forEach((text, number) =>
           output.parts.push({
             id: `${last}memhook${number}`,
             sessionID: session,

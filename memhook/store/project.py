@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from memhook.core.memory import shortened
 
@@ -142,6 +142,20 @@ def remote_identity(url: str) -> str:
     return f"{host}/{path}"
 
 
+def local_identity(url: str) -> str:
+    """The absolute path that a remote on this machine has; empty for any other.
+
+    The path is not looked at: a repository names it. So clones of one bare repository are one project, and a clone is
+    one with the repository without a remote that it was made from.
+    """
+    path = unquote(urlsplit(url).path) if url.startswith("file:///") else url.strip()
+    if not path.startswith("/"):
+        return ""
+    named = Path("/", os.path.normpath(path).lstrip("/"))
+    top = named.parent if named.name == ".git" else named
+    return "" if top in _too_wide() else _path_id(top)
+
+
 def _host_and_path(url: str) -> tuple[str, str]:
     if "://" in url:
         return _url_host_and_path(url)
@@ -239,7 +253,7 @@ def _git_project(candidates: Sequence[Path]) -> Project | None:
         return None
     config = _config_of(repository.common_dir)
     if identity := config.identity:
-        return Project(identity, repository.top, identity.rpartition("/")[2])
+        return Project(identity, repository.top, identity.rpartition("/")[2].removesuffix(".git"))
     main = _main_worktree(repository.common_dir, config)
     if main in _too_wide():  # a worktree of the repository some keep their home directory in
         return None
@@ -346,10 +360,11 @@ def _config_in(file: _FileState) -> _Config:
 
 
 def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
-    """Of origin, or else of the first remote by name, that is not a path on this machine."""
+    """Of origin, or else of the first remote by name; one beyond this machine comes before a path on it."""
     remotes = [(key[len("remote.") : -len(".url")], url) for key, url in entries if key.startswith("remote.")]
     remotes.sort(key=lambda remote: (remote[0] != "origin", remote[0]))
-    return _readable(next((identity for _, url in remotes if (identity := remote_identity(url))), ""))
+    named = (identity for known in (remote_identity, local_identity) for _, url in remotes if (identity := known(url)))
+    return _readable(next(named, ""))
 
 
 def _entries_by_git(config: Path) -> tuple[tuple[str, str], ...] | None:

@@ -97,3 +97,24 @@ def test_what_is_not_json_is_refused(text: str) -> None:
 def test_a_value_of_another_kind_in_the_way_is_not_overwritten() -> None:
     with pytest.raises(InvalidInput, match="hooks"):
         json_file.with_item('{"hooks": "none"}', ("hooks", "Stop"), 1)
+
+
+def test_what_is_added_to_a_file_with_windows_line_ends_has_them_too() -> None:
+    before = '{\r\n  "a": {\r\n    "b": 1\r\n  }\r\n}\r\n'
+    after = json_file.with_item(json_file.with_member(before, ("c", "d"), ENTRY), ("e",), ENTRY)
+    assert after.count("\n") == after.count("\r\n")
+
+
+@pytest.mark.parametrize("blank", ["", "\n\n", " \t\r\n", "\ufeff"])
+def test_a_blank_file_is_an_empty_one(blank: str) -> None:
+    assert json_file.plain(blank) == {}
+    assert json.loads(json_file.with_member(blank, ("a",), 1)) == {"a": 1}
+
+
+def test_a_container_stays_where_it_was_found_or_holds_a_comment() -> None:
+    found = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n'
+    after = json_file.with_item(found, ("hooks", "Stop"), ENTRY)
+    assert json_file.plain(json_file.without(after, ("hooks", "Stop", 0), found)) == {"hooks": {"Stop": []}}
+    commented = '{\n  "mcp": {\n    // none yet\n  }\n}\n'
+    after = json_file.with_member(commented, ("mcp", "memhook"), ENTRY)
+    assert json_file.without(after, ("mcp", "memhook")) == commented

@@ -21,7 +21,10 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="node is needed to run Java
 OPENCODE = """
 import { Memhook } from "./memhook.mjs"
 const history = JSON.parse(process.argv[2])
-const client = { session: { messages: async () => ({ data: history.map((role) => ({ info: { role } })) }) } }
+const client = {
+  session: { messages: async () => ({ data: history.map((role) => ({ info: { role } })) }) },
+  tui: { showToast: async ({ body }) => console.error(body.message) },
+}
 const hooks = await Memhook({ client, directory: "/work" })
 for (const step of process.argv.slice(3)) {
   if (step.startsWith("session.")) {
@@ -37,18 +40,23 @@ ECHO = """
 import json, sys
 event = json.load(sys.stdin)
 said = [sys.argv[1:], event]
-if event.get("prompt") != "nothing":
+if event.get("prompt") == "a note":
+    print(json.dumps({"systemMessage": "remembered"}))
+elif event.get("prompt") != "nothing":
     print(json.dumps({"hookSpecificOutput": {"additionalContext": json.dumps(said)}}))
 """
 
 
 def parts(folder: Path, launcher: Path, *steps: str, history: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
+    return [json.loads(line) for line in ran(folder, launcher, *steps, history=history).stdout.splitlines()]
+
+
+def ran(folder: Path, launcher: Path, *steps: str, history: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     shim = KNOWN["opencode"].edits(Where(folder, {}, launcher))[0]
     (folder / "memhook.mjs").write_text(shim.add(""), encoding="utf-8")
     (folder / "opencode.mjs").write_text(OPENCODE, encoding="utf-8")
     command = [str(NODE), str(folder / "opencode.mjs"), json.dumps(history), *steps]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
 
 
 @pytest.fixture
@@ -89,6 +97,12 @@ def test_after_a_compaction_it_starts_anew(tmp_path: Path, launcher: Path) -> No
 def test_nothing_to_say_adds_nothing(tmp_path: Path, launcher: Path) -> None:
     (only,) = parts(tmp_path, launcher, "nothing", history=("assistant",))
     assert len(only) == 1
+
+
+def test_what_is_for_the_user_is_shown_to_the_user_and_not_to_the_model(tmp_path: Path, launcher: Path) -> None:
+    done = ran(tmp_path, launcher, "a note", history=("assistant",))
+    assert done.stderr == "remembered\n"
+    assert len(json.loads(done.stdout)) == 1
 
 
 @pytest.mark.parametrize("text", ["exit 1", "echo no json", "exec 0<&-; exit 0"])

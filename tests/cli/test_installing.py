@@ -301,3 +301,99 @@ def test_a_plugin_is_known_by_what_the_assistant_writes_when_it_installs_one(
     assert f"{KNOWN[name].title}: memhook is on as a plugin" in result.out
     (home / file).write_text(content.replace("true", "false"), encoding="utf-8")
     assert ("as a plugin" in cli("install", name, "--dry-run").out) == (name == "qwen")
+
+
+def test_switching_on_twice_changes_nothing_in_whatever_order_the_events_stand(cli: Cli, home: Path) -> None:
+    settings = home / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"UserPromptSubmit": [], "SessionStart": []}}', encoding="utf-8")
+    cli("install", "claude", "--yes")
+    once = settings.read_bytes()
+    assert "on already" in cli("install", "claude", "--yes").out
+    assert settings.read_bytes() == once
+
+
+def test_switching_off_leaves_what_stood_empty_before(cli: Cli, home: Path) -> None:
+    settings = home / ".qwen/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"SessionStart": []}, "mcpServers": {}}', encoding="utf-8")
+    cli("install", "qwen", "--yes")
+    changed = settings.read_text(encoding="utf-8").replace("{", '{"theme": "dark", ', 1)
+    settings.write_text(changed, encoding="utf-8")
+    cli("uninstall", "--yes")
+    assert settings.read_text(encoding="utf-8") == '{"theme": "dark", "hooks": {"SessionStart": []}, "mcpServers": {}}'
+
+
+def test_a_link_that_leads_nowhere_does_so_again_afterwards(cli: Cli, home: Path) -> None:
+    link, target = home / ".claude/settings.json", home / "dotfiles/claude.json"
+    link.parent.mkdir()
+    target.parent.mkdir()
+    link.symlink_to(target)
+    cli("install", "claude", "--yes")
+    assert "memhook" in target.read_text(encoding="utf-8")
+    cli("uninstall", "--yes")
+    assert link.is_symlink()
+    assert not target.exists()
+
+
+def test_a_file_of_the_users_under_memhooks_name_comes_back(cli: Cli, home: Path) -> None:
+    mine = home / ".copilot/hooks/memhook.json"
+    mine.parent.mkdir(parents=True)
+    mine.write_text('{"version": 1, "hooks": {}}', encoding="utf-8")
+    cli("install", "copilot", "--yes")
+    assert "launch" in mine.read_text(encoding="utf-8")
+    cli("uninstall", "--yes")
+    assert mine.read_text(encoding="utf-8") == '{"version": 1, "hooks": {}}'
+
+
+def test_a_broken_file_that_memhook_is_not_in_does_not_hinder_switching_off(cli: Cli, home: Path) -> None:
+    cli("install", "qwen", "--yes")
+    broken = home / ".claude/settings.json"
+    broken.parent.mkdir()
+    broken.write_text("{ broken", encoding="utf-8")
+    assert cli("uninstall", "--yes").code == 0
+    assert not (user_paths().data / "launch").exists()
+
+
+def test_one_that_cannot_be_read_is_told_and_the_others_go_on(cli: Cli, home: Path) -> None:
+    (home / ".claude/settings.json").mkdir(parents=True)
+    result = cli("install", "claude", "qwen", "--yes")
+    assert result.code == 1
+    assert "settings.json cannot be read" in result.err
+    assert "Qwen Code: memhook is on." in result.out
+
+
+def test_one_that_cannot_be_written_is_told_and_the_others_go_on(cli: Cli, home: Path) -> None:
+    (home / ".codex").write_text("a file in the folder's place", encoding="utf-8")
+    result = cli("install", "codex", "qwen", "--yes")
+    assert result.code == 1
+    assert "hooks.json cannot be written" in result.err
+    assert "Qwen Code: memhook is on." in result.out
+
+
+def test_without_the_copy_of_a_file_memhooks_entries_are_taken_out_of_it(cli: Cli, home: Path) -> None:
+    settings = home / ".qwen/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"theme": "dark"}', encoding="utf-8")
+    cli("install", "qwen", "--yes")
+    for copy in (user_paths().data / "switched-on").glob("*-settings.json"):
+        copy.unlink()
+    assert cli("uninstall", "--yes").code == 0
+    assert settings.read_text(encoding="utf-8") == '{"theme": "dark"}'
+
+
+def test_off_everywhere_means_off_also_in_a_file_of_several_scopes(
+    cli: Cli, home: Path, files: dict[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(home)
+    cli("install", "claude", "--yes")
+    for name in ("one", "two"):
+        project = tmp_path / name
+        project.mkdir()
+        (project / "pyproject.toml").touch()
+        monkeypatch.chdir(project)
+        cli("install", "claude", "--project", "--yes")
+    servers = (home / ".claude.json").read_text(encoding="utf-8")
+    assert servers.count("launch") == 3
+    assert cli("uninstall", "--yes").code == 0
+    assert tree(home) == before

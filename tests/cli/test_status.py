@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memhook import __version__
+from memhook.assistants.known import KNOWN
 from memhook.cli import daemon as daemon_command
 from memhook.cli import doctor
 from memhook.daemon import hook_client
@@ -112,6 +113,21 @@ def test_status_is_one_screen(engine: Engine, cli: Cli, running: dict[str, Any])
     shown = cli("status", "--json").json
     assert shown["daemon"] == {"running": True, **DAEMON}
     assert shown["memories"] == 60
+
+
+def test_status_fits_eighty_columns_with_every_assistant_on(
+    engine: Engine, cli: Cli, running: dict[str, Any], in_a_project: Path
+) -> None:
+    engine.answers["status"] = STATUS
+    cli("install", *KNOWN, "--yes")
+    cli("install", *KNOWN, "--yes", "--project")
+    lines = cli("status").out.splitlines()
+    on = next(at for at, line in enumerate(lines) if line.startswith("on in"))
+    hooks = next(at for at, line in enumerate(lines) if line.startswith("hooks"))
+    told = lines[on:hooks]
+    assert len(told) > 1
+    assert max(map(len, told)) <= 80
+    assert len(lines) <= 24
 
 
 def test_status_says_why_there_is_no_search_by_meaning(engine: Engine, cli: Cli, running: dict[str, Any]) -> None:

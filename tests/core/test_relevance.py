@@ -206,7 +206,12 @@ def test_a_more_eager_level_never_shows_less(logits):
         "yes", "continue", "1", "ok do it", "go ahead", "thanks!", "lgtm", "y", "2.", "sounds good, proceed", "",
         "  \n", "👍", "...", "option 2", "Yes, please!", "do both", "no, wait", "looks good to me", "keep going",
         "never mind", "try again", "perfect, thank you so much", "that works", "A", "A and B", "好的", "继续", "はい",
-        "oui vas-y", "да, продолжай", "ja, bitte", "sí, gracias", "네",
+        "oui vas-y", "да, продолжай", "ja, bitte", "sí, gracias", "네", "got it", "makes sense", "thanks, that worked",
+        "the second one", "all of them", "whatever you think is best", "up to you", "one more time", "undo that",
+        "why?", "are you sure?", "not now", "maybe later", "i don't know", "what did you do?", "ship it", "good job",
+        "ok now continue with the next step", "continue from where you left off", "please proceed with the plan",
+        "sounds good, let's go with that", "no, the other one", "pode continuar", "ja graag", "tack", "dziękuję",
+        "d'accord", "hej, ok",
     ],
 )  # fmt: skip
 def test_acknowledgements_and_continuations_are_small_talk(prompt):
@@ -218,6 +223,7 @@ def test_acknowledgements_and_continuations_are_small_talk(prompt):
     [
         "deploy", "fix auth", "why redis?", "go test", "tests", "commit", "vim", "k8s?", "C++", "yes but use postgres",
         "continue the migration", "not working", "can you do that with go", "ok, now the login page", "部署到生产环境",
+        "do it in C", "the plan", "where is it left off", "next release",
     ],
 )  # fmt: skip
 def test_a_short_prompt_about_something_is_not_small_talk(prompt):

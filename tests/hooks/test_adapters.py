@@ -159,3 +159,24 @@ def test_a_hook_that_is_there_twice_speaks_once(assistant: Assistant, name: str)
         answers = [assistant.answer({**event, "session_id": event["hook_event_name"]}, read=False) for _ in range(2)]
         assert FACT in str(answers[0])
         assert answers[1] == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whoever_is_forced_on_a_usual_prompt_answers_in_that_ones_shape(name: str) -> None:
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": QUESTION}
+    adapter = adapter_for(payload, {FORCED: name})
+    event = adapter.event_of(payload, "")
+    assert event is not None
+    assert (event.client, event.prompt) == (name, QUESTION)
+    assert ("additionalContext" in json.loads(adapter.output_of(event, ANSWER))) == (name == "copilot")
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood_as"),
+    [('"remember: it is so"', "remember: it is so"), ('"a" and "b"', '"a" and "b"'), ('"', '"'), ("plain", "plain")],
+)
+def test_a_prompt_that_opencode_put_in_quotes_is_read_without_them(typed: str, understood_as: str) -> None:
+    payload = {"hook_event_name": "UserPromptSubmit", "prompt": typed}
+    event = adapter_for(payload, {FORCED: "opencode"}).event_of(payload, "")
+    assert event is not None
+    assert event.prompt == understood_as

@@ -151,10 +151,30 @@ def test_clones_of_the_same_remote_are_one_project(tmp_path: Path) -> None:
     assert project_of(one).id == project_of(two).id == IDENTITY
 
 
-def test_a_clone_of_a_local_directory_is_a_project_of_its_own(tmp_path: Path) -> None:
+def test_a_clone_of_a_local_directory_is_the_same_project(tmp_path: Path) -> None:
     original = repository(tmp_path / "original")
     git(tmp_path, "clone", "-q", str(original), "clone")
-    assert project_of(tmp_path / "clone").id == str(tmp_path / "clone")
+    assert project_of(tmp_path / "clone") == Project(str(original), tmp_path / "clone", "original")
+
+
+@pytest.mark.parametrize(
+    "url", ["/srv/git/shop.git", "/srv/git/shop.git/", "file:///srv/git/shop.git", "/srv//git/./shop.git"]
+)
+def test_a_remote_on_this_machine_is_its_path_however_it_is_spelled(tmp_path: Path, url: str) -> None:
+    shop = repository(tmp_path / "clone", url)
+    assert project_of(shop) == Project("/srv/git/shop.git", shop, "shop")
+
+
+@pytest.mark.parametrize("url", ["../shop.git", "shop", "~/shop", "file://server/shop.git", "/", "/tmp", "/tmp/.git"])
+def test_a_path_that_says_nothing_is_no_identity(tmp_path: Path, url: str) -> None:
+    shop = repository(tmp_path / "clone", url)
+    assert project_of(shop).id == str(shop)
+
+
+def test_a_remote_beyond_this_machine_comes_before_one_on_it(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "clone", "/srv/git/shop.git")
+    git(shop, "remote", "add", "upstream", REMOTE)
+    assert project_of(shop).id == IDENTITY
 
 
 @pytest.mark.parametrize("remote", ["", REMOTE])
@@ -233,7 +253,7 @@ def test_a_submodule_is_its_own_project(tmp_path: Path) -> None:
     vendored = shop / "vendor" / "library"
     git(vendored, "worktree", "add", "-q", str(tmp_path / "linked"))
     own_path = {project_of(place).id for place in (vendored, tmp_path / "linked", shop / ".git/modules/vendor/library")}
-    assert own_path == {str(vendored)}
+    assert own_path == {str(library)}
     git(vendored, "remote", "set-url", "origin", "https://example.com/team/library.git")
     assert project_of(vendored) == Project("example.com/team/library", vendored, "library")
     assert project_of(shop / "vendor").id == IDENTITY
@@ -242,6 +262,7 @@ def test_a_submodule_is_its_own_project(tmp_path: Path) -> None:
 def test_a_bare_repository_and_its_worktrees_are_one_project(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(repository(tmp_path / "original")), "shop.git")
     bare = tmp_path / "shop.git"
+    git(bare, "remote", "remove", "origin")
     git(bare, "worktree", "add", "-q", str(tmp_path / "linked"), "main")
     assert project_of(bare / "refs") == Project(str(bare), bare, "shop")
     assert project_of(tmp_path / "linked") == Project(str(bare), tmp_path / "linked", "shop")
@@ -251,6 +272,7 @@ def test_a_hidden_bare_repository_is_named_after_the_directory_it_is_in(tmp_path
     shop = tmp_path / "shop"
     shop.mkdir()
     git(shop, "clone", "-q", "--bare", str(repository(tmp_path / "original")), ".bare")
+    git(shop / ".bare", "remote", "remove", "origin")
     (shop / ".git").write_text("gitdir: ./.bare\n")
     git(shop, "worktree", "add", "-q", "main")
     found = [project_of(place) for place in (shop, shop / "main", shop / ".bare")]
@@ -374,6 +396,11 @@ CASES = {
         ),
         True,
         of_remote,
+    ),
+    "clones of one bare repository on this machine": Case(
+        lambda base, home: (repository(base / "a", "/srv/git/shop.git"), repository(base / "b", "/srv/git/shop.git")),
+        True,
+        lambda _base, _first: "/srv/git/shop.git",
     ),
     "a fork and what it is a fork of": Case(
         lambda base, home: (repository(base / "a", REMOTE), fork(base / "b")), False, of_remote

@@ -11,7 +11,8 @@ from memhook.hooks.events import Event, Kind
 
 NAME = "gemini"
 
-_KINDS = {"SessionStart": Kind.SESSION_START, "BeforeAgent": Kind.PROMPT}
+# Its own name for a prompt, and the others' for whoever forces this adapter on a payload of theirs.
+_KINDS = {"SessionStart": Kind.SESSION_START, "BeforeAgent": Kind.PROMPT, "UserPromptSubmit": Kind.PROMPT}
 
 # The first prompt of a session arrives with what the hooks said at its start, which nobody typed.
 _HOOK_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)

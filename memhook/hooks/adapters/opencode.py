@@ -15,4 +15,11 @@ output_of = claude.output_of
 
 def event_of(payload: Payload, directory: str) -> Event | None:
     event = claude.event_of(payload, directory)
-    return event and replace(event, client=NAME, part_limit=None)
+    return event and replace(event, client=NAME, part_limit=None, prompt=_unquoted(event.prompt))
+
+
+def _unquoted(prompt: str) -> str:
+    """`opencode run` puts a prompt of several words in quotes, so that no line would start as it was typed."""
+    inner = prompt[1:-1]
+    is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in inner
+    return inner if is_quoted else prompt

@@ -1,0 +1,66 @@
+"""What of a prompt its author says, without what was pasted into it and without courtesies.
+
+A log below a question shares the question's vector and its weight: of two lines of words and forty of a log the log
+would decide. So the words alone are asked too, and the better of the two answers counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memhook.core.relevance import is_small_talk
+
+WORTH_LEAVING_OUT = 0.8  # what remains when less than a fifth goes is answered as the whole is
+FEWEST_WORDS = 2  # "any idea?" above a log leaves the log to speak
+LETTERS = 0.75  # of a line; less is a table, numbers or code
+SHORTEST_LINE = 20
+
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_PASTED = re.compile(
+    r"""
+      \t|\ {4}                                                # indented
+    | \s*(?:at\ \S+[(:]|File\ "|Traceback\b|\#\d+\s+0x|\d+:\s+\w+::)  # frames of a stack
+    | \[?\d{4}-\d\d-\d\d[T\ ]|\[?\d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3}\s  # a moment or an address
+    | \[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b\]?[:\s]|E\ {2,}|npm\ ERR!|\w+\[\d+\]:
+    | [\w.$/-]*(?:Error|Exception)\b:?|[\w$]+(?:\.[\w$]+)+:\s
+    """,
+    re.VERBOSE,
+)
+_WORD = re.compile(r"\w{3,}")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_COURTESY = re.compile(
+    r"""
+    \b(?:(?:can|could|would|will|may|might)\ (?:you|i|we|someone)|please|kindly|help(?:\ me)?|have|take|a\ look|when|
+    you\ (?:have|get)|need|anything|else|know|let|moment|minute|chance|question|quick|everyone|team|there|see|below|
+    above|following|attached|in\ advance|many|appreciate[d]?|i\ (?:get|got|see|am\ getting)|any\ ideas?|would|be|
+    great|glad|hope|day|having|issue|problem|look(?:ing)?|into|check|find|here\ is|here's|log|logs|output|trace)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def gist(prompt: str) -> str:
+    """Empty when that is the whole prompt, or too little of it to ask for."""
+    own = "\n".join(_own_lines(prompt))
+    said = " ".join(sentence for sentence in _SENTENCE.split(own) if not _is_courtesy(sentence)).strip()
+    is_less = len(said) < WORTH_LEAVING_OUT * len(prompt)
+    return said if is_less and len(_WORD.findall(said)) >= FEWEST_WORDS else ""
+
+
+def _own_lines(prompt: str) -> Iterator[str]:
+    fenced = False
+    for line in prompt.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and line.strip() and not _is_pasted(line):
+            yield line
+
+
+def _is_pasted(line: str) -> bool:
+    letters = sum(character.isalpha() or character.isspace() for character in line)
+    return _PASTED.match(line) is not None or (len(line) >= SHORTEST_LINE and letters < LETTERS * len(line))
+
+
+def _is_courtesy(sentence: str) -> bool:
+    return is_small_talk(_COURTESY.sub(" ", sentence))
