@@ -283,13 +283,9 @@ def _field_of(key: str) -> FieldInfo:
 
 def _not_possible(key: str, value: Any) -> InvalidInput:
     shown = str(value).lower() if isinstance(value, bool) else repr(value)
-    shown = (
-        HIDDEN
-        if is_secret(key) or (key.endswith(".uri") and "@" in shown)
-        else shown
-        if len(shown) <= LONGEST_SHOWN
-        else f"{shown[:LONGEST_SHOWN]}…"
-    )
+    if is_secret(key) or (key.endswith(".uri") and "@" in shown):
+        shown = HIDDEN
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
     return InvalidInput(
         f"{key} = {shown} is not possible: it must be {what_is_allowed(key)}.",
         f"What it is now: memhook config get {key}",
