@@ -162,8 +162,10 @@ def start_daemon() -> None:
             os.dup2(nothing, descriptor)
         os.closerange(3, 1024)
         kept = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
+        # The last four hold the credentials of stores that are elsewhere.
+        started_with = ("XDG_", "MEMHOOK_", "AWS_", "AZURE_", "GOOGLE_", "LANCEDB_")
         environment = {
-            name: value for name, value in os.environ.items() if name in kept or name.startswith(("XDG_", "MEMHOOK_"))
+            name: value for name, value in os.environ.items() if name in kept or name.startswith(started_with)
         }
         # -P: the project's folder must not be searched for modules. -E: nor what PYTHONPATH names.
         os.execve(sys.executable, [sys.executable, "-P", "-E", "-m", "memhook.daemon"], environment)

@@ -14,6 +14,7 @@ from memhook.context.remember import Draft, remembered
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import DEFAULT_MODEL, Embedder
 from memhook.store.filters import Filter
+from memhook.store.memories import MemoryStore
 from tests.fake_embedder import HashEmbedder
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -48,7 +49,7 @@ def test_a_model_that_does_not_exist_leaves_an_empty_store_to_the_default_one(tm
             loaded.set_exception(EmbeddingError(f"No embedding model is called {name}."))
         return loaded
 
-    library = Library(str(tmp_path / "store"), tmp_path / "backups", "nonesuch", load)
+    library = Library(MemoryStore(str(tmp_path / "store"), tmp_path / "backups"), "nonesuch", load)
     remembered(library, [FACT], NOW)
     assert has_vectors(library)
     assert library.store.model == default.model

@@ -22,7 +22,7 @@ from memhook.cli.main import main
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.paths import Paths
-from tests.daemon.conftest import CLIENT, FACT, event, hook, log_text, with_a_memory
+from tests.daemon.conftest import CLIENT, FACT, answered, event, hook, log_text, with_a_memory
 from tests.daemon.test_server import daemons, gone, left_behind
 from tests.sockets import bind, connect
 
@@ -67,14 +67,14 @@ def without_room(pid: int) -> Iterator[None]:
 
 def test_a_daemon_outlives_a_killed_hook_a_full_disk_and_a_deleted_store(daemon: int, paths: Paths) -> None:
     killed_half_way(paths)
-    assert FACT in context_of(hook(event(session_id="half-way")))  # what nobody has read was not shown
+    assert FACT in context_of(answered(event(session_id="half-way")))  # what nobody has read was not shown
 
     with without_room(daemon):
         with pytest.raises(MemhookError) as refused:
             control.called(paths, "remember", {"content": "there is no room for this"})
         assert "store" in refused.value.message
         assert refused.value.hint
-        assert FACT in context_of(hook(event(session_id="no room")))  # nor can the ledger write that it was shown
+        assert FACT in context_of(answered(event(session_id="no room")))  # nor can the ledger write that it was shown
     call = control.door(paths, "/")
     urn = call("remember", content="there is room again")["memory"]["urn"]
     assert call("get", references=[urn])[0]["content"] == "there is room again"
@@ -124,10 +124,10 @@ def test_newest_files_cut_short_are_gone_back_behind_and_the_user_is_told_once(d
     newest = max(paths.store.glob("memories.lance/data/*.lance"), key=lambda path: path.stat().st_mtime_ns)
     os.truncate(newest, newest.stat().st_size // 2)
     ready(paths)
-    run = hook(event(session_id="after"))
+    run = answered(event(session_id="after"))
     assert FACT in context_of(run)
     assert "damaged" in json.loads(run.stdout)["systemMessage"]
-    assert "systemMessage" not in json.loads(hook(event(session_id="later")).stdout)
+    assert "systemMessage" not in json.loads(answered(event(session_id="later")).stdout)
     assert control.door(paths, "/")("list")["total"] == 1
     assert "damaged" in log_text(paths)
 
@@ -149,7 +149,7 @@ def test_a_stale_socket_and_lock_start_a_daemon_and_harm_no_other_process(paths:
         bystander.kill()
         bystander.wait()
     ready(paths)
-    assert FACT in context_of(hook(event()))
+    assert FACT in context_of(answered(event()))
     (pid,) = daemons(paths)
     os.kill(pid, signal.SIGTERM)
     assert gone(pid)
@@ -206,7 +206,7 @@ def test_with_two_versions_at_once_every_prompt_is_answered_by_one_daemon_at_a_t
         assert len(daemons(paths)) <= 1
     assert "99.0.0 takes over" in log_text(paths)
     assert control.called(paths, "daemon_status")["version"] == "99.0.0"
-    assert FACT in context_of(hook(event(session_id="last")))
+    assert FACT in context_of(answered(event(session_id="last")))
 
 
 def another_version(tmp_path: Path, version: str) -> list[str]:
@@ -241,12 +241,12 @@ def test_a_clock_that_was_set_back_costs_nothing(paths: Paths) -> None:
     assert control._wait_until(lambda: control.is_running(paths), 60)
     ready(paths)
     control.called(paths, "remember", {"content": FACT})
-    assert FACT in context_of(hook(event(session_id="tomorrow")))
+    assert FACT in context_of(answered(event(session_id="tomorrow")))
     control.stopped(paths)
     ahead.wait(60)
 
     call = ready(paths)
-    assert FACT in context_of(hook(event(session_id="today")))
+    assert FACT in context_of(answered(event(session_id="today")))
     assert context_of(hook(event(session_id="tomorrow"))) == ""  # it still counts as shown
     call("remember", content="written after the clock was set back")
     assert call("list")["total"] == 2

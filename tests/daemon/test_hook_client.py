@@ -16,7 +16,7 @@ import pytest
 from memhook import __version__
 from memhook.daemon import control, hook_client, wire
 from memhook.paths import Paths, user_paths
-from tests.daemon.conftest import FACT, Served, event, hook, log_text
+from tests.daemon.conftest import FACT, Served, answered, event, hook, log_text
 from tests.sockets import bind
 
 
@@ -80,7 +80,7 @@ def test_a_daemon_that_runs_takes_back_what_was_told_of_a_gone_interpreter(paths
 def test_without_a_daemon_it_starts_one_that_outlives_it(paths: Paths) -> None:
     control.door(paths, "/", use_daemon=False)("remember", content=FACT)
     assert not control.is_running(paths)
-    run = hook(event())
+    run = answered(event())
     assert run.returncode == 0
     assert FACT in json.loads(run.stdout)["hookSpecificOutput"]["additionalContext"]
     assert control.is_running(paths)
@@ -134,7 +134,7 @@ def test_a_hung_daemon_costs_the_deadline_and_nothing_else(daemon: int, paths: P
 
 def test_after_a_killed_daemon_the_next_hook_starts_another(daemon: int, paths: Paths) -> None:
     os.kill(daemon, signal.SIGKILL)
-    run = hook(event())
+    run = answered(event())
     assert run.returncode == 0
     assert FACT in run.stdout.decode()
     assert control.called(paths, "daemon_status")["pid"] != daemon
@@ -176,7 +176,7 @@ def test_a_state_folder_with_a_long_path_works(home: Path, monkeypatch: pytest.M
     control.started(paths)
     try:
         control.called(paths, "remember", {"content": FACT})
-        assert FACT in hook(event()).stdout.decode()
+        assert FACT in answered(event()).stdout.decode()
     finally:
         control.stopped(paths)
 

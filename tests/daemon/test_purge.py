@@ -10,7 +10,7 @@ from typing import Any
 from memhook.daemon import control
 from memhook.paths import Paths
 from memhook.store.memories import MemoryStore
-from tests.daemon.conftest import FACT, QUESTION, event, hook, log_text
+from tests.daemon.conftest import FACT, QUESTION, answered, event, hook, log_text
 
 SECRET = "The quokkafjord handshake uses the wexelbrot phrase."
 
@@ -27,13 +27,13 @@ def holding(home: Path, *words: str) -> list[str]:
 def test_what_a_running_daemon_has_shown_is_purged_and_it_goes_on(daemon: int, paths: Paths, home: Path) -> None:
     urn = control.called(paths, "remember", {"content": SECRET})["memory"]["urn"]
     question = "which phrase does the quokkafjord handshake use?"
-    assert "wexelbrot" in text(hook(event(question)).stdout)
+    assert "wexelbrot" in text(answered(event(question)).stdout)
     control.called(paths, "stats")  # after the ledger's last write
     assert {line.split(": ")[0].rpartition("/")[2][:13] for line in holding(home, "wexelbrot")} >= {"ledger.sqlite"}
     control.called(paths, "purge", {"references": [urn]})
     assert holding(home, "wexelbrot", "quokkafjord") == []
     assert text(hook(event(question, session_id="t")).stdout) == ""
-    assert FACT in text(hook(event(QUESTION, session_id="u")).stdout)
+    assert FACT in text(answered(event(QUESTION, session_id="u")).stdout)
     assert int(control.called(paths, "daemon_status")["pid"]) == daemon
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memhook.daemon import control
-from tests.daemon.conftest import CLIENT, FACT, QUESTION, event
+from tests.daemon.conftest import FACT, QUESTION, answered, event
 from tests.s3 import S3, running_s3
 from tests.s3_server import READ_ONLY_KEY
 
@@ -38,15 +38,7 @@ class Person:
         return report
 
     def prompted(self, prompt: str, session: str) -> str:
-        body = event(prompt, session_id=session, cwd=str(self.home))
-        run = subprocess.run(
-            [*CLIENT, "UserPromptSubmit", "1"],
-            input=body,
-            env=self.environment,
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
+        run = answered(event(prompt, session_id=session, cwd=str(self.home)), **self.environment)
         return str(json.loads(run.stdout)["hookSpecificOutput"]["additionalContext"]) if run.stdout else ""
 
     def has_fetched(self, memories: int) -> bool:

@@ -18,6 +18,12 @@ from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 
 
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine storing may take longer than a prompt waits; two tests say what happens then."""
+    monkeypatch.setattr(capturing, "WAIT_SECONDS", 60.0)
+
+
 def said(assistant: Assistant, prompt: str, session: str = "s1", part: int = 1, **fields: Any) -> str:
     """The line for the user."""
     event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt, **fields}
