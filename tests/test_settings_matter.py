@@ -120,6 +120,7 @@ def test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete(
     assistant.runner.keep_house()
     assert (before["model"], before["configured_model"]) == ("granite-embedding-30m-english", "another")
     assert assistant.calls("status")["model"] == "another"
+    assert list(assistant.runner.engine._embedders) == ["another"]  # the one before needs no memory any more
 
 
 def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None:

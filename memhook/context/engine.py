@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -134,6 +134,13 @@ class Engine:
                 self._embedders[model] = (loading, time.monotonic())
             return loading
 
+    def _release_models(self, in_use: Set[str]) -> None:
+        """After a change of model the one before holds a hundred megabytes and more, for nobody."""
+        kept = in_use | {self.settings().embedding.model}
+        with self._lock:
+            for name in self._embedders.keys() - kept:
+                del self._embedders[name]
+
     def reopen(self) -> None:
         """After a failure: the store may have been moved, mended or put back."""
         self._libraries.close_all()
@@ -173,6 +180,7 @@ class Engine:
             library.renew_vectors()
             library.store.optimize()
             library.store.keep_in_memory()
+        self._release_models({name for library in libraries for name in library.models_in_use})
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
             self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)

@@ -126,6 +126,11 @@ class Library:
         return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
 
     @property
+    def models_in_use(self) -> set[str]:
+        """By name: the one that is wanted, and the one that made the vectors as long as they are searched."""
+        return {self._wanted, self.store.model.id}
+
+    @property
     def wanted_model(self) -> ModelIdentity | None:
         """With the hash its file was found to have; None when it could not be loaded."""
         embedder = self._model(self._wanted)

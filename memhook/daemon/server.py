@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import json
@@ -14,9 +15,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
 HAND_OVER_SECONDS = 10.0
+WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
 
 
@@ -56,10 +58,13 @@ class Server:
         self._started = time.monotonic()
         self._last_request = self._started
         self._requests = 0
+        self._in_progress = 0
+        self._counting = threading.Lock()
         self._last_error = ""
         self._stopping = threading.Event()
         self._housekeeping = threading.Thread()
         self._warm = threading.Event()
+        self._held_megabytes = 0.0
 
     def run(self) -> None:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
@@ -112,9 +117,8 @@ class Server:
 
     def _serve(self, connection: socket.socket) -> None:
         """One request. Whatever is wrong with it ends with this connection."""
-        self._last_request = time.monotonic()
         self._requests += 1
-        with connection:
+        with self._busy(), connection:
             try:
                 connection.settimeout(REQUEST_SECONDS)
                 if not is_same_user(connection):
@@ -134,7 +138,22 @@ class Server:
             except Exception as error:
                 log.exception("a request failed")
                 self._last_error = f"{type(error).__name__}: {error}"
-        self._last_request = time.monotonic()
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Who is still being answered keeps the daemon from being idle, however long it takes."""
+        with self._counting:
+            self._in_progress += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._in_progress -= 1
+                self._last_request = time.monotonic()
+
+    def _is_idle(self) -> bool:
+        with self._counting:
+            return not self._in_progress and time.monotonic() - self._last_request > self._idle_seconds()
 
     def _answer(self, connection: socket.socket, request: wire.Request) -> None:
         if request.kind == "call":
@@ -202,7 +221,7 @@ class Server:
         return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
 
     def _keep_house(self) -> None:
-        if time.monotonic() - self._last_request > self._idle_seconds():
+        if self._is_idle():
             self.stop("idle")
         elif not self._paths.socket.exists():
             self.stop("its socket is gone")
@@ -214,9 +233,18 @@ class Server:
     def _tidy(self) -> None:
         try:
             self._runner.result().keep_house()
+            self._give_memory_back()
         except Exception as error:
             log.exception("housekeeping failed")
             self._last_error = f"{type(error).__name__}: {error}"
+
+    def _give_memory_back(self) -> None:
+        """What an import or another model needed for a while: glibc would keep it, for each thread apart."""
+        if _resident_megabytes() < self._held_megabytes + WORTH_GIVING_BACK:
+            return
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+            trim(0)
+        self._held_megabytes = _resident_megabytes()
 
 
 def main() -> int:

@@ -63,7 +63,9 @@ class Filter:
 
 
 def quoted(values: Iterable[str]) -> str:
-    return ", ".join("'" + str(value).replace("'", "''").replace("\x00", "") + "'" for value in values)
+    """Without what no stored text has, a NUL or half a surrogate pair: LanceDB takes neither."""
+    storable = (str(value).encode("utf-8", "replace").decode().replace("\x00", "") for value in values)
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in storable)
 
 
 def timestamp(moment: datetime) -> str:

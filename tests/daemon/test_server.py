@@ -10,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,6 +99,16 @@ def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
     assert gone(pid)
     assert "idle" in log_text(paths)
     assert left_behind(paths) == set()
+
+
+def test_who_is_still_being_answered_keeps_it_from_being_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 10_000_000, 100_000))
+    monkeypatch.setattr(server.time, "monotonic", lambda: float(next(now)))
+    with socket.socket(socket.AF_UNIX) as listener:
+        one = server.Server(user_paths(), listener)
+        with one._busy():
+            assert not one._is_idle()
+        assert one._is_idle()
 
 
 def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
@@ -203,3 +214,15 @@ def test_its_files_are_private(served: Served) -> None:
 def test_without_a_daemon_a_call_says_so(paths: Paths) -> None:
     with pytest.raises(DaemonUnavailable, match="No daemon is running"):
         control.called(paths, "status")
+
+
+def test_memory_is_given_back_when_it_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter([300.0, 280.0, 285.0, 320.0, 290.0])
+    trimmed: list[int] = []
+    monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
+    monkeypatch.setattr(server.ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=trimmed.append))
+    with socket.socket(socket.AF_UNIX) as listener:
+        one = server.Server(user_paths(), listener)
+        for _ in range(3):
+            one._give_memory_back()
+    assert trimmed == [0, 0]  # at first and after 35 MB more, not after 5

@@ -283,3 +283,11 @@ def test_a_large_store_gets_a_vector_index_and_new_memories_are_found_beside_it(
     found, searched = store.candidates(lambda: axis(0), [], Filter(), 5)
     assert searched == 601
     assert {"note 0", "note 384", "after the index"} <= set(contents(store, [o for o in found if o.cosine == 1.0]))
+
+
+@pytest.mark.parametrize("reference", ["\udcff", "a\x00b", "it's"])
+def test_what_nothing_can_be_called_is_not_found_and_no_failure(store: MemoryStore, reference: str) -> None:
+    add(store, memory(1, "a note"))
+    assert store.by_reference([reference], Filter()) == []
+    assert store.by_ids([reference], Filter()) == {}
+    assert store.count(Filter(namespaces=(reference,), tags=(reference,))) == 0
