@@ -32,7 +32,7 @@ class Threshold:
 
 
 # Kept of the answerable / silent on the unanswerable prompts, lowest and highest of the four sets the score was chosen
-# on: strict 91-99 / 98-100 %, balanced 97-100 / 95-100 %, eager 100 / 86-99 %. Expect less on others.
+# on: strict 91-99 / 98-100 %, balanced 97-100 / 94-100 %, eager 100 / 86-99 %. Expect less on others.
 THRESHOLDS = {
     Level.STRICT: Threshold(best=0.70, floor=0.30, odds=5.0),
     Level.BALANCED: Threshold(best=0.50, floor=0.20, odds=20.0),
