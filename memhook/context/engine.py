@@ -180,7 +180,7 @@ class Engine:
             library.renew_vectors()
             library.store.optimize()
             library.store.keep_in_memory()
-        self._release_models({name for library in libraries for name in library.models_in_use})
+        self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
             self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
