@@ -98,7 +98,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
             around.account,
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
-    reason = SHOWN if block.parts else _reason_for_nothing(block, around)
+    reason = SMALL_TALK if recalled.is_courtesy else SHOWN if block.parts else _reason_for_nothing(block, around)
     return Outcome(reason, recalled.with_the_rest(block), notice)
 
 

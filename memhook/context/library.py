@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from memhook.context.safety import sorted_out
 from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
@@ -56,6 +59,7 @@ class Library:
         # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
         self._sweep: Sweep | None = None if name else Sweep(self.store)
         self._refreshing = threading.Lock()
+        self._phrases: tuple[tuple[ModelIdentity, tuple[str, ...]], npt.NDArray[np.float32]] | None = None
 
     def reads_like(self, other: Library) -> bool:
         """Whether a vector made for the other can be compared with the vectors here."""
@@ -140,6 +144,16 @@ class Library:
         """None when there is no model whose vectors the stored ones could be compared with."""
         embedder = self._reader()
         return None if embedder is None else embedder.embed_query(text)
+
+    def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float:
+        """The cosine of the phrase nearest to a query's vector; each is embedded once for a model."""
+        embedder = self._reader()
+        if embedder is None:
+            return 0.0
+        key = (embedder.model, phrases)
+        if self._phrases is None or self._phrases[0] != key:
+            self._phrases = (key, np.asarray(embedder.embed_documents(phrases), dtype=np.float32))
+        return float((self._phrases[1] @ np.asarray(vector, dtype=np.float32)).max())
 
     def vectors(self, memories: Sequence[Memory]) -> tuple[list[Vector | None], ModelIdentity]:
         """A vector for each as the store's own model reads it, and that model."""

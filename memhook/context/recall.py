@@ -15,9 +15,10 @@ from memhook.context.joined import Searchable
 from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
 from memhook.core import ranking
+from memhook.core.courtesies import COURTESIES, MARGIN
 from memhook.core.gist import gist
 from memhook.core.memory import Memory
-from memhook.core.relevance import worth_showing
+from memhook.core.relevance import may_be_small_talk, worth_showing
 from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -45,6 +46,7 @@ class Recalled:
     worth_showing: tuple[Ranked, ...] = ()
     rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    is_courtesy: bool = False
 
     def with_the_rest(self, block: Block) -> Block:
         """`block` with what was not even offered to it."""
@@ -56,7 +58,8 @@ def for_prompt(
 ) -> Recalled:
     """What bears on the prompt among this project's and the global memories."""
     found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
-    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    is_courtesy = _is_courtesy(library, prompt, found)
+    worth = set() if is_courtesy else {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
     once = found.once(worth)
     with stages.timed("fetch"):
         ranked = found.ranked(library, once)
@@ -65,7 +68,15 @@ def for_prompt(
         *found.considered(worth - once, SAME_TEXT),
         *found.considered({one.id for one in found.scores} - worth, BELOW_RELEVANCE),
     )
-    return Recalled(tuple(ranked), rest, found.weights)
+    return Recalled(tuple(ranked), rest, found.weights, is_courtesy)
+
+
+def _is_courtesy(library: Searchable, prompt: str, found: _Ranking) -> bool:
+    """Whether it is clearly nearer to what is said to keep a conversation going than to any memory."""
+    if found.vector is None or not may_be_small_talk(prompt):
+        return False
+    nearest = max((one.cosine for one in found.candidates.values() if one.cosine is not None), default=0.0)
+    return library.likeness(found.vector, COURTESIES) > nearest + MARGIN
 
 
 def kept_back(
@@ -160,6 +171,7 @@ class _Ranking:
     candidates: Mapping[str, Candidate]
     scores: Sequence[ranking.Scored]
     weights: Mapping[str, float]
+    vector: Vector | None = None
 
     def ranked(
         self, library: Searchable, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
@@ -208,10 +220,13 @@ def _best(found: _Ranking) -> float:
 def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
     """Every candidate that vectors or words bring up, scored."""
     text = _excerpt(text)
+    vector: Vector | None = None
 
     def embedded() -> Vector | None:
+        nonlocal vector
         with stages.timed("embed"):
-            return library.query_vector(ranking.embedded_prompt(text))
+            vector = library.query_vector(ranking.embedded_prompt(text))
+        return vector
 
     with stages.timed("terms"):
         asked = terms(text)
@@ -227,7 +242,7 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
         scores = ranking.scored(
             asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
         )
-    return _Ranking(allowed, {one.id: one for one in candidates}, scores, weights)
+    return _Ranking(allowed, {one.id: one for one in candidates}, scores, weights, vector)
 
 
 @lru_cache(maxsize=4_096)

@@ -88,15 +88,22 @@ def is_small_talk(prompt: str) -> bool:
     text = prompt.strip()
     if _COMMAND.match(text):
         return not _ROOT_DIRECTORY.match(text)
-    if len(text) > MAX_SMALL_TALK_CHARS or _LANGUAGE.search(text):
+    if not may_be_small_talk(text):
         return False
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
     return not words or _is_acknowledgement(words)
 
 
+def may_be_small_talk(prompt: str) -> bool:
+    """Whether it is as short as what people say to keep a conversation going, and names no language of one letter."""
+    text = prompt.strip()
+    is_short = len(text) <= MAX_SMALL_TALK_CHARS and len(_WORD.findall(text)) <= MAX_SMALL_TALK_WORDS
+    return is_short and not _LANGUAGE.search(text)
+
+
 def _is_acknowledgement(words: Sequence[str]) -> bool:
     small = _SMALL_WORDS | _WHERE_TO_GO_ON if _ON.intersection(words) else _SMALL_WORDS
-    return len(words) <= MAX_SMALL_TALK_WORDS and all(word in small or _CHOICE.fullmatch(word) for word in words)
+    return all(word in small or _CHOICE.fullmatch(word) for word in words)
 
 
 def worth_showing(ranked: Sequence[Scored], level: Level | str = Level.BALANCED) -> list[Scored]:

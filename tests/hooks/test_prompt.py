@@ -40,6 +40,20 @@ def test_acknowledgements_and_commands_get_nothing(assistant: Assistant, prompt:
     assert assistant.prompts(prompt) == ""
 
 
+@pytest.mark.parametrize("prompt", ["spot on", "sounds fab", "proceed as planned", "geht klar"])
+def test_what_keeps_a_conversation_going_is_nearer_to_such_talk_than_to_a_memory_that_has_its_words(
+    assistant: Assistant, prompt: str
+) -> None:
+    assistant.remembers(f"The runbook of the ledger says at one spot: {prompt}, then read from the primary.")
+    assert assistant.prompts(prompt) == ""
+    assert assistant.calls("why")["outcome"] == "small talk"
+
+
+def test_a_short_question_that_a_memory_answers_is_no_small_talk(assistant: Assistant) -> None:
+    assistant.remembers("Retry a block after an exception: wrap it in with_retries(3), never in a bare loop.")
+    assert "with_retries" in assistant.prompts("retry a block after an exception?")
+
+
 def test_a_path_at_the_start_is_not_a_command(assistant: Assistant) -> None:
     assistant.remembers("/home/ci/build fails with exit code 137 when the runner has less than 4 GB of memory")
     assert "137" in assistant.prompts("/home/ci/build fails with exit code 137")
