@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, IvfFlat, LabelList
+import pyarrow.compute as pc
 from lancedb.query import MatchQuery
 
 from memhook.core.memory import Memory
@@ -26,6 +27,8 @@ from memhook.store.embedding import ModelIdentity
 from memhook.store.expunging import emptied, rewritten, swept
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.gate import Gate
+from memhook.store.id_pages import ids_after
+from memhook.store.indexes import INDEXES, indexed, missing, partitions_of, unindexed_rows
 from memhook.store.keeping import SnapshotKeeper
 from memhook.store.locking import exclusive, remove_lock, sync_files
 from memhook.store.marks import mark_of, set_mark
@@ -41,6 +44,7 @@ from memhook.store.opening import (
     migrated_rows,
     opened_table,
 )
+from memhook.store.parts import Parts
 from memhook.store.schema import (
     MEMORY_COLUMNS,
     NO_MODEL,
@@ -53,11 +57,10 @@ from memhook.store.schema import (
     table_schema,
     version_of,
 )
+from memhook.store.sizes import SIZES, Sizes
 from memhook.store.snapshot import (
     COLUMNS,
     FACTS,
-    LARGEST,
-    LARGEST_TEXT,
     Candidate,
     Places,
     Snapshot,
@@ -65,6 +68,7 @@ from memhook.store.snapshot import (
     stored_vectors,
 )
 from memhook.store.term_statistics import TermStatistics, rarest
+from memhook.store.upkeep import Upkeep, keep_up
 from memhook.store.word_index import WordIndex
 
 log = logging.getLogger("memhook")
@@ -76,42 +80,14 @@ QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is abou
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
 CANDIDATE_COLUMNS = (*FACTS, "vector")
-VECTOR_INDEX_FROM = 5_000
-ROWS_IN_PARTITION = 256
-MIN_PROBES = 20  # with a quarter of the partitions: .99 of the 50 nearest on 10,000 memories
+MIN_PROBES = 20
+PROBED = 20  # every so manieth partition
 KEPT_FILTERS = 16  # one for each project that is worked on at the same time
 MANY_VERSIONS = 128  # each names all files of its own
 KEPT_VERSIONS = 16  # to go back to when the newest is damaged
 KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versions are whole copies
 KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
-
-_FULL_TEXT = FTS(
-    base_tokenizer="whitespace",
-    lower_case=False,
-    stem=False,
-    remove_stop_words=False,
-    ascii_folding=False,
-    max_token_length=None,
-)
-_INDEXES: dict[str, Any] = {
-    "terms": _FULL_TEXT,
-    "id": BTree(),
-    "content_hash": BTree(),
-    "expires": BTree(),
-    "created": BTree(),
-    "project": Bitmap(),
-    "namespace": Bitmap(),
-    "sensitivity": Bitmap(),
-    "pinned": Bitmap(),
-    "redacted": Bitmap(),
-    "muted": Bitmap(),
-    "superseded_by": Bitmap(),
-    "quarantine": Bitmap(),
-    "forgotten": BTree(),
-    "tags": LabelList(),
-    "aliases": LabelList(),
-}
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -144,7 +120,7 @@ def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Conca
 class MemoryStore:
     """Owns the table. Reads see every finished write, also those of other processes."""
 
-    def __init__(self, uri: str, backups: Path) -> None:
+    def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
         self.uri = uri
         self._backups = backups
         self._directory = local_directory(uri)
@@ -152,12 +128,16 @@ class MemoryStore:
         self._database = connected(uri)
         self._table: Any = None
         self._keeper: SnapshotKeeper | None = None
-        self._reach: tuple[Snapshot | None, dict[Filter, Places]] = (None, {})
+        self._parts: Parts | None = None
+        self._reach: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
+        self._sizes = sizes
+        self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
         self.readers = Gate()
-        self._rows_seen = 0
+        self._probes = MIN_PROBES
         self.mended = ""
+        self._being_optimized = 0
         self._last_write = time.monotonic()
-        self._unoptimized = self._unindexed_rows() // 8
+        self._unoptimized = 0 if self._current_table() is None else unindexed_rows(self._table) // 8
         self._counted = TermStatistics(self._all_terms)
 
     @property
@@ -179,6 +159,8 @@ class MemoryStore:
 
     def close(self) -> None:
         """Leave no lock file behind."""
+        if self._upkeep is not None:
+            self._upkeep.stop()
         if self._directory is not None:
             remove_lock(self._directory / WRITE_LOCK)
 
@@ -192,6 +174,7 @@ class MemoryStore:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         if self._keeper is None and self._directory is not None:
             self._keeper = SnapshotKeeper(self._directory / f"{TABLE}.lance", self._read_into_memory)
+            self._parts = Parts(self._keeper.state, self._read_part, self._sizes.parts)
         if self._keeper is not None:
             self._keeper.renew()
 
@@ -216,19 +199,20 @@ class MemoryStore:
         """
         if self._current_table() is None:
             return [], 0
-        snapshot = self._snapshot()
-        if snapshot is None:
+        held = self._held(allowed)
+        if held is None:
             return self._candidates_on_disk(vector_of_query, terms, allowed, limit)
-        places = self._places(snapshot, allowed)
-        return snapshot.candidates(vector_of_query(), terms, places, limit), len(places)
+        vector = vector_of_query()
+        found = [one for part, places in held for one in part.candidates(vector, terms, places, limit)]
+        return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in held)
 
     @_reading
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         """The memories that have these ids, by id, as far as they are allowed."""
         if self._current_table() is None or not ids:
             return {}
-        if snapshot := self._snapshot():
-            return snapshot.memories(ids, self._places(snapshot, allowed))
+        if (held := self._held(allowed)) is not None:
+            return {key: one for part, places in held for key, one in part.memories(ids, places).items()}
         return {memory.id: memory for memory in self._rows(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
     @_reading
@@ -291,13 +275,13 @@ class MemoryStore:
         """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
         if self._current_table() is None:
             return []
-        keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow().to_pylist()
-        keys.sort(key=lambda row: row["id"])
-        keys.sort(key=lambda row: row["updated"], reverse=True)
+        keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow()
         if after is not None:
-            keys = [row for row in keys if (after[0], row["id"]) > (row["updated"], after[1])]
-        page = [row["id"] for row in keys[offset : offset + limit]]
-        return self._in_order(page)
+            moment = pa.scalar(after[0], keys.schema.field("updated").type)
+            at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
+            keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
+        order = pc.select_k_unstable(keys, offset + limit, [("updated", "descending"), ("id", "ascending")])
+        return self._in_order(keys["id"].take(order[offset:]).to_pylist(), allowed)
 
     @_reading
     def count(self, allowed: Filter | None = None) -> int:
@@ -327,8 +311,10 @@ class MemoryStore:
     @_reading
     def after(self, last_id: str, limit: int) -> list[Memory]:
         """Memories in the order of their ids, those behind `last_id`."""
-        ids = [key for key in self.ids() if key > last_id][:limit]
-        return self.by_reference(ids, Filter())
+        if self._current_table() is None:
+            return []
+        ids = ids_after(last_id, limit, int(self._table.count_rows()), self._ids_between)
+        return self._in_order(ids)
 
     @_reading
     def all_rows(self) -> pa.Table | None:
@@ -343,7 +329,7 @@ class MemoryStore:
             return report
         try:
             table.to_arrow()
-            report["missing_indexes"] = [column for column in _INDEXES if column in self._missing_indexes()]
+            report["missing_indexes"] = [column for column in self._missing_indexes() if column in INDEXES]
             report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
         except (RuntimeError, ValueError, OSError, pa.ArrowException) as error:
             report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
@@ -376,7 +362,8 @@ class MemoryStore:
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
         table = self._table_for(model)
-        table.add(self._data(memories, vectors, model), on_bad_vectors="null")
+        with self._changing_only({memory.project for memory in memories}):
+            table.add(self._data(memories, vectors, model), on_bad_vectors="null")
         self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
@@ -407,7 +394,8 @@ class MemoryStore:
     @_translated
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
-            self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+            with self._changing_only(()):
+                self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
 
     def redact(self, ids: Sequence[str], now: datetime) -> None:
         """Keep of these their places alone, and no file that holds more."""
@@ -488,16 +476,25 @@ class MemoryStore:
         """Bring the indexes up to date and drop old versions, when enough was written to pay for it."""
         if self._current_table() is None:
             return False
+        if self._upkeep is not None and self._upkeep.finished():
+            self._unoptimized = max(0, self._unoptimized - self._being_optimized)
         is_settled = time.monotonic() - self._last_write > SETTLED_SECONDS
         is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_settled else MANY_VERSIONS)
         enough = SETTLED_AFTER if is_settled else OPTIMIZE_AFTER
         if self._unoptimized < enough and not is_littered and not self._missing_indexes():
             return False
+        self._being_optimized = self._unoptimized
+        if self._upkeep is not None and self._table.count_rows() > self._sizes.apart:
+            return self._optimize_apart(self._upkeep, self._age_to_keep(is_settled))
         with self.writing():
-            self._table.optimize(cleanup_older_than=self._age_to_keep(is_settled))
-            for column, config in self._missing_indexes().items():
-                self._table.create_index(column, config=config)
+            keep_up(self._table, self._age_to_keep(is_settled), self._sizes)
         self._unoptimized = 0
+        return True
+
+    def _optimize_apart(self, upkeep: Upkeep, keep: timedelta) -> bool:
+        if not upkeep.may_begin():
+            return False
+        upkeep.begin(keep)
         return True
 
     # How it works inside
@@ -517,8 +514,8 @@ class MemoryStore:
             self._table = self._opened()
         return self._table
 
-    def _in_order(self, ids: Sequence[str]) -> list[Memory]:
-        memories = self.by_ids(ids)
+    def _in_order(self, ids: Sequence[str], allowed: Filter = ANY) -> list[Memory]:
+        memories = self.by_ids(ids, allowed)
         return [memories[key] for key in ids if key in memories]
 
     def _opened(self) -> Any:
@@ -526,7 +523,7 @@ class MemoryStore:
         self._mend()
         table = opened_table(self._database, self.uri, self._backups)
         if table is not None and self.mended:
-            _indexed(table)
+            indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
             return table
         with self.writing():
@@ -548,13 +545,13 @@ class MemoryStore:
         """The table to write to, created at the first memory."""
         if self._current_table() is None:
             self._database = self._database or connected(self.uri, create=True)
-            self._table = _indexed(self._database.create_table(TABLE, schema=table_schema(model)))
+            self._table = indexed(self._database.create_table(TABLE, schema=table_schema(model)))
         return self._table
 
     def _overwritten(self, rows: list[dict[str, Any]], model: ModelIdentity) -> Any:
         """The table with these rows and no others, put in place of the old one in one step."""
         data = pa.Table.from_pylist(rows, schema=table_schema(model))
-        return _indexed(
+        return indexed(
             self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
 
@@ -571,25 +568,23 @@ class MemoryStore:
 
     @_translated
     def _expunge(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        if self._upkeep is not None:
+            self._upkeep.stop()  # it may be writing these into new files
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
-        self._table = _indexed(rewritten(self._database, self._table, ids, kept))
+        self._table = indexed(rewritten(self._database, self._table, ids, kept))
         with self.readers.alone(READERS_SECONDS):
             swept(self._table, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
             if self._keeper is not None:
                 self._keeper.drop()
-            self._reach = (None, {})
+            if self._parts is not None:
+                self._parts.drop()
+            self._reach = WeakKeyDictionary()
         self._counted = TermStatistics(self._all_terms)
 
-    def _missing_indexes(self) -> dict[str, Any]:
-        """What a kill left out, and the vectors' once looking at each takes longer than a prompt should wait."""
-        wanted = dict(_INDEXES)
-        rows = self._table.count_rows()
-        if rows >= VECTOR_INDEX_FROM and self.model != NO_MODEL:
-            wanted["vector"] = IvfFlat(distance_type="dot", num_partitions=rows // ROWS_IN_PARTITION)
-        there = {column for index in self._table.list_indices() for column in index.columns}
-        return {column: config for column, config in wanted.items() if column not in there}
+    def _missing_indexes(self) -> list[str]:
+        return missing(self._table, self.model != NO_MODEL, self._sizes)
 
     def _versions_on_disk(self) -> list[float]:
         """When each was written, the newest first."""
@@ -605,10 +600,11 @@ class MemoryStore:
         age = time.time() - kept[-1] if kept[-1] else 3600.0
         return timedelta(seconds=max(KEPT_SECONDS, age))
 
-    def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
+    def _nearest(self, vector: Vector, where: str, limit: int, is_few: bool) -> pa.Table:
+        """Few are compared one by one: which partitions theirs are in no index knows."""
         query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        probes = max(MIN_PROBES, self._rows_seen // ROWS_IN_PARTITION // 4)
-        query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
+        query = query.distance_type("dot").where(where, prefilter=True)
+        query = query.bypass_vector_index() if is_few else query.nprobes(self._probes)
         return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
 
     def _candidates_on_disk(
@@ -621,13 +617,13 @@ class MemoryStore:
         vector = vector_of_query()
         found: dict[str, Candidate] = {}
         if vector is not None:
-            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit), vector)}
+            is_few = searched.result() <= self._sizes.exact
+            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit, is_few), vector)}
         if by_words is not None:
             found |= {one.id: one for one in _candidates(by_words.result(), vector)}
         return [found[key] for key in sorted(found)], searched.result()
 
     def _counted_within(self, where: str) -> int:
-        self._rows_seen = int(self._table.count_rows())
         return int(self._table.count_rows(where))
 
     def _snapshot(self) -> Snapshot | None:
@@ -640,23 +636,51 @@ class MemoryStore:
             return None
         model, size = model_of(self._table.schema), self._table.stats()
         text = size["total_bytes"] - size["num_rows"] * model.dimensions * 4
-        if size["num_rows"] > LARGEST or text > LARGEST_TEXT:
+        if size["num_rows"] > self._sizes.held or text > self._sizes.held_text:
+            self._probes = max(MIN_PROBES, partitions_of(self._table) // PROBED)
             return None
         snapshot = Snapshot(self._table.search().where(Filter().sql()).select(list(COLUMNS)).to_arrow(), model)
         # Whoever asked of the last one is likely to ask again.
-        self._reach = (snapshot, {allowed: snapshot.places(self.ids(allowed)) for allowed in self._reach[1]})
+        asked = list(self._reach.get(self._keeper.latest, ())) if self._keeper and self._keeper.latest else []
+        self._reach[snapshot] = {allowed: snapshot.places(self.ids(allowed)) for allowed in asked}
         return snapshot
+
+    @_reading
+    def _read_part(self, project: str) -> Snapshot | None:
+        """The memories of one project; None when they are too many."""
+        where = Filter(projects=(project,)).sql()
+        if self._table.count_rows(where) > self._sizes.part:
+            return None
+        rows = self._table.search().where(where).select(list(COLUMNS)).to_arrow()
+        return Snapshot(rows, model_of(self._table.schema))
+
+    def _held(self, allowed: Filter) -> list[tuple[Snapshot, Places]] | None:
+        """What is in memory of what `allowed` lets through, in parts that share nothing; None unless all of it is."""
+        if snapshot := self._snapshot():
+            return [(snapshot, self._places(snapshot, allowed))]
+        if self._keeper is None or self._parts is None or not self._keeper.is_too_large or not allowed.projects:
+            return None
+        parts = self._parts.current(allowed.projects)
+        if parts is None:
+            return None
+        return [(part, self._places(part, replace(allowed, projects=(project,)))) for project, part in parts]
 
     def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
         """Where in the snapshot the memories stand that `allowed` lets through, as the table's own query says."""
         lasting = replace(allowed, alive_at=None)
-        known_of, known = self._reach
-        if known_of is not snapshot:
-            known = {}
+        known = self._reach.get(snapshot, {})
         if lasting not in known:
             known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self.ids(lasting))}
-            self._reach = (snapshot, known)
+            self._reach[snapshot] = known
         return snapshot.alive(known[lasting], allowed.alive_at)
+
+    @contextmanager
+    def _changing_only(self, projects: Collection[str]) -> Iterator[None]:
+        """What is written meanwhile concerns these projects: what is held of others stays current."""
+        before = self._keeper.state() if self._keeper else None
+        yield
+        if self._keeper is not None and self._parts is not None:
+            self._parts.carry(before, self._keeper.state(), projects)
 
     def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
         words = " ".join(rarest(terms, self.statistics.frequencies, QUERY_TERMS))
@@ -667,9 +691,10 @@ class MemoryStore:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()
         return (memory_of(row) for row in table.to_pylist())
 
-    def _unindexed_rows(self) -> int:
-        statistics = None if self._current_table() is None else self._table.index_stats("terms_idx")
-        return 0 if statistics is None else int(statistics.num_unindexed_rows)
+    def _ids_between(self, low: str, high: str) -> list[str]:
+        """Those behind `low`, up to `high`; without one, to the end."""
+        where = f"forgotten IS NULL AND id > {quoted([low])}" + (f" AND id <= {quoted([high])}" if high else "")
+        return sorted(self._table.search().where(where).select(["id"]).to_arrow()["id"].to_pylist())
 
     @_reading
     def _all_terms(self, limit: int) -> list[str]:
@@ -691,14 +716,6 @@ def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
     exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
     present = found["vector"].combine_chunks().is_valid().to_pylist()
     return [next(exact) if there else None for there in present]
-
-
-def _indexed(table: Any) -> Any:
-    there = {column for index in table.list_indices() for column in index.columns}
-    for column, config in _INDEXES.items():
-        if column not in there:
-            table.create_index(column, config=config)
-    return table
 
 
 def _private_store_directory(directory: Path) -> None:

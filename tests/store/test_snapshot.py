@@ -15,6 +15,7 @@ from memhook.core.terms import terms
 from memhook.store.filters import Filter
 from memhook.store.keeping import SnapshotKeeper
 from memhook.store.memories import MemoryStore
+from memhook.store.sizes import Sizes
 from memhook.store.word_index import WordIndex
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
@@ -142,16 +143,16 @@ def test_what_was_muted_elsewhere_is_gone_at_once(store: MemoryStore, open_store
     assert store.by_ids(["m00000000001"], allowed) == {}
 
 
-def test_a_store_that_is_too_large_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memhook.store.memories.LARGEST", 10)
+def test_a_store_that_is_too_large_is_searched_on_disk(open_store: Open) -> None:
+    store = open_store(Sizes(held=10))
     add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(11))))
     store.keep_in_memory()
     assert store._snapshot() is None
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 11
 
 
-def test_a_store_with_too_much_text_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memhook.store.memories.LARGEST_TEXT", 1_000)
+def test_a_store_with_too_much_text_is_searched_on_disk(open_store: Open) -> None:
+    store = open_store(Sizes(held_text=1_000))
     add(store, *(memory(number, random.Random(number).randbytes(4_000).hex()) for number in range(5)))
     store.keep_in_memory()
     assert store._snapshot() is None
@@ -162,11 +163,11 @@ def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: P
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     table = tmp_path / "store" / "memories.lance"
     keeper = SnapshotKeeper(table, lambda: None)
-    before = keeper._state()
+    before = keeper.state()
     shutil.rmtree(tmp_path / "store")
-    assert keeper._state() is None
+    assert keeper.state() is None
     shutil.copytree(tmp_path / "copy", tmp_path / "store")
-    assert keeper._state() not in (before, None)
+    assert keeper.state() not in (before, None)
 
 
 def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
