@@ -102,7 +102,7 @@ def model(cache: Path, models: Path) -> Model:
     """Embedding the subjects takes a minute, so their vectors are kept for the next run."""
     packaged = PACKAGED[DEFAULT_MODEL]
     identity = ModelIdentity(DEFAULT_MODEL, packaged.sha256, packaged.dimensions)
-    file = cache / f"subjects-{SUBJECTS}-{identity.sha256[:12]}-{_fingerprint()}.npy"
+    file = cache / f"subjects-{SUBJECTS}-{identity.sha256[:12]}-{fingerprint()}.npy"
     if not file.exists():
         embedder: Embedder = load_embedder(DEFAULT_MODEL, models)
         vectors = np.asarray(embedder.embed_documents([about(number) for number in range(SUBJECTS)]), dtype=np.float32)
@@ -207,5 +207,6 @@ def _project(chance: random.Random) -> int:
 
 
 @lru_cache
-def _fingerprint() -> str:
-    return hashlib.sha256("\n".join(map(about, range(100))).encode()).hexdigest()[:8]
+def fingerprint() -> str:
+    """Of what is generated: what was kept of another text is of no use."""
+    return hashlib.sha256("\n".join(str(memory(number)) for number in range(100)).encode()).hexdigest()[:8]
