@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,13 +106,27 @@ class Library:
         embedder = self._reader()
         return None if embedder is None else embedder.embed_query(text)
 
-    def vectors(self, memories: Sequence[Memory]) -> tuple[list[Vector | None], ModelIdentity]:
-        """A vector for each as the store's own model reads it, and that model."""
+    def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
+        """A vector for each as the store's own model reads it, and that model; the same text is read once.
+
+        With `reuse`, also not where a memory of another project says the same.
+        """
         embedder = self._reader()
         if embedder is None:
             self._may_lack_vectors = True
             return [None] * len(memories), self.store.model
-        return list(embedder.embed_documents([_text(memory) for memory in memories])), embedder.model
+        known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
+        texts = [_text(memory) for memory in memories]
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= dict(zip(new, embedder.embed_documents(new), strict=True)) if new else {}
+        return [known[text] for text in texts], embedder.model
+
+    def vectors_may_lack(self, missing: Iterable[bool]) -> None:
+        """Some were stored without a vector: the next round of housekeeping makes it."""
+        self._may_lack_vectors = self._may_lack_vectors or any(missing)
+
+    def _stored_vectors(self, memories: Sequence[Memory]) -> list[tuple[Memory, Vector]]:
+        return self.store.vectors_of_content([memory.content_hash for memory in memories])
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""

@@ -240,6 +240,15 @@ class MemoryStore:
         return list(self._rows(f"content_hash IN ({quoted(hashes)}) AND {state}"))
 
     @_reading
+    def vectors_of_content(self, hashes: Sequence[str]) -> list[tuple[Memory, Vector]]:
+        """The memories with this content that have a vector, with it."""
+        if self._current_table() is None or not hashes:
+            return []
+        where = f"content_hash IN ({quoted(hashes)}) AND forgotten IS NULL AND vector IS NOT NULL"
+        rows = self._table.search().where(where).select([*MEMORY_COLUMNS, "vector"]).to_arrow()
+        return list(zip(map(memory_of, rows.to_pylist()), stored_vectors(rows), strict=True))
+
+    @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
         """Those of the names that are, or were, an id or an alias of a memory."""
         if self._current_table() is None or not names:
