@@ -104,6 +104,8 @@ def _store(size: int, folder: Path) -> Store:
     started = time.perf_counter()
     keep_up(table, timedelta(seconds=1), SIZES)
     store.facts["index build, s"] = time.perf_counter() - started
+    time.sleep(1.5)
+    keep_up(table, timedelta(seconds=1), SIZES)  # now the files of before are old, as they are a minute later
     store.facts["on disk, MB"] = sum(one.stat().st_size for one in paths.store.rglob("*") if one.is_file()) / 1e6
     return store
 

@@ -274,8 +274,10 @@ class MemoryStore:
         return list(self._rows(f"forgotten IS NULL AND array_has_any(supersedes, [{quoted(names)}])"))
 
     @_reading
-    def superseded_by(self, successor: str) -> list[Memory]:
-        return [] if self._current_table() is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
+    def superseded_by(self, successors: Sequence[str]) -> list[Memory]:
+        if self._current_table() is None or not successors:
+            return []
+        return list(self._rows(f"superseded_by IN ({quoted(successors)})"))
 
     @_reading
     def newest(
