@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import cached_property
 from typing import Any
 
@@ -21,9 +22,12 @@ class Place:
         self.directory = directory
         self.paths = paths
         self.use_daemon = use_daemon
+        self._opening = threading.Lock()
 
     def call(self, method: str, **params: Any) -> Any:
-        return self._door(method, **params)
+        with self._opening:
+            door = self._door
+        return door(method, **params)
 
     @cached_property
     def project(self) -> Project:

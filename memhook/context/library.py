@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhook.context.embedded_once import EmbeddedOnce
 from memhook.context.safety import sorted_out
 from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
@@ -44,6 +45,7 @@ class Library:
         self._wanted = wanted
         self._renewing = threading.Lock()
         self._may_lack_vectors = True
+        self._embedded = EmbeddedOnce()
         self._suspects: dict[str, Memory] = {}
         self._suspecting = threading.Lock()
         self._sweep: Sweep | None = Sweep(self.store)
@@ -109,7 +111,7 @@ class Library:
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
         """A vector for each as the store's own model reads it, and that model; the same text is read once.
 
-        With `reuse`, also not where a memory of another project says the same.
+        With `reuse`, also not where a memory of another project says the same, or is just about to.
         """
         embedder = self._reader()
         if embedder is None:
@@ -118,7 +120,8 @@ class Library:
         known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
         texts = [_text(memory) for memory in memories]
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= dict(zip(new, embedder.embed_documents(new), strict=True)) if new else {}
+        made = self._embedded.vectors(embedder, new) if reuse else embedder.embed_documents(new)
+        known |= dict(zip(new, made, strict=True))
         return [known[text] for text in texts], embedder.model
 
     def vectors_may_lack(self, missing: Iterable[bool]) -> None:
@@ -130,6 +133,7 @@ class Library:
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""
+        self._embedded.forget()
         embedder = self._model(self._wanted) if self._may_lack_vectors else None
         if embedder is None or not self._renewing.acquire(blocking=False):
             return 0

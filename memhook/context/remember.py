@@ -151,6 +151,11 @@ def found(library: Library, references: Sequence[str], allowed: Filter = OWNER) 
 
 def checked(draft: Draft) -> Draft:
     """The draft, tidied and without secrets; raises InvalidInput when it cannot be a memory."""
+    return checked_for_secrets(draft)[0]
+
+
+def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+    """The same, and the kinds of secrets that were in it."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
             "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'
@@ -174,7 +179,8 @@ def checked(draft: Draft) -> Draft:
         "aliases": _names("aliases", draft.aliases),
     }
     supersedes = tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes))
-    return replace(draft, supersedes=supersedes, **masked_fields(texts)[0])
+    masked, kinds = masked_fields(texts)
+    return replace(draft, supersedes=supersedes, **masked), kinds
 
 
 def _memory(draft: Draft, now: datetime) -> Memory:
