@@ -467,20 +467,19 @@ class MemoryStore:
         """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
         if self._current_table() is None:
             return
-        rows = self._table.to_arrow().to_pylist()
-        alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
-        vectors = embedded([memory_of(row) for row in alive])
-        for row in rows:
-            row["vector"] = None
-        for row, vector in zip(alive, vectors, strict=True):
-            row["vector"] = list(vector)
-        self._table = self._overwritten(rows, model)
+        schema = table_schema(model)
+
+        def renewed() -> Iterator[pa.RecordBatch]:
+            for batch in self._table.search().to_batches():
+                yield from pa.Table.from_pylist(_with_vectors(batch.to_pylist(), embedded), schema=schema).to_batches()
+
+        self._table = self._overwritten(pa.RecordBatchReader.from_batches(schema, renewed()))
 
     @_translated
     def put_back(self, rows: pa.Table) -> None:
         """These rows and no others, in one step; of an older schema, in today's shape."""
         self._database = self._database or connected(self.uri, create=True)
-        self._table = self._overwritten(*migrated_rows(rows))
+        self._table = self._overwritten(_table_of(*migrated_rows(rows)))
 
     @_translated
     def optimize(self) -> bool:
@@ -539,8 +538,7 @@ class MemoryStore:
             return table
         with self.writing():
             back_up(self.uri, self._backups, version_of(table.schema))
-            rows, model = migrated(table)
-            return self._overwritten(rows, model)
+            return self._overwritten(_table_of(*migrated(table)))
 
     def _mend(self) -> None:
         """What cannot be mended, opening it says."""
@@ -559,9 +557,8 @@ class MemoryStore:
             self._table = indexed(self._database.create_table(TABLE, schema=table_schema(model)))
         return self._table
 
-    def _overwritten(self, rows: list[dict[str, Any]], model: ModelIdentity) -> Any:
+    def _overwritten(self, data: pa.Table | pa.RecordBatchReader) -> Any:
         """The table with these rows and no others, put in place of the old one in one step."""
-        data = pa.Table.from_pylist(rows, schema=table_schema(model))
         return indexed(
             self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
@@ -727,6 +724,20 @@ def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
     exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
     present = found["vector"].combine_chunks().is_valid().to_pylist()
     return [next(exact) if there else None for there in present]
+
+
+def _table_of(rows: list[dict[str, Any]], model: ModelIdentity) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=table_schema(model))
+
+
+def _with_vectors(
+    rows: list[dict[str, Any]], embedded: Callable[[Sequence[Memory]], Sequence[Vector]]
+) -> list[dict[str, Any]]:
+    """The rows with the vectors that `embedded` gives, and none where nothing is left to read."""
+    alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
+    vectors = embedded([memory_of(row) for row in alive])
+    fresh = {row["id"]: list(vector) for row, vector in zip(alive, vectors, strict=True)}
+    return [row | {"vector": fresh.get(row["id"])} for row in rows]
 
 
 def _private_store_directory(directory: Path) -> None:
