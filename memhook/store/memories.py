@@ -6,30 +6,26 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime, timedelta
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from lancedb.query import MatchQuery
 
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
 from memhook.store import recovery
+from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
 from memhook.store.expunging import emptied, rewritten, swept
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.gate import Gate
+from memhook.store.held import Held, Reach, can_be_held
 from memhook.store.id_pages import ids_after
-from memhook.store.indexes import INDEXES, indexed, missing, partitions_of, unindexed_rows
-from memhook.store.keeping import SnapshotKeeper
+from memhook.store.indexes import INDEXES, indexed, missing, unindexed_rows
 from memhook.store.locking import exclusive, remove_lock, sync_files
 from memhook.store.marks import mark_of, set_mark
 from memhook.store.opening import (
@@ -44,7 +40,6 @@ from memhook.store.opening import (
     migrated_rows,
     opened_table,
 )
-from memhook.store.parts import Parts
 from memhook.store.schema import (
     MEMORY_COLUMNS,
     NO_MODEL,
@@ -60,11 +55,8 @@ from memhook.store.schema import (
 from memhook.store.sizes import SIZES, Sizes
 from memhook.store.snapshot import (
     COLUMNS,
-    FACTS,
     Candidate,
-    Places,
     Snapshot,
-    candidates,
     stored_vectors,
 )
 from memhook.store.term_statistics import TermStatistics, rarest
@@ -79,10 +71,6 @@ ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
-CANDIDATE_COLUMNS = (*FACTS, "vector")
-MIN_PROBES = 20
-PROBED = 20  # every so manieth partition
-KEPT_FILTERS = 16  # one for each project that is worked on at the same time
 MANY_VERSIONS = 128  # each names all files of its own
 KEPT_VERSIONS = 16  # to go back to when the newest is damaged
 KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versions are whole copies
@@ -124,16 +112,13 @@ class MemoryStore:
         self.uri = uri
         self._backups = backups
         self._directory = local_directory(uri)
-        self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri)
         self._table: Any = None
-        self._keeper: SnapshotKeeper | None = None
-        self._parts: Parts | None = None
-        self._reach: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
+        self._held: Held | None = None
         self._sizes = sizes
+        self._disk = DiskSearch(sizes)
         self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
         self.readers = Gate()
-        self._probes = MIN_PROBES
         self.mended = ""
         self._being_optimized = 0
         self._last_write = time.monotonic()
@@ -143,7 +128,7 @@ class MemoryStore:
     @property
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
-        if snapshot := self._snapshot():
+        if self._held and (snapshot := self._held.whole):
             return snapshot.model
         return NO_MODEL if self._current_table() is None else model_of(self._table.schema)
 
@@ -167,16 +152,16 @@ class MemoryStore:
     @property
     def statistics(self) -> TermStatistics | WordIndex:
         """How common each term is here; while a snapshot is being renewed, as it was before."""
-        latest = self._keeper.latest if self._keeper else None
+        latest = self._held.latest if self._held else None
         return latest.words if latest else self._counted
 
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
-        if self._keeper is None and self._directory is not None:
-            self._keeper = SnapshotKeeper(self._directory / f"{TABLE}.lance", self._read_into_memory)
-            self._parts = Parts(self._keeper.state, self._read_part, self._sizes.parts)
-        if self._keeper is not None:
-            self._keeper.renew()
+        if self._held is None and self._directory is not None:
+            table = self._directory / f"{TABLE}.lance"
+            self._held = Held(table, self._read_into_memory, self.ids, self._sizes)
+        if self._held is not None:
+            self._held.renew()
 
     def mark(self, name: str) -> str:
         """What was noted under this name; nothing is, in a store that is not a folder."""
@@ -199,9 +184,10 @@ class MemoryStore:
         """
         if self._current_table() is None:
             return [], 0
-        held = self._held(allowed)
+        held = self._reach(allowed)
         if held is None:
-            return self._candidates_on_disk(vector_of_query, terms, allowed, limit)
+            words = rarest(terms, self.statistics.frequencies, QUERY_TERMS) if terms else []
+            return self._disk.candidates(self._table, vector_of_query, words, allowed, limit)
         vector = vector_of_query()
         found = [one for part, places in held for one in part.candidates(vector, terms, places, limit)]
         return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in held)
@@ -211,7 +197,7 @@ class MemoryStore:
         """The memories that have these ids, by id, as far as they are allowed."""
         if self._current_table() is None or not ids:
             return {}
-        if (held := self._held(allowed)) is not None:
+        if (held := self._reach(allowed)) is not None:
             return {key: one for part, places in held for key, one in part.memories(ids, places).items()}
         return {memory.id: memory for memory in self._rows(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
@@ -220,8 +206,8 @@ class MemoryStore:
         """The memories with these ids or aliases, in the order asked for."""
         if self._current_table() is None or not references:
             return []
-        if snapshot := self._snapshot():
-            by_id = snapshot.memories(references, self._places(snapshot, allowed))
+        if (held := self._reach(allowed)) is not None:
+            by_id = {key: one for part, places in held for key, one in part.memories(references, places).items()}
             if all(name in by_id for name in references):  # else one may be an alias
                 return list(dict.fromkeys(by_id[name] for name in references))
         wanted = quoted(references)
@@ -584,11 +570,8 @@ class MemoryStore:
         with self.readers.alone(READERS_SECONDS):
             swept(self._table, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
-            if self._keeper is not None:
-                self._keeper.drop()
-            if self._parts is not None:
-                self._parts.drop()
-            self._reach = WeakKeyDictionary()
+            if self._held is not None:
+                self._held.drop()
         self._counted = TermStatistics(self._all_terms)
 
     def _missing_indexes(self) -> list[str]:
@@ -608,92 +591,19 @@ class MemoryStore:
         age = time.time() - kept[-1] if kept[-1] else 3600.0
         return timedelta(seconds=max(KEPT_SECONDS, age))
 
-    def _nearest(self, vector: Vector, where: str, limit: int, is_few: bool) -> pa.Table:
-        """Few are compared one by one: which partitions theirs are in no index knows."""
-        query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        query = query.distance_type("dot").where(where, prefilter=True)
-        query = query.bypass_vector_index() if is_few else query.nprobes(self._probes)
-        return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
-
-    def _candidates_on_disk(
-        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
-    ) -> tuple[list[Candidate], int]:
-        """The words are searched for while the vector is still being made."""
-        where = allowed.sql()
-        searched = self._searching.submit(self._counted_within, where)
-        by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
-        vector = vector_of_query()
-        found: dict[str, Candidate] = {}
-        if vector is not None:
-            is_few = searched.result() <= self._sizes.exact
-            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit, is_few), vector)}
-        if by_words is not None:
-            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
-        return [found[key] for key in sorted(found)], searched.result()
-
-    def _counted_within(self, where: str) -> int:
-        return int(self._table.count_rows(where))
-
-    def _snapshot(self) -> Snapshot | None:
-        return self._keeper.current() if self._keeper else None
-
     @_reading
-    def _read_into_memory(self) -> Snapshot | None:
-        """The whole table; None when there is none, or when its indexes are the better way."""
-        if self._current_table() is None:
+    def _read_into_memory(self, allowed: Filter) -> Snapshot | None:
+        """These memories; None when there is no table, or when its indexes are the better way."""
+        if self._current_table() is None or not can_be_held(self._table, allowed, self._sizes):
             return None
-        model, size = model_of(self._table.schema), self._table.stats()
-        text = size["total_bytes"] - size["num_rows"] * model.dimensions * 4
-        if size["num_rows"] > self._sizes.held or text > self._sizes.held_text:
-            self._probes = max(MIN_PROBES, partitions_of(self._table) // PROBED)
-            return None
-        snapshot = Snapshot(self._table.search().where(Filter().sql()).select(list(COLUMNS)).to_arrow(), model)
-        # Whoever asked of the last one is likely to ask again.
-        asked = list(self._reach.get(self._keeper.latest, ())) if self._keeper and self._keeper.latest else []
-        self._reach[snapshot] = {allowed: snapshot.places(self.ids(allowed)) for allowed in asked}
-        return snapshot
-
-    @_reading
-    def _read_part(self, project: str) -> Snapshot | None:
-        """The memories of one project; None when they are too many."""
-        where = Filter(projects=(project,)).sql()
-        if self._table.count_rows(where) > self._sizes.part:
-            return None
-        rows = self._table.search().where(where).select(list(COLUMNS)).to_arrow()
+        rows = self._table.search().where(allowed.sql()).select(list(COLUMNS)).to_arrow()
         return Snapshot(rows, model_of(self._table.schema))
 
-    def _held(self, allowed: Filter) -> list[tuple[Snapshot, Places]] | None:
-        """What is in memory of what `allowed` lets through, in parts that share nothing; None unless all of it is."""
-        if snapshot := self._snapshot():
-            return [(snapshot, self._places(snapshot, allowed))]
-        if self._keeper is None or self._parts is None or not self._keeper.is_too_large or not allowed.projects:
-            return None
-        parts = self._parts.current(allowed.projects)
-        if parts is None:
-            return None
-        return [(part, self._places(part, replace(allowed, projects=(project,)))) for project, part in parts]
+    def _reach(self, allowed: Filter) -> Reach | None:
+        return self._held.reach(allowed) if self._held else None
 
-    def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
-        """Where in the snapshot the memories stand that `allowed` lets through, as the table's own query says."""
-        lasting = replace(allowed, alive_at=None)
-        known = self._reach.get(snapshot, {})
-        if lasting not in known:
-            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self.ids(lasting))}
-            self._reach[snapshot] = known
-        return snapshot.alive(known[lasting], allowed.alive_at)
-
-    @contextmanager
-    def _changing_only(self, projects: Collection[str]) -> Iterator[None]:
-        """What is written meanwhile concerns these projects: what is held of others stays current."""
-        before = self._keeper.state() if self._keeper else None
-        yield
-        if self._keeper is not None and self._parts is not None:
-            self._parts.carry(before, self._keeper.state(), projects)
-
-    def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
-        words = " ".join(rarest(terms, self.statistics.frequencies, QUERY_TERMS))
-        query = self._table.search(MatchQuery(words, "terms"), query_type="fts").where(where, prefilter=True)
-        return query.select([*CANDIDATE_COLUMNS, "_score"]).limit(limit).to_arrow()
+    def _changing_only(self, projects: Collection[str]) -> AbstractContextManager[None]:
+        return self._held.changing_only(projects) if self._held else nullcontext()
 
     def _rows(self, where: str) -> Iterator[Memory]:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()
@@ -711,19 +621,6 @@ class MemoryStore:
         query = self._table.search().where(Filter().sql()).select(["terms"]).limit(limit)
         texts: list[str] = query.to_arrow()["terms"].to_pylist()
         return texts
-
-
-def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
-    return candidates(found.select(FACTS), _cosines(found, vector))
-
-
-def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
-    """The exact cosines: an approximate index or a lexical hit brings none or a rounded one."""
-    if vector is None:
-        return [None] * len(found)
-    exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
-    present = found["vector"].combine_chunks().is_valid().to_pylist()
-    return [next(exact) if there else None for there in present]
 
 
 def _table_of(rows: list[dict[str, Any]], model: ModelIdentity) -> pa.Table:

@@ -9,6 +9,7 @@ from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.sizes import Sizes
 from tests.store.test_memories import Open, add, axis, memory
+from tests.store.test_snapshot import whole
 
 QUESTION = terms("note about the ledger")
 HERE = Filter(projects=("", "here"))
@@ -27,9 +28,9 @@ def large(open_store: Open) -> MemoryStore:
 
 def held(store: MemoryStore, allowed: Filter = HERE) -> MemoryStore:
     """The store once what is asked for was read."""
-    assert store._parts is not None
-    store._parts.renew(allowed.projects, wait=True)
-    assert store._held(allowed) is not None
+    assert store._held is not None
+    store._held.renew_parts(allowed.projects)
+    assert store._held.reach(allowed) is not None
     return store
 
 
@@ -49,12 +50,12 @@ def test_at_the_threshold_it_is_held_whole_and_beyond_it_in_parts(open_store: Op
     for number in range(20):
         add(store, memory(number, f"note {number} about the ledger", project="here"))
     store.keep_in_memory()
-    assert store._snapshot() is not None
-    whole = answers(store)
+    assert whole(store) is not None
+    from_whole = answers(store)
     add(store, memory(20, "note 20 about the ledger", project="there"))
     store.keep_in_memory()
-    assert store._snapshot() is None
-    assert answers(held(store)) == whole
+    assert whole(store) is None
+    assert answers(held(store)) == from_whole
 
 
 def test_a_memory_of_the_project_is_found_as_soon_as_it_is_stored(large: MemoryStore) -> None:
@@ -66,10 +67,10 @@ def test_a_memory_of_the_project_is_found_as_soon_as_it_is_stored(large: MemoryS
 
 def test_what_is_stored_elsewhere_leaves_the_project_in_memory(large: MemoryStore) -> None:
     held(large)
-    assert large._parts is not None
-    before = large._parts.current(HERE.projects)
+    assert large._held is not None
+    before = large._held._parts.current(HERE.projects)
     add(large, memory(100, "a note of another project", project="there"))
-    assert large._parts.current(HERE.projects) == before
+    assert large._held._parts.current(HERE.projects) == before
     assert answers(large)[1] == 30
 
 
@@ -93,9 +94,9 @@ def test_only_so_many_are_held_and_the_longest_unused_go_first(large: MemoryStor
     for number in range(100, 140):
         add(large, memory(number, f"note {number} about the ledger", project="elsewhere"))
     held(large)
-    assert large._parts is not None
-    large._parts.renew(["elsewhere"], wait=True)
-    assert set(large._parts._kept) == {"here", "elsewhere"}
+    assert large._held is not None
+    large._held.renew_parts(["elsewhere"])
+    assert set(large._held._parts._kept) == {"here", "elsewhere"}
 
 
 def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> None:
@@ -103,9 +104,9 @@ def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> No
     for number in range(30):
         add(store, memory(number, f"note {number} about the ledger", project="here"))
     store.keep_in_memory()
-    assert store._parts is not None
-    store._parts.renew(HERE.projects, wait=True)
-    assert store._held(HERE) is None
+    assert store._held is not None
+    store._held.renew_parts(HERE.projects)
+    assert store._held.reach(HERE) is None
     assert answers(store)[1] == 30
 
 

@@ -16,8 +16,15 @@ from memhook.store.filters import Filter
 from memhook.store.keeping import SnapshotKeeper
 from memhook.store.memories import MemoryStore
 from memhook.store.sizes import Sizes
+from memhook.store.snapshot import Snapshot
 from memhook.store.word_index import WordIndex
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
+
+
+def whole(store: MemoryStore) -> Snapshot | None:
+    assert store._held is not None
+    return store._held.whole
+
 
 WORDS = [f"word{number}" for number in range(60)]
 QUESTION = terms("note about ledger 7 and replica")
@@ -122,11 +129,11 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     add(store, memory(1, "first"))
     store.keep_in_memory()
     add(store, memory(2, "second"))
-    assert store._snapshot() is not None
+    assert whole(store) is not None
     monkeypatch.setattr("memhook.store.keeping.QUICK_ROWS", 1)
     monkeypatch.setattr("memhook.store.keeping.SnapshotKeeper.renew", lambda _: None)
     add(store, memory(3, "third"))
-    assert store._snapshot() is None
+    assert whole(store) is None
     assert matching(store, "third") == ["third"]
 
 
@@ -147,7 +154,7 @@ def test_a_store_that_is_too_large_is_searched_on_disk(open_store: Open) -> None
     store = open_store(Sizes(held=10))
     add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(11))))
     store.keep_in_memory()
-    assert store._snapshot() is None
+    assert whole(store) is None
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 11
 
 
@@ -155,7 +162,7 @@ def test_a_store_with_too_much_text_is_searched_on_disk(open_store: Open) -> Non
     store = open_store(Sizes(held_text=1_000))
     add(store, *(memory(number, random.Random(number).randbytes(4_000).hex()) for number in range(5)))
     store.keep_in_memory()
-    assert store._snapshot() is None
+    assert whole(store) is None
 
 
 def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
