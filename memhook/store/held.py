@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +35,7 @@ class Held:
         self._ids = ids
         self._keeper = SnapshotKeeper(table, self._read_whole)
         self._parts = Parts(self._keeper.state, self._read_part, sizes.parts)
+        self._asked: tuple[Filter, ...] = ()
         self._known: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
 
     @property
@@ -65,10 +66,10 @@ class Held:
             return [(snapshot, self._places(snapshot, allowed))]
         if not self._keeper.is_too_large or not allowed.projects:
             return None
+        by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
+        self._note(by_project.values())
         parts = self._parts.current(allowed.projects)
-        if parts is None:
-            return None
-        return [(part, self._places(part, replace(allowed, projects=(project,)))) for project, part in parts]
+        return None if parts is None else [(part, self._places(part, by_project[project])) for project, part in parts]
 
     @contextmanager
     def changing_only(self, projects: Collection[str]) -> Iterator[None]:
@@ -77,16 +78,24 @@ class Held:
         yield
         self._parts.carry(before, self._keeper.state(), projects)
 
+    def _note(self, asked: Iterable[Filter]) -> None:
+        """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
+        lasting = [replace(one, alive_at=None) for one in asked]
+        kept = [one for one in self._asked if one not in lasting]
+        self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]
+
     def _read_whole(self) -> Snapshot | None:
-        snapshot = self._read(Filter())
-        if snapshot is not None:
-            # Whoever asked of the last one is likely to ask again.
-            asked = list(self._known.get(self.latest, ())) if self.latest else []
-            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed)) for allowed in asked}
-        return snapshot
+        asked = list(self._known.get(self.latest, ())) if self.latest else []
+        return self._ready(self._read(Filter()), asked)
 
     def _read_part(self, project: str) -> Snapshot | None:
-        return self._read(Filter(projects=(project,)))
+        asked = [one for one in self._asked if one.projects == (project,)]
+        return self._ready(self._read(Filter(projects=(project,))), asked)
+
+    def _ready(self, snapshot: Snapshot | None, asked: Iterable[Filter]) -> Snapshot | None:
+        if snapshot is not None:
+            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed)) for allowed in asked}
+        return snapshot
 
     def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
         """As the table's own query says; only the hour of expiry is compared here."""

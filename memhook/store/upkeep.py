@@ -53,7 +53,7 @@ class Upkeep:
 
     def begin(self, keep: timedelta) -> None:
         """Versions younger than `keep` stay."""
-        command = [sys.executable, "-P", "-m", "memhook.store.upkeep", str(self._directory)]
+        command = [sys.executable, "-P", "-E", "-m", "memhook.store.upkeep", str(self._directory)]
         options = [str(keep.total_seconds()), str(self._sizes.exact)]
         self._started = time.monotonic()
         quiet = subprocess.DEVNULL

@@ -113,3 +113,13 @@ def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> No
 def test_a_project_without_memories_is_held_too(large: MemoryStore) -> None:
     nowhere = Filter(projects=("", "nowhere"))
     assert answers(held(large, nowhere), nowhere)[1] == 15
+
+
+def test_what_was_asked_before_is_ready_when_the_project_has_been_read(
+    large: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = answers(large)
+    held(large)
+    assert large._held is not None
+    monkeypatch.setattr(large._held, "_ids", None)  # it would fail
+    assert answers(large) == asked
