@@ -70,6 +70,8 @@ LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
+ROWS_FOR_A_WRITE = 4_000  # of a large store every index is written anew, however little was added
+STREAM_SECONDS = 10.0
 SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
 MANY_VERSIONS = 128  # each names all files of its own
 KEPT_VERSIONS = 16  # to go back to when the newest is damaged
@@ -475,12 +477,14 @@ class MemoryStore:
         if self._upkeep is not None and self._upkeep.finished():
             self._unoptimized = max(0, self._unoptimized - self._being_optimized)
         is_settled = time.monotonic() - self._last_write > SETTLED_SECONDS
-        is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_settled else MANY_VERSIONS)
-        enough = SETTLED_AFTER if is_settled else OPTIMIZE_AFTER
-        if self._unoptimized < enough and not is_littered and not self._missing_indexes():
+        rows = self._table.count_rows()
+        is_large = rows > self._sizes.apart
+        is_quiet = is_settled and not is_large
+        is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_quiet else MANY_VERSIONS)
+        enough = SETTLED_AFTER if is_quiet else max(OPTIMIZE_AFTER, rows // ROWS_FOR_A_WRITE)
+        if self._unoptimized < enough and not (is_littered and not is_large) and not self._missing_indexes():
             return False
-        self._being_optimized = self._unoptimized
-        if self._upkeep is not None and self._table.count_rows() > self._sizes.apart:
+        if self._upkeep is not None and is_large:
             return self._optimize_apart(self._upkeep, self._age_to_keep(is_settled))
         with self.writing():
             keep_up(self._table, self._age_to_keep(is_settled), self._sizes)
@@ -488,8 +492,12 @@ class MemoryStore:
         return True
 
     def _optimize_apart(self, upkeep: Upkeep, keep: timedelta) -> bool:
-        if not upkeep.may_begin():
+        """Not while more is coming in, unless it is a twentieth of the store: then what is new would be slow to find."""
+        is_streaming = time.monotonic() - self._last_write < STREAM_SECONDS
+        is_much = 8 * self._unoptimized > self._table.count_rows() // 20
+        if not upkeep.may_begin() or (is_streaming and not is_much):
             return False
+        self._being_optimized = self._unoptimized
         upkeep.begin(keep)
         return True
 

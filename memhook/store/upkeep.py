@@ -101,10 +101,12 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     handle = _locked(directory / LOCK)
     if handle is None:
         return BUSY
-    started = time.time_ns()
+    started, began = time.time_ns(), time.monotonic()
     table = connected(str(directory)).open_table(TABLE)
     keep_up(table, keep, sizes)
     sync_files(directory / f"{TABLE}.lance", started)
+    # What is on disk now stands for all before, of which joining files has made a second copy.
+    table.optimize(cleanup_older_than=min(keep, timedelta(seconds=time.monotonic() - began)))
     (directory / LOCK).unlink(missing_ok=True)
     return 0
 
