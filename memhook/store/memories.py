@@ -59,7 +59,7 @@ from memhook.store.snapshot import (
     Snapshot,
     stored_vectors,
 )
-from memhook.store.term_statistics import TermStatistics, rarest
+from memhook.store.term_statistics import TermStatistics, worth_looking_up
 from memhook.store.upkeep import Upkeep, keep_up
 from memhook.store.word_index import WordIndex
 
@@ -188,7 +188,7 @@ class MemoryStore:
             return [], 0
         held = self._reach(allowed)
         if held is None:
-            words = rarest(terms, self.statistics.frequencies, QUERY_TERMS) if terms else []
+            words = self._worth_looking_up(terms) if terms else []
             return self._disk.candidates(self._table, vector_of_query, words, allowed, limit)
         vector = vector_of_query()
         found = [one for part, places in held for one in part.candidates(vector, terms, places, limit)]
@@ -492,7 +492,7 @@ class MemoryStore:
         return True
 
     def _optimize_apart(self, upkeep: Upkeep, keep: timedelta) -> bool:
-        """Not while more is coming in, unless it is a twentieth of the store: then what is new would be slow to find."""
+        """Not while more is coming in, unless that is a twentieth of the store: it would be slow to find."""
         is_streaming = time.monotonic() - self._last_write < STREAM_SECONDS
         is_much = 8 * self._unoptimized > self._table.count_rows() // 20
         if not upkeep.may_begin() or (is_streaming and not is_much):
@@ -606,6 +606,10 @@ class MemoryStore:
             return None
         rows = self._table.search().where(allowed.sql()).select(list(COLUMNS)).to_arrow()
         return Snapshot(rows, model_of(self._table.schema))
+
+    def _worth_looking_up(self, terms: Sequence[str]) -> list[str]:
+        counted = self.statistics
+        return worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS)
 
     def _reach(self, allowed: Filter) -> Reach | None:
         return self._held.reach(allowed) if self._held else None
