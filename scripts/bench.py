@@ -24,6 +24,7 @@ from memhook.paths import Paths, user_paths
 
 ROOT = Path(__file__).resolve().parents[1]
 MEMORIES = 10_000
+SCALE_ROUNDS = 100
 RARE_SAMPLES = 8  # of what takes seconds
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memhook-bench"
 LAUNCH = ROOT / "hooks" / "launch"
@@ -43,7 +44,12 @@ Samples = dict[str, list[float]]
 
 
 def main() -> int:
-    rounds = arguments().rounds
+    given = arguments()
+    rounds = given.rounds
+    if given.what == "scale":
+        import bench_scale  # noqa: PLC0415  it needs this module
+
+        return bench_scale.main(min(rounds, SCALE_ROUNDS), given.full)
     home = prepared_home()
     os.environ["HOME"] = str(home)
     for name in [name for name in os.environ if name.startswith(("XDG_", "MEMHOOK_", "CLAUDE"))]:
@@ -60,6 +66,8 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=("scale",), help="stores of 1k to 100k memories, as ratios to 1k")
+    parser.add_argument("--full", action="store_true", help="with scale: a million, too")
     parser.add_argument("--rounds", type=int, default=200, help="rounds of everything that takes milliseconds")
     return parser.parse_args()
 

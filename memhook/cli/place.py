@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import cached_property
 from typing import Any
 
@@ -23,9 +24,12 @@ class Place:
         self.use_daemon = use_daemon
         self.store = store
         """The shared store that was named; else what is written goes to the personal one, and all are searched."""
+        self._opening = threading.Lock()
 
     def call(self, method: str, **params: Any) -> Any:
-        return self._door(method, **params, **({"store": self.store} if self.store else {}))
+        with self._opening:
+            door = self._door
+        return door(method, **params, **({"store": self.store} if self.store else {}))
 
     @cached_property
     def project(self) -> Project:

@@ -7,8 +7,9 @@ import stat
 import sys
 import tempfile
 from argparse import Namespace
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
@@ -27,7 +28,9 @@ from memhook.errors import InvalidInput
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
 
-BATCH_LINES = 64
+FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
+BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
+IN_FLIGHT = 2
 BATCH_BYTES = 4 << 20
 MAX_LINE_BYTES = 16 << 20
 PAGE = 200
@@ -130,15 +133,42 @@ def _named(one: assistants.Kept) -> dict[str, object]:
 
 def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
     tally = Tally()
-    with _progress(file) as bar:
-        for batch in batches(good_lines(file, tally, bar)):
-            answer = place.call("import_lines", lines=batch, **_mode(args))
+    with _progress(file) as bar, _told_how_to_go_on(tally):
+        for lines, answer in _answers(place, batches(good_lines(file, tally)), _mode(args)):
+            bar.update(lines)
             tally.add(answer)
             tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
             tally.bad.extend((number, reason) for number, reason in answer["bad"])
             tally.tell_bad_lines()
         tally.tell_bad_lines()
     return _report(tally, [{"line": number, "reason": reason} for number, reason in tally.bad], args)
+
+
+def _answers(place: Place, wanted: Iterable[list[Line]], mode: Mapping[str, bool]) -> Iterator[tuple[int, Any]]:
+    """Of each batch its size and what became of it: while one is embedded, the next is read and the last stored."""
+    pending: deque[tuple[int, Future[Any]]] = deque()
+    calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-import")
+    try:
+        for batch in wanted:
+            call = calls.submit(place.call, "import_lines", lines=batch, **mode)
+            pending.append((len(batch), call))
+            if len(pending) >= IN_FLIGHT:
+                size, first = pending.popleft()
+                yield size, first.result()
+        for size, last in pending:
+            yield size, last.result()
+    finally:
+        calls.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _told_how_to_go_on(tally: Tally) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = sum(tally.outcomes.values())
+        warn(f"Stopped after {counted(done)}, which are stored. The same command goes on from there: it skips them.")
+        raise
 
 
 def _import_entries(args: Namespace, place: Place, entries: Sequence[importing.Entry]) -> int:
@@ -183,10 +213,9 @@ def _exported(count: int, args: Namespace) -> int:
     return 0
 
 
-def good_lines(file: BinaryIO, tally: Tally, bar: tqdm[NoReturn]) -> Iterator[Line]:
+def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
     """The lines that are text, with their numbers; the others go to the tally."""
     for number, (raw, size) in enumerate(_raw_lines(file), start=1):
-        bar.update(size)
         if size > MAX_LINE_BYTES:
             tally.bad.append((number, f"longer than {MAX_LINE_BYTES >> 20} MB"))
             continue
@@ -200,13 +229,13 @@ def good_lines(file: BinaryIO, tally: Tally, bar: tqdm[NoReturn]) -> Iterator[Li
 
 
 def batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Lists of up to 64 lines and, but for a single long line, 4 million characters."""
+    """Lists of 64 up to 512 lines and, but for a single long line, 4 million characters."""
     batch: list[Line] = []
-    size = 0
+    size, limit = 0, FIRST_LINES
     for line in lines:
-        if batch and (len(batch) == BATCH_LINES or size + len(line[1]) > BATCH_BYTES):
+        if batch and (len(batch) == limit or size + len(line[1]) > BATCH_BYTES):
             yield batch
-            batch, size = [], 0
+            batch, size, limit = [], 0, min(2 * limit, BATCH_LINES)
         batch.append(line)
         size += len(line[1])
     if batch:
@@ -263,9 +292,18 @@ def _opened(name: str) -> Iterator[BufferedReader]:
 
 
 def _progress(file: BinaryIO) -> tqdm[NoReturn]:
-    status = os.fstat(file.fileno())
-    total = status.st_size if stat.S_ISREG(status.st_mode) else None
-    return tqdm(total=total, unit="B", unit_scale=True, leave=False, disable=not sys.stderr.isatty(), file=sys.stderr)
+    """Memories a second and the time left, on a terminal; of a pipe nobody knows how many are left."""
+    is_seen = sys.stderr.isatty()
+    total = _count_lines(file) if is_seen and stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    return tqdm(total=total, unit=" memories", leave=False, disable=not is_seen, file=sys.stderr)
+
+
+def _count_lines(file: BinaryIO) -> int:
+    """Those that say something, from here on."""
+    here = file.tell()
+    count = sum(1 for raw, _ in _raw_lines(file) if raw.strip())
+    file.seek(here)
+    return count
 
 
 def _everything(place: Place) -> Iterator[dict[str, object]]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
+from memhook.context.embedded_once import EmbeddedOnce
 from memhook.context.safety import sorted_out
 from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
@@ -20,6 +18,7 @@ from memhook.core.ranking import embedded_text
 from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
 from memhook.store.memories import MemoryStore
+from memhook.store.phrases import Phrases
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
 
@@ -54,12 +53,13 @@ class Library:
         self._wanted = wanted
         self._renewing = threading.Lock()
         self._may_lack_vectors = True
+        self._embedded = EmbeddedOnce()
         self._suspects: dict[str, Memory] = {}
         self._suspecting = threading.Lock()
         # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
         self._sweep: Sweep | None = None if name else Sweep(self.store)
         self._refreshing = threading.Lock()
-        self._phrases: tuple[tuple[ModelIdentity, tuple[str, ...]], npt.NDArray[np.float32]] | None = None
+        self._phrases: Phrases | None = None
 
     def reads_like(self, other: Library) -> bool:
         """Whether a vector made for the other can be compared with the vectors here."""
@@ -150,21 +150,37 @@ class Library:
         embedder = self._reader()
         if embedder is None:
             return 0.0
-        key = (embedder.model, phrases)
-        if self._phrases is None or self._phrases[0] != key:
-            self._phrases = (key, np.asarray(embedder.embed_documents(phrases), dtype=np.float32))
-        return float((self._phrases[1] @ np.asarray(vector, dtype=np.float32)).max())
+        known = self._phrases
+        if known is None or (known.texts, known.model) != (phrases, embedder.model):
+            known = self._phrases = Phrases(phrases, embedder)
+        return known.likeness(vector)
 
-    def vectors(self, memories: Sequence[Memory]) -> tuple[list[Vector | None], ModelIdentity]:
-        """A vector for each as the store's own model reads it, and that model."""
+    def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
+        """A vector for each as the store's own model reads it, and that model; the same text is read once.
+
+        With `reuse`, also not where a memory of another project says the same, or is just about to.
+        """
         embedder = self._reader()
         if embedder is None:
             self._may_lack_vectors = True
             return [None] * len(memories), self.store.model
-        return list(embedder.embed_documents([_text(memory) for memory in memories])), embedder.model
+        known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
+        texts = [_text(memory) for memory in memories]
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = self._embedded.vectors(embedder, new) if reuse else embedder.embed_documents(new)
+        known |= dict(zip(new, made, strict=True))
+        return [known[text] for text in texts], embedder.model
+
+    def vectors_may_lack(self, missing: Iterable[bool]) -> None:
+        """Some were stored without a vector: the next round of housekeeping makes it."""
+        self._may_lack_vectors = self._may_lack_vectors or any(missing)
+
+    def _stored_vectors(self, memories: Sequence[Memory]) -> list[tuple[Memory, Vector]]:
+        return self.store.vectors_of_content([memory.content_hash for memory in memories])
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""
+        self._embedded.forget()
         embedder = self._model(self._wanted) if self._may_lack_vectors else None
         if embedder is None or not self._renewing.acquire(blocking=False):
             return 0

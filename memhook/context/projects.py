@@ -76,7 +76,7 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
     kept: dict[str, Memory] = {}
     for memory, twin in pairs:
         kept[twin.id] = _as_one(memory, kept.get(twin.id, replace(twin, project=target)))
-        store.set_successor([one.id for one in store.superseded_by(memory.id)], twin.id)
+        store.set_successor([one.id for one in store.superseded_by([memory.id])], twin.id)
     if kept:
         vectors, model = library.vectors(list(kept.values()))
         store.replace(list(kept.values()), vectors, model)

@@ -80,11 +80,15 @@ def remembered(
 ) -> list[Stored]:
     """Store each draft that is not there yet, durably, before returning.
 
-    With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file.
+    With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file. What does is
+    `checked` already.
     """
-    memories = [judged(_memory(checked(draft), now)) for draft in drafts]
-    vectors, model = library.vectors(memories)
+    memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
     store = library.store
+    # A file may hold what is there already: embedding that would take longer than all the rest.
+    new = _new_ones(store, memories, again) if from_file else memories
+    vectors, model = library.vectors(new, reuse=from_file)
+    ready = dict(zip((memory.id for memory in new), vectors, strict=True))
     with store.writing():
         results = _told_apart(store, memories, again, from_file)
         fresh = [index for index, result in enumerate(results) if result.outcome == "stored"]
@@ -93,7 +97,8 @@ def remembered(
             if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
-            store.add(added, [vectors[index] for index in fresh], model)
+            store.add(added, [ready.get(memories[index].id) for index in fresh], model)
+            library.vectors_may_lack(memories[index].id not in ready for index in fresh)
             store.unforget([memory.content_hash for memory in added])
             succession.mark(store, added)
     return results
@@ -101,7 +106,7 @@ def remembered(
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """What storing these from a file would come to. Nothing is stored."""
-    memories = [judged(_memory(checked(draft), now)) for draft in drafts]
+    memories = [judged(_memory(draft, now)) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
 
@@ -147,6 +152,11 @@ def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNE
 
 def checked(draft: Draft) -> Draft:
     """The draft, tidied and without secrets; raises InvalidInput when it cannot be a memory."""
+    return checked_for_secrets(draft)[0]
+
+
+def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+    """The same, and the kinds of secrets that were in it."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
             "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'
@@ -170,7 +180,8 @@ def checked(draft: Draft) -> Draft:
         "aliases": _names("aliases", draft.aliases),
     }
     supersedes = tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes))
-    return replace(draft, supersedes=supersedes, **masked_fields(texts)[0])
+    masked, kinds = masked_fields(texts)
+    return replace(draft, supersedes=supersedes, **masked), kinds
 
 
 def _memory(draft: Draft, now: datetime) -> Memory:
@@ -247,6 +258,12 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
             known[new.project, new.content_hash] = new
             results.append(Stored(new, "stored"))
     return results
+
+
+def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
+    """Those of a file that are to be stored, as it looks before the lock is taken."""
+    told = zip(memories, _told_apart(store, memories, again, from_file=True), strict=True)
+    return [memory for memory, expected in told if expected.outcome == "stored"]
 
 
 def _with_free_names(memory: Memory, taken: set[str]) -> Memory:

@@ -14,14 +14,24 @@ LONGEST_CHAIN = 100
 
 def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
     """Bring `superseded_by` in line with what these, just stored, supersede and are superseded by."""
+    named = _named(store, [name for memory in memories for name in memory.supersedes])
+    followed = store.superseded_by([memory.id for memory in memories])
     for memory in memories:
-        old = [one.id for one in store.by_reference(memory.supersedes, OWNER) if one.id != memory.id]
+        old = [named[name] for name in memory.supersedes if name in named and named[name] != memory.id]
         store.set_successor([one for one in old if one != memory.superseded_by], memory.id)
-        store.set_successor([one.id for one in store.superseded_by(memory.id) if one.id not in old], "")
+        no_longer = [one.id for one in followed if one.superseded_by == memory.id and one.id not in old]
+        store.set_successor(no_longer, "")
     names = {name: memory.id for memory in memories for name in (memory.id, *memory.aliases)}
     for successor in store.superseding(list(names)):
         replaced = [names[name] for name in successor.supersedes if name in names]
         store.set_successor([one for one in replaced if one != successor.id], successor.id)
+
+
+def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
+    """The ids of what is called so, by id or alias."""
+    memories = store.by_reference(list(dict.fromkeys(names)), OWNER)
+    by_alias = {alias: memory.id for memory in memories for alias in memory.aliases}
+    return by_alias | {memory.id: memory.id for memory in memories}
 
 
 def hand_over(store: MemoryStore, gone: Sequence[Memory]) -> None:
@@ -31,7 +41,7 @@ def hand_over(store: MemoryStore, gone: Sequence[Memory]) -> None:
         heir = memory.superseded_by
         while heir in successors:
             heir = successors[heir]
-        store.set_successor([old.id for old in store.superseded_by(memory.id)], heir)
+        store.set_successor([old.id for old in store.superseded_by([memory.id])], heir)
 
 
 def refuse_circle(store: MemoryStore, memory: Memory) -> None:

@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from memhook.context.access import OWNER
 from memhook.context.library import Library
-from memhook.context.remember import Draft, Outcome, checked, edited, foreseen, remembered
-from memhook.context.safety import masked_fields
+from memhook.context.remember import Draft, Outcome, checked_for_secrets, edited, foreseen, remembered
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
 from memhook.errors import InvalidInput, NotFound
 
@@ -210,9 +209,8 @@ class _Given:
 def _given(text: str, project: str) -> _Given:
     line = _parsed(text)
     given = {"content" if name == "text" else name for name in line.model_fields_set}
-    draft = _draft(line, project)
-    kinds = masked_fields({name: getattr(draft, name) for name in Draft.__dataclass_fields__})[1]
-    return _Given(checked(draft), frozenset(given), bool(kinds))
+    draft, kinds = checked_for_secrets(_draft(line, project))
+    return _Given(draft, frozenset(given), bool(kinds))
 
 
 def _draft(line: _Line, project: str) -> Draft:

@@ -13,7 +13,7 @@ in the indexes until they are built anew. So everything is written anew, and the
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -57,10 +57,18 @@ def redacted_hash(key: str) -> str:
 
 def rewritten(database: Any, table: Any, gone: Collection[str], kept: Iterable[Mapping[str, Any]] = ()) -> Any:
     """The table without the rows of the ids `gone`, then the rows `kept`, in files of its own and without an index."""
-    rest = table.search().where(f"id NOT IN ({quoted(gone)})").to_arrow()
-    added = pa.Table.from_pylist([dict(row) for row in kept], schema=table.schema)
-    data = pa.concat_tables([rest.cast(table.schema), added])
-    return database.create_table(TABLE, data=data, schema=table.schema, mode="overwrite", on_bad_vectors="null")
+    schema = table.schema
+    rest = table.search().where(f"id NOT IN ({quoted(gone)})").to_batches()
+    added = pa.Table.from_pylist([dict(row) for row in kept], schema=schema)
+    data = pa.RecordBatchReader.from_batches(schema, _one_after_the_other(rest, added))
+    return database.create_table(TABLE, data=data, schema=schema, mode="overwrite", on_bad_vectors="null")
+
+
+def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Iterator[pa.RecordBatch]:
+    """A batch at a time: a store may be larger than memory."""
+    for batch in rest:
+        yield from pa.Table.from_batches([batch]).select(added.schema.names).cast(added.schema).to_batches()
+    yield from added.to_batches()
 
 
 def swept(table: Any, *, is_ours_alone: bool) -> None:

@@ -39,15 +39,21 @@ class SnapshotKeeper:
         """The last one made, whether or not the table has changed since."""
         return self._kept[1]
 
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the table was, when it was last looked at."""
+        state, snapshot = self._kept
+        return state is not None and snapshot is None
+
     def current(self) -> Snapshot | None:
         """The snapshot, if nothing was written since it was made, by whatever process."""
         state, snapshot = self._kept
-        if state is not None and state == self._state():
+        if state is not None and state == self.state():
             return snapshot
         if snapshot is not None and snapshot.words.documents <= QUICK_ROWS:
             self.renew(wait=True)
             state, snapshot = self._kept
-            return snapshot if state is not None and state == self._state() else None
+            return snapshot if state is not None and state == self.state() else None
         if time.monotonic() >= self._next and not self._making.locked():
             threading.Thread(target=self.renew, name="memhook-snapshot", daemon=True).start()
         return None
@@ -58,7 +64,7 @@ class SnapshotKeeper:
             return
         try:
             started, drops = time.monotonic(), self._drops
-            state = self._state()  # before reading: what is written meanwhile makes the next one necessary
+            state = self.state()  # before reading: what is written meanwhile makes the next one necessary
             if state is not None and state != self._kept[0]:
                 snapshot = self._read()
                 if drops == self._drops:
@@ -75,7 +81,7 @@ class SnapshotKeeper:
         self._drops += 1
         self._kept = (None, None)
 
-    def _state(self) -> State:
+    def state(self) -> State:
         """What LanceDB calls the versions it has: each write adds a file. Reading the names takes microseconds."""
         try:
             status = self._versions.stat()  # a store that was put back may have the same names

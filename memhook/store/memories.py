@@ -5,28 +5,27 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime, timedelta
 from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, IvfFlat, LabelList
-from lancedb.query import MatchQuery
+import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
 from memhook.store import recovery
+from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
 from memhook.store.expunging import emptied, rewritten, swept
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.gate import Gate
-from memhook.store.keeping import SnapshotKeeper
+from memhook.store.held import Held, Reach, can_be_held
+from memhook.store.id_pages import ids_after
+from memhook.store.indexes import INDEXES, indexed, missing, unindexed_rows
 from memhook.store.locking import exclusive, remove_lock, sync_files
 from memhook.store.marks import mark_of, set_mark
 from memhook.store.opening import (
@@ -54,18 +53,15 @@ from memhook.store.schema import (
     table_schema,
     version_of,
 )
+from memhook.store.sizes import SIZES, Sizes
 from memhook.store.snapshot import (
     COLUMNS,
-    FACTS,
-    LARGEST,
-    LARGEST_TEXT,
     Candidate,
-    Places,
     Snapshot,
-    candidates,
     stored_vectors,
 )
-from memhook.store.term_statistics import TermStatistics, rarest
+from memhook.store.term_statistics import TermStatistics, worth_looking_up
+from memhook.store.upkeep import Upkeep, keep_up
 from memhook.store.word_index import WordIndex
 
 log = logging.getLogger("memhook")
@@ -75,44 +71,14 @@ LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
+ROWS_FOR_A_WRITE = 4_000  # of a large store every index is written anew, however little was added
+STREAM_SECONDS = 10.0
 SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
-CANDIDATE_COLUMNS = (*FACTS, "vector")
-VECTOR_INDEX_FROM = 5_000
-ROWS_IN_PARTITION = 256
-MIN_PROBES = 20  # with a quarter of the partitions: .99 of the 50 nearest on 10,000 memories
-KEPT_FILTERS = 16  # one for each project that is worked on at the same time
 MANY_VERSIONS = 128  # each names all files of its own
 KEPT_VERSIONS = 16  # to go back to when the newest is damaged
 KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versions are whole copies
 KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
-
-_FULL_TEXT = FTS(
-    base_tokenizer="whitespace",
-    lower_case=False,
-    stem=False,
-    remove_stop_words=False,
-    ascii_folding=False,
-    max_token_length=None,
-)
-INDEXES: Mapping[str, Any] = {
-    "terms": _FULL_TEXT,
-    "id": BTree(),
-    "content_hash": BTree(),
-    "expires": BTree(),
-    "created": BTree(),
-    "project": Bitmap(),
-    "namespace": Bitmap(),
-    "sensitivity": Bitmap(),
-    "pinned": Bitmap(),
-    "redacted": Bitmap(),
-    "muted": Bitmap(),
-    "superseded_by": Bitmap(),
-    "quarantine": Bitmap(),
-    "forgotten": BTree(),
-    "tags": LabelList(),
-    "aliases": LabelList(),
-}
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -154,21 +120,20 @@ def _landing(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Conca
 class MemoryStore:
     """Owns the table. Reads see every finished write, also those of other processes."""
 
-    indexes: Mapping[str, Any] = INDEXES
-
-    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES, options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
         self._backups = backups
         self._options = options or {}
         self._directory = local_directory(uri)
-        self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._database = connected(uri, self._options)
         self._table: Any = None
-        self._keeper: SnapshotKeeper | None = None
-        self._reach: tuple[Snapshot | None, dict[Filter, Places]] = (None, {})
+        self._held: Held | None = None
+        self._sizes = sizes
+        self._disk = DiskSearch(sizes)
+        self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
         self.readers = Gate()
-        self._rows_seen = 0
         self.mended = ""
+        self._being_optimized = 0
         self._last_write = time.monotonic()
         self._unoptimized = self._unindexed_rows() // 8
         self._counted = TermStatistics(self._all_terms)
@@ -176,7 +141,7 @@ class MemoryStore:
     @property
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
-        if snapshot := self._snapshot():
+        if self._held and (snapshot := self._held.whole):
             return snapshot.model
         return NO_MODEL if self._current_table() is None else model_of(self._table.schema)
 
@@ -192,21 +157,24 @@ class MemoryStore:
 
     def close(self) -> None:
         """Leave no lock file behind."""
+        if self._upkeep is not None:
+            self._upkeep.stop()
         if self._directory is not None:
             remove_lock(self._directory / WRITE_LOCK)
 
     @property
     def statistics(self) -> TermStatistics | WordIndex:
         """How common each term is here; while a snapshot is being renewed, as it was before."""
-        latest = self._keeper.latest if self._keeper else None
+        latest = self._held.latest if self._held else None
         return latest.words if latest else self._counted
 
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
-        if self._keeper is None and self._directory is not None:
-            self._keeper = SnapshotKeeper(self._directory / f"{TABLE}.lance", self._read_into_memory)
-        if self._keeper is not None:
-            self._keeper.renew()
+        if self._held is None and self._directory is not None:
+            table = self._directory / f"{TABLE}.lance"
+            self._held = Held(table, self._read_into_memory, self.ids, self._sizes)
+        if self._held is not None:
+            self._held.renew()
 
     def mark(self, name: str) -> str:
         """What was noted under this name; nothing is, in a store that is not a folder."""
@@ -229,19 +197,21 @@ class MemoryStore:
         """
         if self._current_table() is None:
             return [], 0
-        snapshot = self._snapshot()
-        if snapshot is None:
-            return self._candidates_on_disk(vector_of_query, terms, allowed, limit)
-        places = self._places(snapshot, allowed)
-        return snapshot.candidates(vector_of_query(), terms, places, limit), len(places)
+        held = self._reach(allowed)
+        if held is None:
+            words = self._worth_looking_up(terms) if terms else []
+            return self._disk.candidates(self._table, vector_of_query, words, allowed, limit)
+        vector = vector_of_query()
+        found = [one for part, places in held for one in part.candidates(vector, terms, places, limit)]
+        return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in held)
 
     @_reading
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         """The memories that have these ids, by id, as far as they are allowed."""
         if self._current_table() is None or not ids:
             return {}
-        if snapshot := self._snapshot():
-            return snapshot.memories(ids, self._places(snapshot, allowed))
+        if (held := self._reach(allowed)) is not None:
+            return {key: one for part, places in held for key, one in part.memories(ids, places).items()}
         return {memory.id: memory for memory in self._rows(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
     @_reading
@@ -249,8 +219,8 @@ class MemoryStore:
         """The memories with these ids or aliases, in the order asked for."""
         if self._current_table() is None or not references:
             return []
-        if snapshot := self._snapshot():
-            by_id = snapshot.memories(references, self._places(snapshot, allowed))
+        if (held := self._reach(allowed)) is not None:
+            by_id = {key: one for part, places in held for key, one in part.memories(references, places).items()}
             if all(name in by_id for name in references):  # else one may be an alias
                 return list(dict.fromkeys(by_id[name] for name in references))
         wanted = quoted(references)
@@ -267,6 +237,15 @@ class MemoryStore:
             return []
         state = "forgotten IS NOT NULL" if forgotten else "forgotten IS NULL"
         return list(self._rows(f"content_hash IN ({quoted(hashes)}) AND {state}"))
+
+    @_reading
+    def vectors_of_content(self, hashes: Sequence[str]) -> list[tuple[Memory, Vector]]:
+        """The memories with this content that have a vector, with it."""
+        if self._current_table() is None or not hashes:
+            return []
+        where = f"content_hash IN ({quoted(hashes)}) AND forgotten IS NULL AND vector IS NOT NULL"
+        rows = self._table.search().where(where).select([*MEMORY_COLUMNS, "vector"]).to_arrow()
+        return list(zip(map(memory_of, rows.to_pylist()), stored_vectors(rows), strict=True))
 
     @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
@@ -294,8 +273,10 @@ class MemoryStore:
         return list(self._rows(f"forgotten IS NULL AND array_has_any(supersedes, [{quoted(names)}])"))
 
     @_reading
-    def superseded_by(self, successor: str) -> list[Memory]:
-        return [] if self._current_table() is None else list(self._rows(f"superseded_by = {quoted([successor])}"))
+    def superseded_by(self, successors: Sequence[str]) -> list[Memory]:
+        if self._current_table() is None or not successors:
+            return []
+        return list(self._rows(f"superseded_by IN ({quoted(successors)})"))
 
     @_reading
     def newest(
@@ -304,13 +285,13 @@ class MemoryStore:
         """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
         if self._current_table() is None:
             return []
-        keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow().to_pylist()
-        keys.sort(key=lambda row: row["id"])
-        keys.sort(key=lambda row: row["updated"], reverse=True)
+        keys = self._table.search().where(allowed.sql()).select(["id", "updated"]).to_arrow()
         if after is not None:
-            keys = [row for row in keys if (after[0], row["id"]) > (row["updated"], after[1])]
-        page = [row["id"] for row in keys[offset : offset + limit]]
-        return self._in_order(page)
+            moment = pa.scalar(after[0], keys.schema.field("updated").type)
+            at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
+            keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
+        order = pc.select_k_unstable(keys, offset + limit, [("updated", "descending"), ("id", "ascending")])
+        return self._in_order(keys["id"].take(order[offset:]).to_pylist(), allowed)
 
     @_reading
     def count(self, allowed: Filter | None = None) -> int:
@@ -340,8 +321,10 @@ class MemoryStore:
     @_reading
     def after(self, last_id: str, limit: int) -> list[Memory]:
         """Memories in the order of their ids, those behind `last_id`."""
-        ids = [key for key in self.ids() if key > last_id][:limit]
-        return self.by_reference(ids, Filter())
+        if self._current_table() is None:
+            return []
+        ids = ids_after(last_id, limit, int(self._table.count_rows()), self._ids_between)
+        return self._in_order(ids)
 
     @_reading
     def all_rows(self) -> pa.Table | None:
@@ -356,7 +339,7 @@ class MemoryStore:
             return report
         try:
             table.to_arrow()
-            report["missing_indexes"] = [column for column in self.indexes if column in self._missing_indexes()]
+            report["missing_indexes"] = [column for column in self._missing_indexes() if column in INDEXES]
             report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
         except FOREIGN_ERRORS as error:
             report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
@@ -399,7 +382,9 @@ class MemoryStore:
     @_landing
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
-        self._append(self._table_for(model), memories, vectors, model)
+        table = self._table_for(model)
+        with self._changing_only({memory.project for memory in memories}):
+            self._append(table, memories, vectors, model)
         self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
@@ -433,7 +418,8 @@ class MemoryStore:
     @_landing
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
-            self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+            with self._changing_only(()):
+                self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
 
     def redact(self, ids: Sequence[str], now: datetime) -> None:
         """Keep of these their places alone, and no file that holds more."""
@@ -495,37 +481,51 @@ class MemoryStore:
         """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
         if self._current_table() is None:
             return
+        schema = self._schema(model)
+
+        def renewed() -> Iterator[pa.RecordBatch]:
+            for batch in self._table.search().to_batches():
+                yield from pa.Table.from_pylist(_with_vectors(batch.to_pylist(), embedded), schema=schema).to_batches()
+
         with self._locked():
-            rows = self._table.to_arrow().to_pylist()
-            alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
-            vectors = embedded([memory_of(row) for row in alive])
-            for row in rows:
-                row["vector"] = None
-            for row, vector in zip(alive, vectors, strict=True):
-                row["vector"] = list(vector)
-            self._table = self._overwritten(rows, model)
+            self._table = self._overwritten(pa.RecordBatchReader.from_batches(schema, renewed()))
 
     @_translated
     def put_back(self, rows: pa.Table) -> None:
         """These rows and no others, in one step; of an older schema, in today's shape."""
         self._database = self._database or connected(self.uri, self._options, create=True)
-        self._table = self._overwritten(*migrated_rows(rows))
+        self._table = self._overwritten(self._table_of(*migrated_rows(rows)))
 
     @_translated
     def optimize(self) -> bool:
         """Bring the indexes up to date and drop old versions, when enough was written to pay for it."""
         if self._current_table() is None:
             return False
+        if self._upkeep is not None and self._upkeep.finished():
+            self._unoptimized = max(0, self._unoptimized - self._being_optimized)
         is_settled = time.monotonic() - self._last_write > SETTLED_SECONDS
-        is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_settled else MANY_VERSIONS)
-        enough = SETTLED_AFTER if is_settled else OPTIMIZE_AFTER
-        if self._unoptimized < enough and not is_littered and not self._missing_indexes():
+        rows = self._table.count_rows()
+        is_large = rows > self._sizes.apart
+        is_quiet = is_settled and not is_large
+        is_littered = len(self._versions_on_disk()) > (2 * KEPT_WHEN_SETTLED if is_quiet else MANY_VERSIONS)
+        enough = SETTLED_AFTER if is_quiet else max(OPTIMIZE_AFTER, rows // ROWS_FOR_A_WRITE)
+        if self._unoptimized < enough and not (is_littered and not is_large) and not self._missing_indexes():
             return False
+        if self._upkeep is not None and is_large:
+            return self._optimize_apart(self._upkeep, self._age_to_keep(is_settled))
         with self._locked():
-            self._table.optimize(cleanup_older_than=self._age_to_keep(is_settled))
-            for column, config in self._missing_indexes().items():
-                self._table.create_index(column, config=config)
+            keep_up(self._table, self._age_to_keep(is_settled), self._sizes)
         self._unoptimized = 0
+        return True
+
+    def _optimize_apart(self, upkeep: Upkeep, keep: timedelta) -> bool:
+        """Not while more is coming in, unless that is a twentieth of the store: it would be slow to find."""
+        is_streaming = time.monotonic() - self._last_write < STREAM_SECONDS
+        is_much = 8 * self._unoptimized > self._table.count_rows() // 20
+        if not upkeep.may_begin() or (is_streaming and not is_much):
+            return False
+        self._being_optimized = self._unoptimized
+        upkeep.begin(keep)
         return True
 
     # How it works inside
@@ -549,8 +549,8 @@ class MemoryStore:
             self._table = self._opened()
         return self._table
 
-    def _in_order(self, ids: Sequence[str]) -> list[Memory]:
-        memories = self.by_ids(ids)
+    def _in_order(self, ids: Sequence[str], allowed: Filter = ANY) -> list[Memory]:
+        memories = self.by_ids(ids, allowed)
         return [memories[key] for key in ids if key in memories]
 
     def _opened(self) -> Any:
@@ -563,8 +563,7 @@ class MemoryStore:
             return table
         with self._locked():
             back_up(self.uri, self._backups, version_of(table.schema))
-            rows, model = migrated(table)
-            return self._overwritten(rows, model)
+            return self._overwritten(self._table_of(*migrated(table)))
 
     def _mend(self) -> None:
         """What cannot be mended, opening it says."""
@@ -586,9 +585,11 @@ class MemoryStore:
     def _schema(self, model: ModelIdentity) -> pa.Schema:
         return table_schema(model)
 
-    def _overwritten(self, rows: list[dict[str, Any]], model: ModelIdentity) -> Any:
+    def _table_of(self, rows: list[dict[str, Any]], model: ModelIdentity) -> pa.Table:
+        return pa.Table.from_pylist(rows, schema=self._schema(model))
+
+    def _overwritten(self, data: pa.Table | pa.RecordBatchReader) -> Any:
         """The table with these rows and no others, put in place of the old one in one step."""
-        data = pa.Table.from_pylist(rows, schema=self._schema(model))
         return self._indexed(
             self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
@@ -615,32 +616,26 @@ class MemoryStore:
         self._take_out(ids, left)
 
     def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+        if self._upkeep is not None:
+            self._upkeep.stop()  # it may be writing these into new files
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
         self._table = self._indexed(rewritten(self._database, self._table, ids, kept))
         with self.readers.alone(READERS_SECONDS):
             swept(self._table, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
-            if self._keeper is not None:
-                self._keeper.drop()
-            self._reach = (None, {})
+            if self._held is not None:
+                self._held.drop()
         self._counted = TermStatistics(self._all_terms)
 
     def _indexed(self, table: Any) -> Any:
-        there = {column for index in table.list_indices() for column in index.columns}
-        for column, config in self.indexes.items():
-            if column not in there:
-                table.create_index(column, config=config)
-        return table
+        return indexed(table)
 
-    def _missing_indexes(self) -> dict[str, Any]:
-        """What a kill left out, and the vectors' once looking at each takes longer than a prompt should wait."""
-        wanted = dict(self.indexes)
-        rows = self._table.count_rows()
-        if rows >= VECTOR_INDEX_FROM and self.model != NO_MODEL:
-            wanted["vector"] = IvfFlat(distance_type="dot", num_partitions=rows // ROWS_IN_PARTITION)
-        there = {column for index in self._table.list_indices() for column in index.columns}
-        return {column: config for column, config in wanted.items() if column not in there}
+    def _unindexed_rows(self) -> int:
+        return 0 if self._current_table() is None else unindexed_rows(self._table)
+
+    def _missing_indexes(self) -> list[str]:
+        return missing(self._table, self.model != NO_MODEL, self._sizes)
 
     def _versions_on_disk(self) -> list[float]:
         """When each was written, the newest first."""
@@ -656,71 +651,32 @@ class MemoryStore:
         age = time.time() - kept[-1] if kept[-1] else 3600.0
         return timedelta(seconds=max(KEPT_SECONDS, age))
 
-    def _nearest(self, vector: Vector, where: str, limit: int) -> pa.Table:
-        query = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-        probes = max(MIN_PROBES, self._rows_seen // ROWS_IN_PARTITION // 4)
-        query = query.distance_type("dot").nprobes(probes).where(where, prefilter=True)
-        return query.select([*CANDIDATE_COLUMNS, "_distance"]).limit(limit).to_arrow()
-
-    def _candidates_on_disk(
-        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
-    ) -> tuple[list[Candidate], int]:
-        """The words are searched for while the vector is still being made."""
-        where = allowed.sql()
-        searched = self._searching.submit(self._counted_within, where)
-        by_words = self._searching.submit(self._matching, terms, where, limit) if terms else None
-        vector = vector_of_query()
-        found: dict[str, Candidate] = {}
-        if vector is not None:
-            found |= {one.id: one for one in _candidates(self._nearest(vector, where, limit), vector)}
-        if by_words is not None:
-            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
-        return [found[key] for key in sorted(found)], searched.result()
-
-    def _counted_within(self, where: str) -> int:
-        self._rows_seen = int(self._table.count_rows())
-        return int(self._table.count_rows(where))
-
-    def _snapshot(self) -> Snapshot | None:
-        return self._keeper.current() if self._keeper else None
-
     @_reading
-    def _read_into_memory(self) -> Snapshot | None:
-        """The whole table; None when there is none, or when its indexes are the better way."""
-        if self._current_table() is None:
+    def _read_into_memory(self, allowed: Filter) -> Snapshot | None:
+        """These memories; None when there is no table, or when its indexes are the better way."""
+        if self._current_table() is None or not can_be_held(self._table, allowed, self._sizes):
             return None
-        model, size = model_of(self._table.schema), self._table.stats()
-        text = size["total_bytes"] - size["num_rows"] * model.dimensions * 4
-        if size["num_rows"] > LARGEST or text > LARGEST_TEXT:
-            return None
-        snapshot = Snapshot(self._table.search().where(Filter().sql()).select(list(COLUMNS)).to_arrow(), model)
-        # Whoever asked of the last one is likely to ask again.
-        self._reach = (snapshot, {allowed: snapshot.places(self.ids(allowed)) for allowed in self._reach[1]})
-        return snapshot
+        rows = self._table.search().where(allowed.sql()).select(list(COLUMNS)).to_arrow()
+        return Snapshot(rows, model_of(self._table.schema))
 
-    def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
-        """Where in the snapshot the memories stand that `allowed` lets through, as the table's own query says."""
-        lasting = replace(allowed, alive_at=None)
-        known_of, known = self._reach
-        if known_of is not snapshot:
-            known = {}
-        if lasting not in known:
-            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self.ids(lasting))}
-            self._reach = (snapshot, known)
-        return snapshot.alive(known[lasting], allowed.alive_at)
+    def _worth_looking_up(self, terms: Sequence[str]) -> list[str]:
+        counted = self.statistics
+        return worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS)
 
-    def _matching(self, terms: Sequence[str], where: str, limit: int) -> pa.Table:
-        words = " ".join(rarest(terms, self.statistics.frequencies, QUERY_TERMS))
-        query = self._table.search(MatchQuery(words, "terms"), query_type="fts").where(where, prefilter=True)
-        return query.select([*CANDIDATE_COLUMNS, "_score"]).limit(limit).to_arrow()
+    def _reach(self, allowed: Filter) -> Reach | None:
+        return self._held.reach(allowed) if self._held else None
+
+    def _changing_only(self, projects: Collection[str]) -> AbstractContextManager[None]:
+        return self._held.changing_only(projects) if self._held else nullcontext()
 
     def _rows(self, where: str) -> Iterator[Memory]:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()
         return (memory_of(row) for row in table.to_pylist())
 
-    def _unindexed_rows(self) -> int:
-        statistics = None if self._current_table() is None else self._table.index_stats("terms_idx")
-        return 0 if statistics is None else int(statistics.num_unindexed_rows)
+    def _ids_between(self, low: str, high: str) -> list[str]:
+        """Those behind `low`, up to `high`; without one, to the end."""
+        where = f"forgotten IS NULL AND id > {quoted([low])}" + (f" AND id <= {quoted([high])}" if high else "")
+        return sorted(self._table.search().where(where).select(["id"]).to_arrow()["id"].to_pylist())
 
     @_reading
     def _all_terms(self, limit: int) -> list[str]:
@@ -731,17 +687,14 @@ class MemoryStore:
         return texts
 
 
-def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
-    return candidates(found.select(FACTS), _cosines(found, vector))
-
-
-def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
-    """The exact cosines: an approximate index or a lexical hit brings none or a rounded one."""
-    if vector is None:
-        return [None] * len(found)
-    exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())
-    present = found["vector"].combine_chunks().is_valid().to_pylist()
-    return [next(exact) if there else None for there in present]
+def _with_vectors(
+    rows: list[dict[str, Any]], embedded: Callable[[Sequence[Memory]], Sequence[Vector]]
+) -> list[dict[str, Any]]:
+    """The rows with the vectors that `embedded` gives, and none where nothing is left to read."""
+    alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
+    vectors = embedded([memory_of(row) for row in alive])
+    fresh = {row["id"]: list(vector) for row, vector in zip(alive, vectors, strict=True)}
+    return [row | {"vector": fresh.get(row["id"])} for row in rows]
 
 
 def _private_store_directory(directory: Path) -> None:

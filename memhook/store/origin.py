@@ -46,10 +46,9 @@ R = TypeVar("R")
 class OriginStore(MemoryStore):
     """Opened on first use by somebody who may wait: each of its methods goes over the network."""
 
-    indexes: Mapping[str, Any] = {}
-
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
-        super().__init__(uri, backups, {**(options or {}), **ROW_VERSIONS})
+        super().__init__(uri, backups, options={**(options or {}), **ROW_VERSIONS})
+        self._upkeep = None  # it is in nobody's memory, and has no index to be kept
         if self._directory is not None and not self._directory.is_dir():
             raise RemoteError(
                 f"The folder {self._directory} of a shared store does not exist.",
@@ -149,8 +148,11 @@ class OriginStore(MemoryStore):
         is_kept = not self.uri.startswith(SERVER)
         return schema.with_metadata({**schema.metadata, _HAS_ROW_VERSIONS: b"1"}) if is_kept else schema
 
-    def _missing_indexes(self) -> dict[str, Any]:
-        return {}
+    def _indexed(self, table: Any) -> Any:
+        return table
+
+    def _missing_indexes(self) -> list[str]:
+        return []
 
     def _unindexed_rows(self) -> int:
         return 0

@@ -22,8 +22,6 @@ from memhook.store.word_index import WordIndex
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
 FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
-LARGEST = 50_000  # rows: 75 MB of vectors; beyond, the indexes are faster
-LARGEST_TEXT = 64_000_000  # bytes
 BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
 
 Places = npt.NDArray[np.intp]

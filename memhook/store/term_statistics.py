@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from threading import Lock
 
 # Beyond this a sample tells as much: a term that it does not hold is rare.
 SAMPLE = 20_000
+AT_LEAST = 8  # terms are looked up, however common
 
 
 class TermStatistics:
@@ -53,6 +55,22 @@ class TermStatistics:
             self._frequencies.update(set(words))
             self._documents += 1
             self._length += len(words)
+
+
+def worth_looking_up(
+    terms: Sequence[str], frequencies: Mapping[str, int], documents: int, limit: int, many: int = SAMPLE
+) -> list[str]:
+    """The rarest of the terms; of many documents only as many as are together in no more than there are documents.
+
+    A word that is everywhere says the least and takes the longest: every document with it is looked at.
+    """
+    found = rarest(terms, frequencies, limit)
+    if documents < many:
+        return found
+    order = sorted(found, key=lambda term: frequencies.get(term, 0))
+    seen = list(accumulate(frequencies.get(term, 0) for term in order))
+    kept = {term for place, term in enumerate(order) if place < AT_LEAST or seen[place] <= documents}
+    return [term for term in found if term in kept]
 
 
 def rarest(terms: Sequence[str], frequencies: Mapping[str, int], limit: int) -> list[str]:

@@ -44,13 +44,13 @@ def test_bad_lines_are_listed_by_their_true_number_and_the_good_ones_stored(
     assert summary["stored"] == 2
 
 
-def test_lines_go_in_batches_of_64_and_of_a_bearable_size(
+def test_lines_go_in_batches_that_grow_and_of_a_bearable_size(
     seen: Batches, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "notes.jsonl"
-    file.write_text('{"content": "x"}\n' * 130)
-    assert cli("import", str(file)).out.startswith("stored 130")
-    assert [len(batch) for batch in seen] == [64, 64, 2]
+    file.write_text('{"content": "x"}\n' * 1_500)
+    assert cli("import", str(file)).out.startswith("stored 1500")
+    assert sorted(len(batch) for batch in seen) == [28, 64, 128, 256, 512, 512]
     seen.clear()
     monkeypatch.setattr(transfer, "BATCH_BYTES", 40)
     cli("import", str(file))
@@ -103,7 +103,22 @@ def test_a_terminal_sees_a_progress_bar(
     file = tmp_path / "notes.jsonl"
     file.write_text("{}\n")
     cli("import", str(file))
-    assert "0.00/3.00" in terminal.getvalue()
+    assert "0/1" in terminal.getvalue()
+    assert "memories/s" in terminal.getvalue()
+
+
+def test_who_interrupts_an_import_is_told_how_to_go_on(engine: Engine, cli: Cli, tmp_path: Path) -> None:
+    def import_lines(lines: list[list[Any]], here: bool, again: bool) -> dict[str, Any]:
+        if lines[0][0] > 1:
+            raise KeyboardInterrupt
+        return {"outcomes": {"stored": len(lines)}, "bad": []}
+
+    engine.answers["import_lines"] = import_lines
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"content": "x"}\n' * 100)
+    result = cli("import", str(file))
+    assert result.code == 130
+    assert "Stopped after 64 memories, which are stored. The same command goes on from there" in result.err
 
 
 @pytest.mark.parametrize(

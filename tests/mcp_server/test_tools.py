@@ -220,7 +220,7 @@ def test_with_hits_nothing_is_searched_or_embedded(
         asked.append("by_reference")
         return by_reference(self, *args)
 
-    for name in ("candidates", "newest", "count", "ids", "everything", "_nearest", "_matching", "_all_terms"):
+    for name in ("candidates", "newest", "count", "ids", "everything", "_all_terms"):
         monkeypatch.setattr(MemoryStore, name, refuse)
     monkeypatch.setattr(MemoryStore, "by_reference", counted)
     monkeypatch.setattr(Library, "query_vector", refuse)

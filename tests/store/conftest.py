@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from memhook.store.memories import MemoryStore
+from memhook.store.sizes import SIZES
 
 
 @pytest.fixture
-def open_store(tmp_path: Path) -> Callable[[], MemoryStore]:
-    return lambda: MemoryStore(str(tmp_path / "store"), tmp_path / "backups")
+def open_store(tmp_path: Path) -> Callable[..., MemoryStore]:
+    """The store, with the usual sizes or smaller ones."""
+    return lambda sizes=SIZES: MemoryStore(str(tmp_path / "store"), tmp_path / "backups", sizes)
 
 
 @pytest.fixture
-def store(open_store: Callable[[], MemoryStore]) -> MemoryStore:
+def store(open_store: Callable[..., MemoryStore]) -> MemoryStore:
     return open_store()

@@ -24,7 +24,7 @@ from memhook.store.snapshot import Candidate
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
 
-Open = Callable[[], MemoryStore]
+Open = Callable[..., MemoryStore]
 
 
 def memory(number: int, content: str, **fields: object) -> Memory:
@@ -269,20 +269,6 @@ def test_there_are_indexes_for_everything_that_is_filtered_on(store: MemoryStore
     kinds = {index.columns[0]: index.index_type for index in indexes}
     assert kinds["terms"] == "FTS"
     assert {"id", "project", "namespace", "sensitivity", "expires", "content_hash", "tags"} <= set(kinds)
-
-
-def test_a_large_store_gets_a_vector_index_and_new_memories_are_found_beside_it(
-    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memhook.store.memories.VECTOR_INDEX_FROM", 600)
-    add(store, *(memory(number, f"note {number}") for number in range(600)))
-    assert store.optimize()
-    indexes = lancedb.connect(tmp_path / "store").open_table("memories").list_indices()
-    assert "vector" in {index.columns[0] for index in indexes}
-    add(store, memory(1000, "after the index"))
-    found, searched = store.candidates(lambda: axis(0), [], Filter(), 5)
-    assert searched == 601
-    assert {"note 0", "note 384", "after the index"} <= set(contents(store, [o for o in found if o.cosine == 1.0]))
 
 
 @pytest.mark.parametrize("reference", ["\udcff", "a\x00b", "it's"])

@@ -15,8 +15,16 @@ from memhook.core.terms import terms
 from memhook.store.filters import Filter
 from memhook.store.keeping import SnapshotKeeper
 from memhook.store.memories import MemoryStore
+from memhook.store.sizes import Sizes
+from memhook.store.snapshot import Snapshot
 from memhook.store.word_index import WordIndex
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
+
+
+def whole(store: MemoryStore) -> Snapshot | None:
+    assert store._held is not None
+    return store._held.whole
+
 
 WORDS = [f"word{number}" for number in range(60)]
 QUESTION = terms("note about ledger 7 and replica")
@@ -121,11 +129,11 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     add(store, memory(1, "first"))
     store.keep_in_memory()
     add(store, memory(2, "second"))
-    assert store._snapshot() is not None
+    assert whole(store) is not None
     monkeypatch.setattr("memhook.store.keeping.QUICK_ROWS", 1)
     monkeypatch.setattr("memhook.store.keeping.SnapshotKeeper.renew", lambda _: None)
     add(store, memory(3, "third"))
-    assert store._snapshot() is None
+    assert whole(store) is None
     assert matching(store, "third") == ["third"]
 
 
@@ -142,19 +150,19 @@ def test_what_was_muted_elsewhere_is_gone_at_once(store: MemoryStore, open_store
     assert store.by_ids(["m00000000001"], allowed) == {}
 
 
-def test_a_store_that_is_too_large_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memhook.store.memories.LARGEST", 10)
+def test_a_store_that_is_too_large_is_searched_on_disk(open_store: Open) -> None:
+    store = open_store(Sizes(held=10))
     add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(11))))
     store.keep_in_memory()
-    assert store._snapshot() is None
+    assert whole(store) is None
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 11
 
 
-def test_a_store_with_too_much_text_is_searched_on_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memhook.store.memories.LARGEST_TEXT", 1_000)
+def test_a_store_with_too_much_text_is_searched_on_disk(open_store: Open) -> None:
+    store = open_store(Sizes(held_text=1_000))
     add(store, *(memory(number, random.Random(number).randbytes(4_000).hex()) for number in range(5)))
     store.keep_in_memory()
-    assert store._snapshot() is None
+    assert whole(store) is None
 
 
 def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
@@ -162,11 +170,11 @@ def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: P
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     table = tmp_path / "store" / "memories.lance"
     keeper = SnapshotKeeper(table, lambda: None)
-    before = keeper._state()
+    before = keeper.state()
     shutil.rmtree(tmp_path / "store")
-    assert keeper._state() is None
+    assert keeper.state() is None
     shutil.copytree(tmp_path / "copy", tmp_path / "store")
-    assert keeper._state() not in (before, None)
+    assert keeper.state() not in (before, None)
 
 
 def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,116 @@
+"""What is in memory of a store, to be answered from: all of it while it is small, else the projects worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from memhook.store.filters import Filter
+from memhook.store.keeping import SnapshotKeeper
+from memhook.store.parts import Parts
+from memhook.store.schema import model_of
+from memhook.store.sizes import Sizes
+from memhook.store.snapshot import Places, Snapshot
+
+KEPT_FILTERS = 16  # one for each project that is worked on at the same time
+
+Reach = list[tuple[Snapshot, Places]]
+
+
+class Held:
+    """`read` gives the memories that a filter lets through, or None when they are too many; `ids` their ids."""
+
+    def __init__(
+        self,
+        table: Path,
+        read: Callable[[Filter], Snapshot | None],
+        ids: Callable[[Filter], Collection[str]],
+        sizes: Sizes,
+    ) -> None:
+        self._read = read
+        self._ids = ids
+        self._keeper = SnapshotKeeper(table, self._read_whole)
+        self._parts = Parts(self._keeper.state, self._read_part, sizes.parts)
+        self._asked: tuple[Filter, ...] = ()
+        self._known: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
+
+    @property
+    def whole(self) -> Snapshot | None:
+        """The store, if all of it is held and nothing was written since."""
+        return self._keeper.current()
+
+    @property
+    def latest(self) -> Snapshot | None:
+        """The store as it was when all of it was last held."""
+        return self._keeper.latest
+
+    def renew(self) -> None:
+        self._keeper.renew()
+
+    def renew_parts(self, projects: Collection[str]) -> None:
+        """Read these now, instead of after the first who asks for them."""
+        self._parts.renew(list(projects), wait=True)
+
+    def drop(self) -> None:
+        self._keeper.drop()
+        self._parts.drop()
+        self._known = WeakKeyDictionary()
+
+    def reach(self, allowed: Filter) -> Reach | None:
+        """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is held."""
+        if snapshot := self.whole:
+            return [(snapshot, self._places(snapshot, allowed))]
+        if not self._keeper.is_too_large or not allowed.projects:
+            return None
+        by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
+        self._note(by_project.values())
+        parts = self._parts.current(allowed.projects)
+        return None if parts is None else [(part, self._places(part, by_project[project])) for project, part in parts]
+
+    @contextmanager
+    def changing_only(self, projects: Collection[str]) -> Iterator[None]:
+        """What is written meanwhile concerns these projects: what is held of others stays current."""
+        before = self._keeper.state()
+        yield
+        self._parts.carry(before, self._keeper.state(), projects)
+
+    def _note(self, asked: Iterable[Filter]) -> None:
+        """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
+        lasting = [replace(one, alive_at=None) for one in asked]
+        kept = [one for one in self._asked if one not in lasting]
+        self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]
+
+    def _read_whole(self) -> Snapshot | None:
+        asked = list(self._known.get(self.latest, ())) if self.latest else []
+        return self._ready(self._read(Filter()), asked)
+
+    def _read_part(self, project: str) -> Snapshot | None:
+        asked = [one for one in self._asked if one.projects == (project,)]
+        return self._ready(self._read(Filter(projects=(project,))), asked)
+
+    def _ready(self, snapshot: Snapshot | None, asked: Iterable[Filter]) -> Snapshot | None:
+        if snapshot is not None:
+            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed)) for allowed in asked}
+        return snapshot
+
+    def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
+        """As the table's own query says; only the hour of expiry is compared here."""
+        lasting = replace(allowed, alive_at=None)
+        known = self._known.get(snapshot, {})
+        if lasting not in known:
+            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self._ids(lasting))}
+            self._known[snapshot] = known
+        return snapshot.alive(known[lasting], allowed.alive_at)
+
+
+def can_be_held(table: Any, allowed: Filter, sizes: Sizes) -> bool:
+    """Whether the memories of these projects, or all of them, are few enough."""
+    if allowed.projects:
+        return int(table.count_rows(allowed.sql())) <= sizes.part
+    size = table.stats()
+    text = size["total_bytes"] - size["num_rows"] * model_of(table.schema).dimensions * 4
+    return bool(size["num_rows"] <= sizes.held and text <= sizes.held_text)
