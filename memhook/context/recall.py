@@ -58,8 +58,10 @@ def for_prompt(
 ) -> Recalled:
     """What bears on the prompt among this project's and the global memories."""
     found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
-    is_courtesy = _is_courtesy(library, prompt, found)
-    worth = set() if is_courtesy else {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    is_courtesy = bool(worth) and _is_courtesy(library, prompt, found)
+    if is_courtesy:
+        worth = set()
     once = found.once(worth)
     with stages.timed("fetch"):
         ranked = found.ranked(library, once)
