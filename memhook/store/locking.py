@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Condition
 
 from memhook.errors import StoreError
 
@@ -17,11 +19,13 @@ _POLL_SECONDS = 0.005
 @contextmanager
 def exclusive(path: Path, timeout: float) -> Iterator[None]:
     """Hold the lock file at `path`; raises StoreError when another writer keeps it longer than `timeout` seconds."""
-    handle = _acquired(path, timeout)
-    try:
-        yield
-    finally:
-        os.close(handle)  # closing releases the lock, also when this process is killed
+    deadline = time.monotonic() + timeout
+    with _turn(path, timeout):
+        handle = _acquired(path, timeout, deadline)
+        try:
+            yield
+        finally:
+            os.close(handle)  # closing releases the lock, also when this process is killed
 
 
 def remove_lock(path: Path) -> None:
@@ -44,8 +48,40 @@ def is_named(path: Path, handle: int) -> bool:
         return False
 
 
-def _acquired(path: Path, timeout: float) -> int:
-    deadline = time.monotonic() + timeout
+_QUEUES: dict[Path, deque[object]] = {}
+_MOVED_UP = Condition()
+
+
+@contextmanager
+def _turn(path: Path, timeout: float) -> Iterator[None]:
+    """The threads of this process, first come, first served.
+
+    The lock file goes to whoever looks at the right moment. One who writes without a pause is nearly always that:
+    compaction waited in vain while the store grew to thirty times its size.
+    """
+    place = object()
+    with _MOVED_UP:
+        queue = _QUEUES.setdefault(path, deque())
+        queue.append(place)
+        has_come = _MOVED_UP.wait_for(lambda: queue[0] is place, timeout)
+    try:
+        if not has_come:
+            raise _kept_by_another(path, timeout)
+        yield
+    finally:
+        with _MOVED_UP:
+            queue.remove(place)
+            _MOVED_UP.notify_all()
+
+
+def _kept_by_another(path: Path, timeout: float) -> StoreError:
+    return StoreError(
+        f"Another process has been writing to the store for over {timeout:.0f} seconds ({path}).",
+        "Try again; if it stays so: memhook daemon restart",
+    )
+
+
+def _acquired(path: Path, timeout: float, deadline: float) -> int:
     while True:
         handle = _opened(path)
         try:
@@ -53,10 +89,7 @@ def _acquired(path: Path, timeout: float) -> int:
         except BlockingIOError:
             os.close(handle)
             if time.monotonic() > deadline:
-                raise StoreError(
-                    f"Another process has been writing to the store for over {timeout:.0f} seconds ({path}).",
-                    "Try again; if it stays so: memhook daemon restart",
-                ) from None
+                raise _kept_by_another(path, timeout) from None
             time.sleep(_POLL_SECONDS)
             continue
         if is_named(path, handle):
