@@ -72,7 +72,8 @@ class Parts:
         if len(small) == len(stale):
             self.renew(stale)
             return all(self._kept.get(project, (None, None))[0] == self._state() for project in stale)
-        if time.monotonic() >= self._next and not self._making.locked():
+        is_rested = time.monotonic() >= self._next or len(known) < len(stale)  # a project is waited for the first time
+        if is_rested and not self._making.locked():
             threading.Thread(target=self.renew, args=(stale,), name="memhook-parts", daemon=True).start()
         return False
 
