@@ -54,6 +54,15 @@ def add_store(to: ArgumentParser, what: str) -> None:
 
 
 def add_commands(commands: Commands) -> None:
+    _add_remembering(commands)
+    _add_exploring(commands)
+    _add_changing(commands)
+    _add_expunging(commands)
+    _add_sharing(commands)
+    _add_keeping_back(commands)
+
+
+def _add_remembering(commands: Commands) -> None:
     remember = command(
         commands,
         "remember",
@@ -64,6 +73,9 @@ def add_commands(commands: Commands) -> None:
     remember.add_argument("--pin", action="store_true", default=None, help="show it at the start of each session")
     _add_fields(remember)
     add_store(remember, "in this shared store instead of your own")
+
+
+def _add_exploring(commands: Commands) -> None:
     get = command(
         commands,
         "get",
@@ -97,6 +109,9 @@ def add_commands(commands: Commands) -> None:
     listing.add_argument("--quarantined", action="store_true", help="those kept from every assistant, with the reason")
     _add_conditions(listing)
     add_store(listing, "in this shared store alone")
+
+
+def _add_changing(commands: Commands) -> None:
     edit = command(
         commands,
         "edit",
@@ -121,6 +136,9 @@ def add_commands(commands: Commands) -> None:
     forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
     forget.add_argument("-y", "--yes", action="store_true", help="do not ask")
     add_store(forget, "in this shared store, for everybody")
+
+
+def _add_expunging(commands: Commands) -> None:
     redact = command(
         commands,
         "redact",
@@ -132,6 +150,9 @@ def add_commands(commands: Commands) -> None:
     redact.add_argument("references", metavar="URN", nargs="+")
     redact.add_argument("-y", "--yes", action="store_true", help="do not ask")
     add_store(redact, "in this shared store, for everybody")
+
+
+def _add_sharing(commands: Commands) -> None:
     share = command(
         commands,
         "share",
@@ -142,6 +163,9 @@ def add_commands(commands: Commands) -> None:
     )
     share.add_argument("references", metavar="URN", nargs="+")
     share.add_argument("--store", dest="target", metavar="NAME", required=True, help="the shared store to copy to")
+
+
+def _add_keeping_back(commands: Commands) -> None:
     mute = command(
         commands,
         "mute",

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from memhook.context import enrich, explore, expunge, projects, recall, remember, transfer, usage
+from memhook.context import condition_calls, enrich, explore, expunge, project_calls, recall, remember, transfer, usage
 from memhook.context.access import OWNER, enriching, in_reach, named_ones
 from memhook.context.answer import Surroundings
+from memhook.context.caller import Caller
 from memhook.context.closeness import very_close
-from memhook.context.joined import Searchable
-from memhook.context.library import Library
 from memhook.context.moments import moment_ahead, moment_back
 from memhook.context.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.context.pack import bundle, ordered, ordering_of
-from memhook.context.pauses import Pause
 from memhook.context.records import record_of
 from memhook.context.safety import judged, let_through, masked_fields
 from memhook.context.scopes import OWNER as OWNER_RIGHTS
-from memhook.context.scopes import Rights, Scope, narrowed
+from memhook.context.scopes import Scope, narrowed
 from memhook.context.sharing import holder, refuse_shared_ones, shared_copy
 from memhook.context.stages import Stages
 from memhook.context.why import explained_prompt, explained_record
@@ -33,52 +31,11 @@ from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import AccessDenied, InvalidInput, NotFound, StoreError
-from memhook.paths import Paths
-from memhook.settings import Settings
 from memhook.store.filters import Filter
-from memhook.store.ledger import Ledger, Run
-from memhook.store.project import Project, project_of
-from memhook.store.project_aliases import ProjectAliases, name_of
-from memhook.store.replica import ReplicatedStore
 
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks, from where, with which rights, and what answers. A store is opened by the first look at it.
-
-    The library is what is written to: the personal one, or a shared one that was named. What is searched is that one
-    and, unless it was named, all the shared ones with it.
-    """
-
-    open_library: Callable[[], Library]
-    open_all: Callable[[], Searchable]
-    open_shared: Callable[[], list[Library]]
-    settings: Settings
-    project: Project
-    ledger: Ledger | None
-    paths: Paths
-    pause: Pause | None = None
-    rights: Rights = OWNER_RIGHTS
-    aliases: ProjectAliases | None = None
-
-    @property
-    def library(self) -> Library:
-        return self.open_library()
-
-    @property
-    def all(self) -> Searchable:
-        return self.open_all()
-
-    @property
-    def record(self) -> Ledger:
-        """The ledger, for a call that is nothing without it."""
-        if self.ledger is None:
-            raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
-        return self.ledger
 
 
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
@@ -344,120 +301,6 @@ def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
 
 
-def projects_(caller: Caller) -> dict[str, Any]:
-    """Every project that has memories or sessions, and how many memories are global."""
-    aliases = caller.aliases.all() if caller.aliases else {}
-    return projects.known_projects(caller.library.store, caller.ledger, aliases, caller.project.id)
-
-
-def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = False) -> dict[str, Any]:
-    """The memories of `source` become those of `target`, and so does every later session in it."""
-    one, other = _project_named(caller, source), _project_named(caller, target)
-    if not one or not other:
-        raise InvalidInput("Global memories are no project.", "Say: memhook projects move URN --to global")
-    if one == other:
-        raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
-    memories = projects.of_project(caller.library.store, one)
-    result = projects.Moved(len(memories), 0) if dry_run else projects.moved(caller.library, memories, other)
-    if not dry_run and caller.aliases:
-        caller.aliases.merge(one, other)
-        if caller.ledger:
-            caller.ledger.move_project(one, other)
-    return {"source": one, "target": other, "moved": result.moved, "folded": result.folded}
-
-
-def split_project(caller: Caller, source: str) -> dict[str, Any]:
-    """Later sessions in `source` are its own again. What was merged stays where it is."""
-    target = caller.aliases.split(source) if caller.aliases else ""
-    if not target:
-        raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
-    return {"source": source, "target": target}
-
-
-def move_memories(
-    caller: Caller, target: str, references: Sequence[str] = (), source: str = "", dry_run: bool = False
-) -> dict[str, Any]:
-    """These memories, or all of the project `source`, into another project or to the global ones."""
-    other = _project_named(caller, target)
-    memories = remember.found(caller.library, references)
-    if source:
-        memories += projects.of_project(caller.library.store, _project_named(caller, source))
-    if dry_run:
-        return {"target": other, "moved": sum(memory.project != other for memory in memories), "folded": 0}
-    result = projects.moved(caller.library, memories, other)
-    return {"target": other, "moved": result.moved, "folded": result.folded}
-
-
-def status(caller: Caller) -> dict[str, Any]:
-    caller.library.quarantine_suspects()
-    store = caller.library.store
-    renewal = caller.library.renewal
-    return {
-        "project": caller.project.id,
-        "project_name": caller.project.name,
-        "store": store.uri,
-        "memories": store.count(),
-        "by_project": store.counted_by("project"),
-        "quarantined": store.count(Filter(quarantined=True)),
-        "model": store.model.id,
-        "configured_model": caller.settings.embedding.model,
-        "embedding_problem": caller.library.embedding_problem,
-        "by_meaning": caller.library.query_vector("status") is not None,
-        "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
-        "max_tokens": caller.settings.max_tokens,
-        "ledger": str(caller.ledger.path) if caller.ledger else "",
-        "shared": [_replica_state(library) for library in caller.open_shared()],
-        "replica": _replica_state(caller.library) if isinstance(store, ReplicatedStore) else None,
-        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
-    }
-
-
-def _replica_state(library: Library) -> dict[str, Any]:
-    """What is here of a store that is elsewhere, and how old that is."""
-    store = library.store
-    assert isinstance(store, ReplicatedStore)  # noqa: S101  each that is shared is one
-    refreshed = store.refreshed
-    return {
-        "name": library.name,
-        "uri": store.origin_uri,
-        "memories": store.count(),
-        "refreshed": refreshed.isoformat() if refreshed else None,
-        "age_seconds": round((_now() - refreshed).total_seconds(), 1) if refreshed else None,
-        "problem": store.problem,
-    }
-
-
-def refresh(caller: Caller) -> list[dict[str, Any]]:
-    """Fetch now what has changed in each store that is elsewhere, and tell how that went."""
-    elsewhere = [one for one in (caller.library, *caller.open_shared()) if isinstance(one.store, ReplicatedStore)]
-    for library in elsewhere:
-        library.refresh()
-    return [_replica_state(library) for library in elsewhere]
-
-
-def health(caller: Caller) -> dict[str, Any]:
-    """What the doctor asks: everything is really looked at."""
-    report = caller.library.store.health()
-    model = caller.library.wanted_model
-    problem, runs = "the record of what was shown cannot be opened", {}
-    if caller.ledger is not None:
-        problem, runs = caller.ledger.problem(), caller.ledger.last_by_event()
-    return {
-        **report,
-        "model_sha256": model.sha256 if model else "",
-        "ledger_problem": problem,
-        "last_runs": {event: at.isoformat() for event, at in runs.items()},
-    }
-
-
-def _last_runs(caller: Caller) -> Sequence[Run]:
-    try:
-        return caller.ledger.last_runs() if caller.ledger else ()
-    except StoreError as error:
-        log.warning("%s", error.message)
-        return ()
-
-
 CALLS: Mapping[str, Callable[..., Any]] = {
     "remember": remember_,
     "get": get,
@@ -476,13 +319,13 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "stats": stats,
     "import_lines": import_lines,
     "export_page": export_page,
-    "status": status,
-    "health": health,
-    "refresh": refresh,
-    "projects": projects_,
-    "merge_projects": merge_projects,
-    "split_project": split_project,
-    "move_memories": move_memories,
+    "status": condition_calls.status,
+    "health": condition_calls.health,
+    "refresh": condition_calls.refresh,
+    "projects": project_calls.projects_,
+    "merge_projects": project_calls.merge_projects,
+    "split_project": project_calls.split_project,
+    "move_memories": project_calls.move_memories,
 }
 
 
@@ -534,27 +377,6 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
 def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
     """What the session, or the subagent, has had by now since its context was last cleared, and what it may have."""
     return {"spent": spent, "of": caller.settings.session_max_tokens}
-
-
-def _project_named(caller: Caller, named: str) -> str:
-    """The id of the project called so: by its id, its name if only one has it, a directory, "here" or "global"."""
-    if named == "global":
-        return ""
-    if named == "here" and caller.project.id:
-        return caller.project.id
-    aliases = caller.aliases.all() if caller.aliases else {}
-    known = [one["id"] for one in projects_(caller)["projects"]]
-    if named in known or named in aliases:
-        return aliases.get(named, named)
-    called_so = [one for one in known if name_of(one) == named]
-    if len(called_so) == 1:
-        return str(called_so[0])
-    if len(called_so) > 1:
-        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Say which by its id.")
-    found = project_of(named)
-    if not found.id:
-        raise NotFound(f"No project is called {named}.", "See: memhook projects")
-    return aliases.get(found.id, found.id)
 
 
 def _check_home(caller: Caller, references: Sequence[str]) -> None:

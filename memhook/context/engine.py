@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from memhook.context import access, calls, recall
+from memhook.context.caller import Caller
 from memhook.context.joined import Searchable, joined
 from memhook.context.library import Library, loading_embedder
 from memhook.context.opened import OpenedLibraries
@@ -70,14 +71,14 @@ class Engine:
             self.reopen()
             raise
 
-    def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> calls.Caller:
+    def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> Caller:
         """Of a store that is named, that one alone is asked."""
         opened: Callable[[], Library] = partial(self.library, settings)
         searched: Callable[[], Searchable] = partial(self.searched, settings)
         if store:
             opened = partial(self._libraries.named, store, settings)
             searched = partial(self._searched_alone, store, settings)
-        return calls.Caller(
+        return Caller(
             open_library=opened,
             open_all=searched,
             open_shared=partial(self._libraries.shared, settings),

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memhook.context import remember, transfer
-from memhook.context.calls import CALLS, Caller
+from memhook.context.caller import Caller
+from memhook.context.calls import CALLS
 from memhook.context.library import Library
 from memhook.context.scopes import DEFAULT_SCOPES, OWNER, Rights
 from memhook.core.memory import Memory, content_hash
