@@ -161,7 +161,7 @@ class MemoryStore:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         if self._held is None and self._directory is not None:
             table = self._directory / f"{TABLE}.lance"
-            self._held = Held(table, self._read_into_memory, self.ids, self._sizes)
+            self._held = Held(table, self._read_into_memory, self._ids_among, self._sizes)
         if self._held is not None:
             self._held.renew()
 
@@ -361,8 +361,9 @@ class MemoryStore:
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
         table = self._table_for(model)
-        with self._changing_only({memory.project for memory in memories}):
-            table.add(self._data(memories, vectors, model), on_bad_vectors="null")
+        data = self._data(memories, vectors, model)
+        with self._adding(data):
+            table.add(data, on_bad_vectors="null")
         self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
@@ -393,7 +394,7 @@ class MemoryStore:
     @_translated
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
-            with self._changing_only(()):
+            with self._adding():
                 self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
 
     def redact(self, ids: Sequence[str], now: datetime) -> None:
@@ -614,8 +615,19 @@ class MemoryStore:
     def _reach(self, allowed: Filter) -> Reach | None:
         return self._held.reach(allowed) if self._held else None
 
-    def _changing_only(self, projects: Collection[str]) -> AbstractContextManager[None]:
-        return self._held.changing_only(projects) if self._held else nullcontext()
+    def _adding(self, rows: pa.Table | None = None) -> AbstractContextManager[None]:
+        """Nothing but these rows, of what can be seen, is written meanwhile."""
+        if self._held is None:
+            return nullcontext()
+        return self._held.adding(rows, model_of(self._table.schema))
+
+    def _ids_among(self, allowed: Filter, few: Collection[str]) -> list[str]:
+        """All that `allowed` lets through, or those of these few."""
+        if not few:
+            return self.ids(allowed)
+        where = f"{allowed.sql()} AND id IN ({quoted(few)})"
+        found: list[str] = self._table.search().where(where).select(["id"]).to_arrow()["id"].to_pylist()
+        return found
 
     def _rows(self, where: str) -> Iterator[Memory]:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()
