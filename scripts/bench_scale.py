@@ -25,7 +25,6 @@ import scale_corpus as corpus
 from bench import CACHE, LAUNCH, machine, percentile
 
 from memhook.context.access import surfacing
-from memhook.core.terms import terms
 from memhook.daemon import control
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings
@@ -42,7 +41,7 @@ USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
 PROJECTS = (0, 30, 400)  # of the thousand, by size: one of the largest, a middling one, a small one
 QUERIES = 60
 COLD_STARTS = 5
-SETTLE_SECONDS = 90.0
+WARM_SECONDS = 180.0
 
 Vectors = corpus.Vectors
 
@@ -144,9 +143,10 @@ def _measure(stores: Sequence[Store], places: Sequence[Path], rounds: int) -> No
         with store.at_home() as paths:
             control.started(paths)
     _say("warming up ...")
-    for _ in range(3):
-        _interleaved(stores, "", len(places), lambda _, number: _hook(number, places))
-        time.sleep(3.0)  # what a project's prompts ask for is read in the background
+    _interleaved(stores[:1], "", 2 * len(places), lambda _, number: _hook(number, places))
+    usual = min(_timed_round(stores[0], places) for _ in range(3))
+    for store in stores:
+        store.facts["until warm, s"] = _warmed(store, places, 2 * usual)
     _interleaved(stores, "prompt hook", rounds, lambda _, number: _hook(number, places))
     _interleaved(
         stores, "search in all projects", rounds // 2, lambda store, number: _search(store, number, places, "")
@@ -159,6 +159,25 @@ def _measure(stores: Sequence[Store], places: Sequence[Path], rounds: int) -> No
     _interleaved(stores, "remember", rounds // 2, lambda store, number: _remember(store, number, places))
     _interleaved(stores, "prompt hook, just remembered", rounds // 4, lambda s, n: _remembered_hook(s, n, places))
     _interleaved(stores, "cold start", COLD_STARTS, lambda store, number: _cold_start(store, number, places))
+
+
+def _warmed(store: Store, places: Sequence[Path], enough: float) -> float:
+    """Seconds until the prompts of these projects are answered from memory, into which they are read meanwhile."""
+    started = time.perf_counter()
+    while time.perf_counter() - started < WARM_SECONDS and _timed_round(store, places) > enough:
+        time.sleep(0.5)
+    return time.perf_counter() - started
+
+
+def _timed_round(store: Store, places: Sequence[Path]) -> float:
+    """The slowest of one prompt in each project."""
+    taken = []
+    for number in range(len(places)):
+        with store.at_home():
+            started = time.perf_counter()
+            _hook(number, places)
+        taken.append(time.perf_counter() - started)
+    return max(taken)
 
 
 def _interleaved(stores: Sequence[Store], name: str, rounds: int, step: Callable[[Store, int], float | None]) -> None:
@@ -228,9 +247,8 @@ def _measure_recall(stores: Sequence[Store]) -> None:
         store.facts["recall@10 on disk, a project"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
         store.facts["recall@10 on disk, all projects"] = _recall(opened, asked, Filter())
         opened.keep_in_memory()
-        for one in allowed:
-            opened.candidates(lambda: None, terms("warm up"), one, 1)
-        time.sleep(3.0 if store.size > SIZES.held else 0.0)
+        for one in allowed if opened._held else ():
+            opened._held.renew_parts(one.projects)
         store.facts["recall@10 of a prompt"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
 
 
@@ -270,7 +288,7 @@ def _print(stores: Sequence[Store], rounds: int) -> None:
         for percent in (50, 95):
             values = [percentile(store.samples[name], percent) for store in stores]
             _print_row(f"{name}, p{percent}, ms", values)
-    for name in ("daemon, MB", "on disk, MB", "index build, s"):
+    for name in ("daemon, MB", "on disk, MB", "index build, s", "until warm, s"):
         _print_row(name, [store.facts[name] for store in stores])
     for name in [name for name in first.facts if name.startswith("recall")]:
         print(f"| {name} | " + " | ".join(f"{store.facts[name]:.3f}" for store in stores) + " |")

@@ -23,7 +23,7 @@ def very_close(library: Library, memory: Memory, allowed: Filter) -> list[Memory
     allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], words, allowed, NEAREST + 1)
     ids = [one.id for one in near if one.id not in (memory.id, *memory.supersedes) and _is_close(one, words)]
-    found = library.store.by_ids(ids[:NEAREST])
+    found = library.store.by_ids(ids[:NEAREST], allowed)
     return [found[key] for key in ids if key in found]
 
 

@@ -158,7 +158,7 @@ class Library:
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
         """A vector for each as the store's own model reads it, and that model; the same text is read once.
 
-        With `reuse`, also not where a memory of another project says the same, or is just about to.
+        With `reuse`, also not where a memory of another project says the same.
         """
         embedder = self._reader()
         if embedder is None:
@@ -167,8 +167,7 @@ class Library:
         known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
         texts = [_text(memory) for memory in memories]
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        made = self._embedded.vectors(embedder, new) if reuse else embedder.embed_documents(new)
-        known |= dict(zip(new, made, strict=True))
+        known |= dict(zip(new, self._embedded.vectors(embedder, new), strict=True))
         return [known[text] for text in texts], embedder.model
 
     def vectors_may_lack(self, missing: Iterable[bool]) -> None:

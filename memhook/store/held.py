@@ -9,26 +9,34 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import pyarrow as pa
+
+from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import Filter
+from memhook.store.freeing import give_back
 from memhook.store.keeping import SnapshotKeeper
 from memhook.store.parts import Parts
 from memhook.store.schema import model_of
 from memhook.store.sizes import Sizes
-from memhook.store.snapshot import Places, Snapshot
+from memhook.store.snapshot import Places, Snapshot, of_project
 
+FEW = 64  # are asked for by name
 KEPT_FILTERS = 16  # one for each project that is worked on at the same time
 
 Reach = list[tuple[Snapshot, Places]]
 
 
 class Held:
-    """`read` gives the memories that a filter lets through, or None when they are too many; `ids` their ids."""
+    """`read` gives the memories that a filter lets through, or None when they are too many.
+
+    `ids` gives the ids of those, out of a few that are named, or of all when none is.
+    """
 
     def __init__(
         self,
         table: Path,
         read: Callable[[Filter], Snapshot | None],
-        ids: Callable[[Filter], Collection[str]],
+        ids: Callable[[Filter, Collection[str]], Collection[str]],
         sizes: Sizes,
     ) -> None:
         self._read = read
@@ -72,11 +80,13 @@ class Held:
         return None if parts is None else [(part, self._places(part, by_project[project])) for project, part in parts]
 
     @contextmanager
-    def changing_only(self, projects: Collection[str]) -> Iterator[None]:
-        """What is written meanwhile concerns these projects: what is held of others stays current."""
+    def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
+        """Nothing but these rows, of what can be seen, is written meanwhile: with them, what is held stays current."""
+        changed = set() if rows is None else set(rows["project"].unique().to_pylist())
+        added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.projects}
         before = self._keeper.state()
         yield
-        self._parts.carry(before, self._keeper.state(), projects)
+        self._parts.carry(before, self._keeper.state(), changed, added)
 
     def _note(self, asked: Iterable[Filter]) -> None:
         """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
@@ -94,7 +104,8 @@ class Held:
 
     def _ready(self, snapshot: Snapshot | None, asked: Iterable[Filter]) -> Snapshot | None:
         if snapshot is not None:
-            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed)) for allowed in asked}
+            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed, ())) for allowed in asked}
+            give_back()
         return snapshot
 
     def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
@@ -102,7 +113,9 @@ class Held:
         lasting = replace(allowed, alive_at=None)
         known = self._known.get(snapshot, {})
         if lasting not in known:
-            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: snapshot.places(self._ids(lasting))}
+            few = snapshot.ids if snapshot.words.documents <= FEW else ()
+            seen = snapshot.places(self._ids(lasting, few))
+            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: seen}
             self._known[snapshot] = known
         return snapshot.alive(known[lasting], allowed.alive_at)
 

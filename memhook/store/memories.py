@@ -172,7 +172,7 @@ class MemoryStore:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         if self._held is None and self._directory is not None:
             table = self._directory / f"{TABLE}.lance"
-            self._held = Held(table, self._read_into_memory, self.ids, self._sizes)
+            self._held = Held(table, self._read_into_memory, self._ids_among, self._sizes)
         if self._held is not None:
             self._held.renew()
 
@@ -383,8 +383,9 @@ class MemoryStore:
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store new memories."""
         table = self._table_for(model)
-        with self._changing_only({memory.project for memory in memories}):
-            self._append(table, memories, vectors, model)
+        data = self._data(memories, vectors, model)
+        with self._adding(data):
+            self._append(table, data)
         self._counted.add(searchable_terms(memory) for memory in memories)
         self._unoptimized += 1 + len(memories) // 8
 
@@ -418,7 +419,7 @@ class MemoryStore:
     @_landing
     def unforget(self, hashes: Sequence[str]) -> None:
         if self._current_table() is not None and hashes:
-            with self._changing_only(()):
+            with self._adding():
                 self._table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
 
     def redact(self, ids: Sequence[str], now: datetime) -> None:
@@ -600,10 +601,8 @@ class MemoryStore:
         rows = [row_of(memory, vector) for memory, vector in zip(memories, vectors, strict=True)]
         return pa.Table.from_pylist(rows, schema=self._table.schema)
 
-    def _append(
-        self, table: Any, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity
-    ) -> None:
-        table.add(self._data(memories, vectors, model), on_bad_vectors="null")
+    def _append(self, table: Any, data: pa.Table) -> None:
+        table.add(data, on_bad_vectors="null")
 
     def _merge(self, rows: list[dict[str, Any]]) -> None:
         data = pa.Table.from_pylist(rows, schema=self._table.schema)
@@ -666,8 +665,19 @@ class MemoryStore:
     def _reach(self, allowed: Filter) -> Reach | None:
         return self._held.reach(allowed) if self._held else None
 
-    def _changing_only(self, projects: Collection[str]) -> AbstractContextManager[None]:
-        return self._held.changing_only(projects) if self._held else nullcontext()
+    def _adding(self, rows: pa.Table | None = None) -> AbstractContextManager[None]:
+        """Nothing but these rows, of what can be seen, is written meanwhile."""
+        if self._held is None:
+            return nullcontext()
+        return self._held.adding(rows, model_of(self._table.schema))
+
+    def _ids_among(self, allowed: Filter, few: Collection[str]) -> list[str]:
+        """All that `allowed` lets through, or those of these few."""
+        if not few:
+            return self.ids(allowed)
+        where = f"{allowed.sql()} AND id IN ({quoted(few)})"
+        found: list[str] = self._table.search().where(where).select(["id"]).to_arrow()["id"].to_pylist()
+        return found
 
     def _rows(self, where: str) -> Iterator[Memory]:
         table = self._table.search().where(where).select(list(MEMORY_COLUMNS)).to_arrow()

@@ -17,14 +17,13 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from memhook.core.memory import Memory
 from memhook.errors import RemoteError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import WRITE_LOCK, MemoryStore
 from memhook.store.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.recovery import FOREIGN_ERRORS
-from memhook.store.schema import SCHEMA_VERSION, Vector, version_of
+from memhook.store.schema import SCHEMA_VERSION, version_of
 
 log = logging.getLogger("memhook")
 
@@ -106,11 +105,8 @@ class OriginStore(MemoryStore):
             self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=OLD_VERSIONS))
         return True
 
-    def _append(
-        self, table: Any, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity
-    ) -> None:
+    def _append(self, table: Any, data: pa.Table) -> None:
         """By their ids, so that trying again what may have landed adds nothing twice."""
-        data = self._data(memories, vectors, model)
         table.merge_insert("id").when_not_matched_insert_all().execute(data, on_bad_vectors="null")
 
     def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:

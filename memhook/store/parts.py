@@ -5,16 +5,40 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memhook.store.keeping import QUICK_ROWS, RESTS, State
 from memhook.store.snapshot import Snapshot
 
 log = logging.getLogger("memhook")
 
+ADDED = 32  # so many times something is added to a project before it is read anew
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A project as of one state of the table: as it was read, and what came since; None when it is too large."""
+
+    state: State = None
+    snapshots: tuple[Snapshot, ...] | None = None
+
+    @property
+    def rows(self) -> int:
+        return sum(snapshot.words.documents for snapshot in self.snapshots or ())
+
+    def with_added(self, added: Snapshot | None, state: State) -> Part:
+        """The same in the next state, in which this was added."""
+        if added is None or self.snapshots is None:
+            return replace(self, state=state)
+        return Part(state, (*self.snapshots, added)) if len(self.snapshots) <= ADDED else self
+
+
+NOTHING = Part()
+
 
 class Parts:
-    """Snapshots by project, each while it is what the table holds; those that were not asked for the longest go first.
+    """Projects, each while it is what the table holds; those that were not asked for the longest go first.
 
     `read` gives the snapshot of a project, or None when it is too large; at most `rows` are held of all together.
     """
@@ -23,26 +47,32 @@ class Parts:
         self._state = state
         self._read = read
         self._rows = rows
-        self._kept: dict[str, tuple[State, Snapshot | None]] = {}
+        self._kept: dict[str, Part] = {}
         self._changing = threading.Lock()
         self._making = threading.Lock()
         self._drops = 0
         self._next = 0.0
 
     def current(self, projects: Sequence[str]) -> list[tuple[str, Snapshot]] | None:
-        """The parts, if nothing was written to them since they were read; else None, and they are read meanwhile."""
+        """The parts, if all of what was written since is in them; else None, and they are read meanwhile."""
         state = self._state()
-        stale = [project for project in projects if self._kept.get(project, (None, None))[0] != state]
+        stale = [project for project in projects if self._kept.get(project, NOTHING).state != state]
         if state is None or (stale and not self._are_renewed(stale)):
             return None
         return self._used(projects)
 
-    def carry(self, before: State, after: State, changed: Collection[str]) -> None:
-        """What was written between these states concerned the projects `changed` alone."""
+    @property
+    def projects(self) -> set[str]:
         with self._changing:
-            for project, (state, snapshot) in self._kept.items():
-                if before is not None and state == before and project not in changed:
-                    self._kept[project] = (after, snapshot)
+            return set(self._kept)
+
+    def carry(self, before: State, after: State, changed: Collection[str], added: Mapping[str, Snapshot]) -> None:
+        """All that was written between these states went to the projects `changed`; `added` is it, as far as given."""
+        with self._changing:
+            for project, part in self._kept.items():
+                is_known = project not in changed or project in added
+                if before is not None and part.state == before and is_known:
+                    self._kept[project] = part.with_added(added.get(project), after)
 
     def drop(self) -> None:
         """Keep nothing of what was read so far, nor of what is being read."""
@@ -67,46 +97,41 @@ class Parts:
 
     def _are_renewed(self, stale: Sequence[str]) -> bool:
         """Small ones while the asker waits, which takes as long as a query on disk; others in the background."""
-        known = [self._kept[project][1] for project in stale if project in self._kept]
-        small = [one for one in known if one is not None and one.words.documents <= QUICK_ROWS]
-        if len(small) == len(stale):
+        known = [self._kept[project] for project in stale if project in self._kept]
+        if len(known) == len(stale) and all(part.snapshots and part.rows <= QUICK_ROWS for part in known):
             self.renew(stale)
-            return all(self._kept.get(project, (None, None))[0] == self._state() for project in stale)
-        is_rested = time.monotonic() >= self._next or len(known) < len(stale)  # a project is waited for the first time
+            return all(self._kept.get(project, NOTHING).state == self._state() for project in stale)
+        is_rested = time.monotonic() >= self._next or len(known) < len(stale)  # one is asked for the first time
         if is_rested and not self._making.locked():
             threading.Thread(target=self.renew, args=(stale,), name="memhook-parts", daemon=True).start()
         return False
 
     def _make(self, project: str) -> None:
         drops, state = self._drops, self._state()  # before reading: what is written meanwhile makes it stale
-        if state is None or self._kept.get(project, (None, None))[0] == state:
+        if state is None or self._kept.get(project, NOTHING).state == state:
             return
         snapshot = self._read(project)
         with self._changing:
             if drops == self._drops:
                 self._kept.pop(project, None)
-                self._kept[project] = (state, snapshot)
+                self._kept[project] = Part(state, None if snapshot is None else (snapshot,))
                 self._leave_room()
 
     def _leave_room(self) -> None:
-        held = sum(_rows(snapshot) for _, snapshot in self._kept.values())
+        held = sum(part.rows for part in self._kept.values())
         for project in list(self._kept)[:-2]:  # the last two are what the last prompt asked for
             if held <= self._rows:
                 return
-            held -= _rows(self._kept.pop(project)[1])
+            held -= self._kept.pop(project).rows
 
     def _used(self, projects: Sequence[str]) -> list[tuple[str, Snapshot]] | None:
-        found = []
+        found: list[tuple[str, Snapshot]] = []
         with self._changing:
             for project in projects:
-                kept = self._kept.pop(project, None)
-                if kept is not None:
-                    self._kept[project] = kept
-                if kept is None or kept[1] is None:
+                part = self._kept.pop(project, NOTHING)
+                if part is not NOTHING:
+                    self._kept[project] = part
+                if part.snapshots is None:
                     return None
-                found.append((project, kept[1]))
+                found += [(project, snapshot) for snapshot in part.snapshots]
         return found
-
-
-def _rows(snapshot: Snapshot | None) -> int:
-    return snapshot.words.documents if snapshot else 0

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
 from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
@@ -55,6 +56,10 @@ class Snapshot:
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
         never = np.iinfo(np.int64).max
         self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
+
+    @property
+    def ids(self) -> list[str]:
+        return list(self._place)
 
     def places(self, ids: Collection[str]) -> Places:
         """Where these stand, in order; those that are not here are left out."""
@@ -99,6 +104,10 @@ class Snapshot:
             return [None] * len(places)
         pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
         return [cosine if there else None for cosine, there in pairs]
+
+
+def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:
+    return Snapshot(rows.filter(pc.equal(rows["project"], project)).select(COLUMNS), model)
 
 
 def candidates(facts: pa.Table, cosines: Sequence[float | None]) -> Iterator[Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from threading import Lock
 
 # Beyond this a sample tells as much: a term that it does not hold is rare.
@@ -50,11 +50,10 @@ class TermStatistics:
 
     def _count(self, documents: Iterable[str]) -> None:
         assert self._frequencies is not None  # noqa: S101  for the type checker
-        for text in documents:
-            words = text.split()
-            self._frequencies.update(set(words))
-            self._documents += 1
-            self._length += len(words)
+        words = [text.split() for text in documents]
+        self._frequencies.update(chain.from_iterable(map(set, words)))
+        self._documents += len(words)
+        self._length += sum(map(len, words))
 
 
 def worth_looking_up(

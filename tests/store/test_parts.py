@@ -123,3 +123,33 @@ def test_what_was_asked_before_is_ready_when_the_project_has_been_read(
     assert large._held is not None
     monkeypatch.setattr(large._held, "_ids", None)  # it would fail
     assert answers(large) == asked
+
+
+def test_what_is_added_stays_in_memory_with_the_rest(large: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    held(large)
+    assert large._held is not None
+    monkeypatch.setattr(large._held, "_read", None)  # it would fail
+    for number in range(100, 105):
+        add(large, memory(number, f"note {number} about the ledger", project="here"))
+    assert large._held.reach(HERE) is not None
+    found, searched = answers(large)
+    assert searched == 35
+    assert {f"m00000000{number}" for number in range(100, 105)} <= {key for key, _ in found}
+    assert set(large.by_ids(["m00000000001", "m00000000104"], HERE)) == {"m00000000001", "m00000000104"}
+
+
+def test_what_is_added_and_may_not_be_seen_is_not(large: MemoryStore) -> None:
+    held(large)
+    add(large, memory(100, "a late note about the ledger", project="here", muted=True))
+    assert answers(large, Filter(projects=("", "here"), muted=False))[1] == 30
+
+
+def test_after_many_additions_a_project_is_read_anew(large: MemoryStore) -> None:
+    held(large)
+    for number in range(100, 135):
+        add(large, memory(number, f"note {number} about the ledger", project="here"))
+    assert large._held is not None
+    assert answers(large)[1] == 65
+    parts = large._held._parts.current(HERE.projects)
+    assert parts is not None
+    assert len(parts) == len(HERE.projects)
