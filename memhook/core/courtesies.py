@@ -47,6 +47,13 @@ COURTESIES = (
         "as you wish",
         "same as before",
     ),
+    *("still not working", "that did not work", "the same error again", "it is worse than before", "nothing changed"),
+    *("that is not what I asked for", "you broke it", "wtf", "haha", "whoa", "not quite", "try harder", "be careful"),
+    *("how long will it take?", "what is the status?", "how is it going?", "what is left to do?", "what did you do?"),
+    *("go back to the previous version", "put it back the way it was", "undo your last change", "start over"),
+    *("make it shorter", "say that again", "explain that in more detail", "what do you mean?", "tell me more"),
+    *("use your best judgement", "you have my permission", "that is all for today", "let's call it a day", "my bad"),
+    *("never mind, I figured it out", "any progress?", "move it up a bit", "a little more", "ignore that"),
     *("ja", "nein", "vielen dank", "danke schön", "alles klar", "mach weiter so", "passt so", "sehr gut", "jawohl"),
     *("oui", "très bien", "bien sûr", "merci beaucoup", "c'est bon", "d'accord", "continue comme ça", "parfait"),
     *("sí", "está bien", "muchas gracias", "de acuerdo", "sigue así", "muy bien", "genial", "claro que sí"),
@@ -64,6 +71,6 @@ COURTESIES = (
     ),
 )
 MARGIN = 0.035
-"""How much nearer, as a cosine. Of 80 acknowledgements written when this stood, 78 get nothing on til and 79 on beads;
-the lists of words alone left a quarter and a sixth of another 61 to be answered. It costs 8 of til's 600 answerable
-prompts, which are titles such as "Repeat Yourself", and none of the 500 of beads."""
+"""How much nearer, as a cosine. Three lists of 160, 150 and 200 acknowledgements, each written without knowledge of
+these words and phrases, got nothing in 97, 98 and 97 % on til and 99 % on beads before the next phrases were taken from
+their misses. It costs 9 of til's 600 answerable prompts, titles such as "Repeat Yourself", and none of beads's 500."""

@@ -39,7 +39,7 @@ THRESHOLDS = {
     Level.EAGER: Threshold(best=0.30, floor=0.04, odds=100.0),
 }
 
-MAX_SMALL_TALK_WORDS = 8
+MAX_SMALL_TALK_WORDS = 10
 MAX_SMALL_TALK_CHARS = 80
 
 _COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
@@ -57,6 +57,7 @@ _ANSWERS = """
     stop wait cancel abort nevermind retry again resume more both neither all none either whatever absolutely
     definitely indeed understood noted alright carry keep do try skip works worked mind yay wow hmm hm uh um ah oh huh
     maybe perhaps later soon really seriously why how what idk dunno undo revert decide ship sense morning evening
+    np nvm tysm wfm gotcha plz haha lol ugh damn sorry oops yet
     sí si claro vale gracias sigue continúa continua adelante perfecto bueno listo dale entendido hola
     oui non merci continuez continue d'accord parfait bonjour ja nein danke weiter bitte genau passt klar gut perfekt
     hallo sim não obrigado obrigada continua continuar pode perfeito certo ok isso sì grazie avanti bene perfetto
@@ -73,13 +74,25 @@ _FILLERS = """
     now of on one ones option please pls so sounds sound that that's the then there these they this those to too up
     very way we well work you your ahead away first second third last start did it'll think want much
     lot far got don't not dont never worries problem going with are was were sure know them time other same best makes
-    make job forget here or if stp svp ça marche
+    make job forget here or if stp svp ça marche variant variante opción opção opzione optie
     vas y para por pour le la les und mach das es los el lo muy bien va s'il te plaît vous ga door tiếp tục
 """
-_CONTINUATIONS = "continue proceed go resume carry keep next"
-_PLACES = "from where left off step steps plan task tasks part point item phase stopped were"
+# With a word for going on, these say with what; with nothing but a pronoun for an object, those say what to do with it.
+_CONTINUATIONS = """
+    continue proceed go resume carry keep next start begin finish complete implement implementing execute move
+"""
+_PLACES = """
+    from where left off step steps plan task tasks part point item items phase stopped were implementation implementing
+    rest remaining remainder work working change changes written proposed suggested until everything implement
+"""
+_DEEDS = """
+    add apply change check clean close complete copy delete drop explain finish fix ignore implement improve leave move
+    open put redo remove repeat rerun rewrite save send show update use write
+"""  # not commit, push, merge, build, test, run: projects have rules for these
 _ON = frozenset(_CONTINUATIONS.split())
 _WHERE_TO_GO_ON = frozenset(_PLACES.split())
+_PRONOUNS = frozenset({"it", "this", "that", "them", "these", "those"})
+_DONE_TO_A_PRONOUN = frozenset(_DEEDS.split())
 _SMALL_WORDS = frozenset(_ANSWERS.split()) | frozenset(_FILLERS.split())
 
 
@@ -102,7 +115,11 @@ def may_be_small_talk(prompt: str) -> bool:
 
 
 def _is_acknowledgement(words: Sequence[str]) -> bool:
-    small = _SMALL_WORDS | _WHERE_TO_GO_ON if _ON.intersection(words) else _SMALL_WORDS
+    small = _SMALL_WORDS
+    if _ON.intersection(words):
+        small |= _ON | _WHERE_TO_GO_ON
+    if _PRONOUNS.intersection(words):
+        small |= _DONE_TO_A_PRONOUN
     return all(word in small or _CHOICE.fullmatch(word) for word in words)
 
 

@@ -211,7 +211,8 @@ def test_a_more_eager_level_never_shows_less(logits):
         "why?", "are you sure?", "not now", "maybe later", "i don't know", "what did you do?", "ship it", "good job",
         "ok now continue with the next step", "continue from where you left off", "please proceed with the plan",
         "sounds good, let's go with that", "no, the other one", "pode continuar", "ja graag", "tack", "dziękuję",
-        "d'accord", "hej, ok",
+        "d'accord", "hej, ok", "start implementing", "finish the remaining steps", "begin implementing this plan",
+        "nvm", "move on to phase 3", "fix them all", "apply it", "put it back", "ok write that", "execute the plan",
     ],
 )  # fmt: skip
 def test_acknowledgements_and_continuations_are_small_talk(prompt):
@@ -223,7 +224,8 @@ def test_acknowledgements_and_continuations_are_small_talk(prompt):
     [
         "deploy", "fix auth", "why redis?", "go test", "tests", "commit", "vim", "k8s?", "C++", "yes but use postgres",
         "continue the migration", "not working", "can you do that with go", "ok, now the login page", "部署到生产环境",
-        "do it in C", "the plan", "where is it left off", "next release",
+        "do it in C", "the plan", "where is it left off", "next release", "commit this", "merge it",
+        "finish the parser", "fix it in redis", "start the server", "fix the tests", "update them to node 22",
     ],
 )  # fmt: skip
 def test_a_short_prompt_about_something_is_not_small_talk(prompt):
