@@ -43,6 +43,7 @@ HOUSEKEEPING_SECONDS = 5.0
 HAND_OVER_SECONDS = 10.0
 WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
+GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
 
 
 class Server:
@@ -59,7 +60,7 @@ class Server:
         self._last_request = self._started
         self._requests = 0
         self._in_progress = 0
-        self._counting = threading.Lock()
+        self._counting = threading.Condition()
         self._last_error = ""
         self._stopping = threading.Event()
         self._housekeeping = threading.Thread()
@@ -96,6 +97,7 @@ class Server:
             runner = Runner(self._paths)
             runner.open()
             self._runner.set_result(runner)
+            self._let_those_waiting_go_first()
             runner.warm_up()
             gc.collect()
             gc.freeze()  # what was loaded stays: looking through it again takes tens of milliseconds from some prompt
@@ -105,6 +107,11 @@ class Server:
             if not self._runner.done():
                 self._runner.set_exception(error)
         self._warm.set()
+
+    def _let_those_waiting_go_first(self) -> None:
+        """They warm up what they need themselves, and would wait for the rest of it."""
+        with self._counting:
+            self._counting.wait_for(lambda: not self._in_progress, GO_FIRST_SECONDS)
 
     def _accept(self) -> None:
         while not self._stopping.is_set():
@@ -150,6 +157,7 @@ class Server:
             with self._counting:
                 self._in_progress -= 1
                 self._last_request = time.monotonic()
+                self._counting.notify_all()
 
     def _is_idle(self) -> bool:
         with self._counting:

@@ -19,7 +19,7 @@ from memhook.daemon import control, hook_client, server, wire
 from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
 from memhook.paths import Paths, user_paths
 from tests.daemon.conftest import FACT, Served, event, log_text
-from tests.sockets import bind, connect
+from tests.sockets import bind, connect, hook_answer
 
 
 def daemons(paths: Paths) -> list[int]:
@@ -115,7 +115,7 @@ def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) 
     with socket.socket(socket.AF_UNIX) as connection:
         connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="99.0.0")))
-        assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
+        assert FACT in hook_answer(connection).decode()
         connection.sendall(wire.READ_TO_ITS_END)
     assert gone(daemon)
     assert "99.0.0 takes over" in log_text(paths)
@@ -126,7 +126,7 @@ def test_an_older_version_is_served_and_changes_nothing(served: Served) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
         connect(connection, served.paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="0.0.1")))
-        assert FACT in wire.read_block(connection, wire.MAX_BODY).decode()
+        assert FACT in hook_answer(connection).decode()
     assert served.is_unharmed()
 
 

@@ -30,7 +30,7 @@ from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.schema import DIMENSIONS
 from tests.soak import events
-from tests.sockets import connect
+from tests.sockets import connect, hook_answer
 from tests.store.test_memories import MODEL, memory
 
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
@@ -191,10 +191,7 @@ def _at_the_door(paths: Paths, body: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX) as connection:
         connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=body)))
-        size = wire.read_exactly(connection, 4)
-        if size == wire.STILL_STARTING:
-            size = wire.read_exactly(connection, 4)
-        answer = wire.read_exactly(connection, int.from_bytes(size, "big"))
+        answer = hook_answer(connection)
         connection.sendall(wire.READ_TO_ITS_END)
         return answer
 
