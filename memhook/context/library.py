@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.phrases import Phrases
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
+from memhook.store.vector_cache import CachedEmbedder
 
 log = logging.getLogger("memhook")
 
@@ -185,6 +187,7 @@ class Library:
             return 0
         try:
             renewed = self._all_anew(embedder) if self.store.model != embedder.model else self._missing_ones(embedder)
+            self.store.renewed_vectors.unlink(missing_ok=True)
             self._may_lack_vectors = False
             return renewed
         finally:
@@ -206,25 +209,22 @@ class Library:
             return None
 
     def _all_anew(self, embedder: Embedder) -> int:
-        """Outside the write lock first, for it takes minutes; only what came meanwhile is embedded under it."""
+        """Outside the write lock first, for it takes minutes; only what came meanwhile is embedded under it.
+
+        Of a large store it takes hours. What is done is kept in a file, so that a daemon that ends loses none of it.
+        """
         if not self.store.exists:
             return 0
-        ready: dict[str, Vector] = {}
-        total = self.store.count()
-        self.renewal = Renewal(0, total)
-        for batch in self.store.everything(BATCH):
-            vectors = embedder.embed_documents([_text(memory) for memory in batch])
-            ready |= {_text(memory): vector for memory, vector in zip(batch, vectors, strict=True)}
-            self.renewal = Renewal(len(ready), total)
-
-        def embedded(memories: Sequence[Memory]) -> list[Vector]:
-            late = [text for memory in memories if (text := _text(memory)) not in ready]
-            fresh = dict(zip(late, embedder.embed_documents(late), strict=True)) if late else {}
-            return [ready[text] if (text := _text(memory)) in ready else fresh[text] for memory in memories]
-
-        self.store.replace_vectors(embedded, embedder.model)
-        log.info("embedded %d memories with %s", len(ready), embedder.model.id)
-        return len(ready)
+        with closing(CachedEmbedder(embedder, self.store.renewed_vectors, largest=None)) as kept:
+            done, total = 0, self.store.count()
+            self.renewal = Renewal(done, total)
+            for batch in self.store.everything(BATCH):
+                kept.embed_documents([_text(memory) for memory in batch])
+                done += len(batch)
+                self.renewal = Renewal(done, total)
+            self.store.replace_vectors(lambda batch: kept.embed_documents([_text(one) for one in batch]), kept.model)
+        log.info("embedded %d memories with %s", done, embedder.model.id)
+        return done
 
     def _missing_ones(self, embedder: Embedder) -> int:
         missing = self.store.without_vector()

@@ -67,6 +67,7 @@ from memhook.store.word_index import WordIndex
 log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
+RENEWED_VECTORS = ".renewed-vectors"
 LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
@@ -154,6 +155,11 @@ class MemoryStore:
     def is_deleted(self) -> bool:
         """Whether its folder was taken away since it was opened."""
         return self._directory is not None and self._table is not None and not self._directory.exists()
+
+    @property
+    def renewed_vectors(self) -> Path:
+        """Where vectors of another model wait until all of them are made."""
+        return (self._directory or self._backups) / RENEWED_VECTORS
 
     def close(self) -> None:
         """Leave no lock file behind."""
@@ -616,6 +622,7 @@ class MemoryStore:
     def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
         if self._upkeep is not None:
             self._upkeep.stop()  # it may be writing these into new files
+        self.renewed_vectors.unlink(missing_ok=True)
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
         self._table = self._indexed(rewritten(self._database, self._table, ids, kept))

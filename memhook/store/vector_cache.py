@@ -1,4 +1,4 @@
-"""Vectors of texts that were embedded before, kept from one evaluation to the next.
+"""Vectors of texts that were embedded before, kept from one evaluation, or one start of the daemon, to the next.
 
 The file is a cache: it may be deleted at any time, and forgets what was longest unused when it grows too large.
 """
@@ -39,7 +39,7 @@ CREATE INDEX IF NOT EXISTS by_use ON vectors (used);
 class CachedEmbedder:
     """Asks `embedder` only for documents that are new. Prompts are always embedded: their time is measured."""
 
-    def __init__(self, embedder: Embedder, file: Path, largest: int = LARGEST) -> None:
+    def __init__(self, embedder: Embedder, file: Path, largest: int | None = LARGEST) -> None:
         self._embedder = embedder
         self._largest = largest
         self._database = _opened(file)
@@ -103,6 +103,8 @@ class CachedEmbedder:
         use = _next_use(database)
         rows = [(key, np.asarray(vector, dtype="<f4").tobytes(), use) for key, vector in vectors.items()]
         database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+        if self._largest is None:
+            return
         surplus = database.execute("SELECT count(*) FROM vectors").fetchone()[0] - self._largest
         if surplus > 0:
             oldest = "SELECT key FROM vectors ORDER BY used, key LIMIT ?"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from memhook.context.library import Library, Renewal
 from memhook.context.recall import for_search
@@ -101,3 +102,54 @@ def test_the_progress_of_new_vectors_can_be_watched(open_library: Open) -> None:
     library.renew_vectors()
     assert seen == [Renewal(0, 100), Renewal(64, 100)]
     assert library.renewal is None
+
+
+class Interrupted(HashEmbedder):
+    """Goes away after so many texts; keeps account of those it has read."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__("interrupted")
+        self.left = after
+        self.read: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        self.left -= len(texts)
+        if self.left < 0:
+            raise EmbeddingError("The machine was switched off.")
+        self.read += texts
+        return super().embed_documents(texts)
+
+
+def test_new_vectors_that_were_interrupted_go_on_where_they_stopped(open_library: Open) -> None:
+    remembered(open_library(USUAL), [Draft(f"note {number}") for number in range(100)], NOW)
+    first, second = Interrupted(after=70), Interrupted(after=100)
+    with pytest.raises(EmbeddingError):
+        open_library(first, USUAL).renew_vectors()
+    library = open_library(second, USUAL)
+    assert library.store.model == USUAL.model
+    assert library.renew_vectors() == 100
+    assert library.store.model == second.model
+    assert (len(first.read), len(second.read)) == (64, 36)
+    assert library.store.without_vector() == []
+    assert not library.store.renewed_vectors.exists()
+
+
+@pytest.fixture
+def half_renewed(open_library: Open) -> Library:
+    remembered(open_library(USUAL), [Draft(f"note {number}") for number in range(100)], NOW)
+    library = open_library(Interrupted(after=70), USUAL)
+    with pytest.raises(EmbeddingError):
+        library.renew_vectors()
+    assert library.store.renewed_vectors.exists()
+    return library
+
+
+def test_vectors_that_wait_for_others_go_when_a_memory_is_purged(half_renewed: Library) -> None:
+    with half_renewed.store.writing():
+        half_renewed.store.purge(half_renewed.store.ids()[:1])
+    assert not half_renewed.store.renewed_vectors.exists()
+
+
+def test_vectors_of_a_model_that_is_no_longer_wanted_do_not_stay(half_renewed: Library, open_library: Open) -> None:
+    open_library(USUAL).renew_vectors()
+    assert not half_renewed.store.renewed_vectors.exists()
