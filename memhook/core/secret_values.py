@@ -33,9 +33,10 @@ _RUN = re.compile(r"(.)\1{5,}")
 _SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _CODE = re.compile(
-    r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:self|this|cls|args|config|settings|ctx)\.",
+    r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^(?:self|this|cls|args|config|settings|ctx)\.",
     re.IGNORECASE,
 )
+_DOTTED = re.compile(r"^[a-z_]\w*(?:\.[a-z_]\w*)+$", re.IGNORECASE)
 _LOCATION = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*://|/|~/|\./|\.\./|[A-Za-z]:\\)|\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|crt|html?)$"
 )
@@ -134,9 +135,16 @@ def _is_told(value: str) -> bool:
         or is_placeholder(value)
         or _MOMENT.match(value) is not None
         or _CODE.search(value) is not None
+        or _is_dotted_name(value)
         or (_LOCATION.search(value) is not None and (value[0] != "/" or _changes(value) < LETTERS_CHANGES))
         or _is_wording(value)
     )
+
+
+def _is_dotted_name(value: str) -> bool:
+    """As code has it; a password may have a full stop in it, too."""
+    is_mixed = any(char.isdigit() for char in value) and _changes(value) >= LETTERS_CHANGES
+    return _DOTTED.match(value) is not None and not is_mixed
 
 
 def is_secret_name(name: str) -> bool:
@@ -144,7 +152,7 @@ def is_secret_name(name: str) -> bool:
 
 
 _SECRET_NAME = re.compile(
-    r"pass(?!ed|ing|es|age|ive|port|enger|thr|-thr|\b.)|pwd|secret|token|(?:[_.-]|\b|api|access|private|account|[a-z](?=K))key|credential"
+    r"_pat$|pass(?!ed|ing|es|age|ive|port|enger|thr|-thr|\b.)|pwd|secret|token|(?:[_.-]|\b|api|access|private|account|[a-z](?=K))key|credential"
     r"|auth|kennwort|contrase|senha|cookie|sess|sig(?:nature)?$",
     re.IGNORECASE,
 )

@@ -101,15 +101,15 @@ def _tokens(text: str) -> Iterator[Span]:
     for start, rules in _BY_START.items():
         if start in runs:
             for kind, rest in rules:
-                yield from _matches(text, kind, _starting(start, rest))
+                yield from _matches(text, kind, _starting(start, rest), start)
     for kind, mark, pattern in SHAPED:
         if mark in runs and _compiled(pattern).search(runs):
             yield from _matches(text, kind, _compiled(pattern))
 
 
-def _matches(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _matches(text: str, kind: str, pattern: re.Pattern[str], start: str = "") -> Iterator[Span]:
     for found in pattern.finditer(text):
-        if not is_example(found[0]):
+        if not is_example(found[0].removeprefix(start)):  # one that always starts alike is no example for that
             yield *found.span(), kind
 
 
@@ -177,7 +177,7 @@ def _in_urls(text: str) -> Iterator[Span]:
 
 # What is given to a name that says what it is
 
-_NAMED = re.compile(r"pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess")
+_NAMED = re.compile(r"(?<=_)pat(?![a-z])|pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess")
 _SEPARATOR = (
     r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
     r"|[\"'`*]{0,3}[ \t]{1,3}(?:is|was|ist|lautet|est|es)[ \t]{1,3}(?:set to )?:?"
@@ -243,6 +243,11 @@ _REQUESTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         re.compile(r"[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\[\]]{4,200})"),
     ),
     ("password", "login", re.compile(r"\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\[\]]{6,200})")),  # netrc
+    ("password", "sshpass", re.compile(r"\s+-p\s*[\"']?(?P<value>[^\s\"'\[\]]{6,200})")),
+    ("password", ":5432:", re.compile(r"[\w*-]{1,64}:[\w*-]{1,64}:(?P<value>[^\s\"'\[\]]{6,200})")),  # pgpass
+    ("npm-token", "_authtoken", re.compile(r"\s+[\"']?(?P<value>[A-Za-z0-9_-]{30,200})")),
+    ("snyk-token", "snyk auth", re.compile(r"\s+(?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")),
+    ("api-key", "client(", re.compile(r"[\"'](?P<value>(?=[A-Za-z]*[0-9])[A-Za-z0-9]{32,200})[\"']")),
     ("password", "mysql", re.compile(r"[^\n]{0,200}?\s-p(?P<value>[^\s\"'\[\]]{6,200})")),
 )
 
@@ -259,7 +264,7 @@ def _in_requests(text: str, lowered: str) -> Iterator[Span]:
 
 def _is_credential(kind: str, value: str) -> bool:
     match kind:
-        case "bearer-token":
+        case "bearer-token" | "api-key":
             return is_random(value)
         case "password":
             return is_password(value)

@@ -47,12 +47,24 @@ def test_what_only_looks_like_a_secret_is_left_alone() -> None:
         ("mysql -h db -u root -p", " prod < dump.sql"),
         ('variable "db_password" {\n  type    = string\n  default = "', '"\n}'),
         ("access_token$production$", ""),
+        ("sshpass -p '", "' ssh deploy@db.example.org"),
+        ("db.example.org:5432:catalog:etl:", "   # in ~/.pgpass"),
+        ('sql.Open("mysql", "web:', '@tcp(db.example.org:3306)/ledger")'),
+        ("npm config set //registry.example.org/:_authToken ", ""),
+        ("co = cohere.Client('", "')"),
+        ("AZURE_DEVOPS_EXT_PAT=", " az repos list"),
+        ("spring.datasource.password=x.", ""),
     ],
 )
 def test_a_secret_is_masked_where_a_reviewer_left_it(before: str, after: str) -> None:
     github = next(sample.secret for sample in samples(1, 1) if sample.provider == "github")
     secret = f"{github[-16:]}${'0a1b2c3d' * 4}" if before.endswith("$") else github.removeprefix("ghp_")
     assert secret not in masked(before + secret + after).text
+
+
+def test_a_token_that_always_starts_alike_is_no_example_for_that() -> None:
+    token = "A" * 21 + "tSAnoFlUVx8rrs4tSA9kZe%3DZn2NefbUxhLW6JzQhCapU5D1EkzWCMcEo8Iz58m86JTLYx4HOp"
+    assert masked(f"Authorization: {token}").text == "Authorization: [masked:twitter-bearer]"
 
 
 def test_words_where_a_secret_could_stand_are_left_alone() -> None:
@@ -62,6 +74,8 @@ def test_words_where_a_secret_could_stand_are_left_alone() -> None:
         "mysql reads /etc/my.cnf; use -p to be asked.",
         'variable "db_password" { default = "changeme" }',
         "session_token = request.cookies.get('session')",
+        "password = settings.database.password",
+        "client('TheNameOfAServiceThatIsVeryLongIndeed')",
     ):
         assert masked(text).text == text
 
