@@ -58,6 +58,7 @@ from memhook.store.snapshot import (
     COLUMNS,
     Candidate,
     Snapshot,
+    only_chunk,
     stored_vectors,
 )
 from memhook.store.term_statistics import TermStatistics, worth_looking_up
@@ -181,6 +182,7 @@ class MemoryStore:
             self._held = Held(table, self._read_into_memory, self._ids_among, self._sizes)
         if self._held is not None:
             self._held.renew()
+            self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
 
     def mark(self, name: str) -> str:
         """What was noted under this name; nothing is, in a store that is not a folder."""
@@ -696,12 +698,11 @@ class MemoryStore:
         return sorted(self._table.search().where(where).select(["id"]).to_arrow()["id"].to_pylist())
 
     @_reading
-    def _all_terms(self, limit: int) -> list[str]:
+    def _all_terms(self, limit: int) -> pa.Array:
         if self._current_table() is None:
-            return []
-        query = self._table.search().where(Filter().sql()).select(["terms"]).limit(limit)
-        texts: list[str] = query.to_arrow()["terms"].to_pylist()
-        return texts
+            return pa.array([], pa.string())
+        rows = self._table.search().where(Filter().sql()).select(["terms"]).limit(limit).to_arrow()
+        return only_chunk(rows, "terms")
 
 
 def _with_vectors(

@@ -46,8 +46,8 @@ class Snapshot:
     def __init__(self, rows: pa.Table, model: ModelIdentity) -> None:
         self.model = model
         rows = rows.sort_by("id").combine_chunks()
-        self.words = WordIndex(_column(rows, "terms"))
-        self._has_vector = _column(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
+        self.words = WordIndex(only_chunk(rows, "terms"))
+        self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
         stored = stored_vectors(rows)
         self._vectors = np.zeros((len(rows), stored.shape[1]), dtype=np.float32)
         self._vectors[self._has_vector] = stored
@@ -119,12 +119,12 @@ def candidates(facts: pa.Table, cosines: Sequence[float | None]) -> Iterator[Can
 
 def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
     """Those that are there: `flatten` leaves out the rows without one."""
-    column = _column(rows, "vector")
+    column = only_chunk(rows, "vector")
     flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
     return flat.reshape(-1, column.type.list_size)
 
 
-def _column(rows: pa.Table, name: str) -> Any:
+def only_chunk(rows: pa.Table, name: str) -> Any:
     """As one array, whatever chunks it came in."""
     column = rows[name].combine_chunks()
     return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column

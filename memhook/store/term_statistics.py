@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, chain
 from threading import Lock
 
+import pyarrow as pa
+
+from memhook.store.word_index import document_frequencies
+
 # Beyond this a sample tells as much: a term that it does not hold is rare.
 SAMPLE = 20_000
 AT_LEAST = 8  # terms are looked up, however common
@@ -15,7 +19,7 @@ AT_LEAST = 8  # terms are looked up, however common
 class TermStatistics:
     """Document frequencies, counted on first use and kept up as memories are added."""
 
-    def __init__(self, read_terms: Callable[[int], Iterable[str]]) -> None:
+    def __init__(self, read_terms: Callable[[int], pa.Array]) -> None:
         self._read_terms = read_terms
         self._lock = Lock()
         self._frequencies: Counter[str] | None = None
@@ -39,21 +43,18 @@ class TermStatistics:
     def add(self, documents: Iterable[str]) -> None:
         with self._lock:
             if self._frequencies is not None:  # else the first count will see them
-                self._count(documents)
+                words = [text.split() for text in documents]
+                self._frequencies.update(chain.from_iterable(map(set, words)))
+                self._documents += len(words)
+                self._length += sum(map(len, words))
 
     def _counted(self) -> Counter[str]:
         with self._lock:
             if self._frequencies is None:
-                self._frequencies = Counter()
-                self._count(self._read_terms(SAMPLE))
+                texts = self._read_terms(SAMPLE)
+                frequencies, self._length = document_frequencies(texts)
+                self._frequencies, self._documents = Counter(frequencies), len(texts)
             return self._frequencies
-
-    def _count(self, documents: Iterable[str]) -> None:
-        assert self._frequencies is not None  # noqa: S101  for the type checker
-        words = [text.split() for text in documents]
-        self._frequencies.update(chain.from_iterable(map(set, words)))
-        self._documents += len(words)
-        self._length += sum(map(len, words))
 
 
 def worth_looking_up(

@@ -1,6 +1,27 @@
 from __future__ import annotations
 
-from memhook.store.term_statistics import AT_LEAST, worth_looking_up
+from collections import Counter
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhook.store.term_statistics import AT_LEAST, TermStatistics, worth_looking_up
+
+TEXTS = st.lists(st.lists(st.sampled_from(["cache", "ledger", "größe", "x_1"]), max_size=6).map(" ".join), max_size=8)
+
+
+@given(first=TEXTS, added=TEXTS)
+def test_terms_are_counted_once_a_document_whether_it_was_there_or_came_later(
+    first: list[str], added: list[str]
+) -> None:
+    statistics = TermStatistics(lambda _: pa.array(first, pa.string()))
+    assert statistics.documents == len(first)
+    statistics.add(added)
+    texts = [*first, *added]
+    assert statistics.frequencies == Counter(term for text in texts for term in set(text.split()))
+    assert statistics.documents == len(texts)
+    assert statistics.average_length == (sum(len(text.split()) for text in texts) / len(texts) if texts else 1.0)
 
 
 def test_of_many_documents_the_commonest_words_are_not_looked_up() -> None:
