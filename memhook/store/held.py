@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from memhook.store.keeping import SnapshotKeeper
 from memhook.store.parts import Parts
 from memhook.store.schema import model_of
 from memhook.store.sizes import Sizes
-from memhook.store.snapshot import Places, Snapshot, of_project
+from memhook.store.snapshot import COLUMNS, Places, Snapshot, of_project
 
 FEW = 64  # are asked for by name
 KEPT_FILTERS = 16  # one for each project that is worked on at the same time
@@ -47,8 +47,8 @@ class Held:
         self._known: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
 
     @property
-    def whole(self) -> Snapshot | None:
-        """The store, if all of it is held and nothing was written since."""
+    def whole(self) -> tuple[Snapshot, ...] | None:
+        """The store in parts that share nothing, if all of it is held."""
         return self._keeper.current()
 
     @property
@@ -70,23 +70,26 @@ class Held:
 
     def reach(self, allowed: Filter) -> Reach | None:
         """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is held."""
-        if snapshot := self.whole:
-            return [(snapshot, self._places(snapshot, allowed))]
+        if (whole := self.whole) is not None:
+            return self._placed([(part, allowed) for part in whole])
         if not self._keeper.is_too_large or not allowed.projects:
             return None
         by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
         self._note(by_project.values())
         parts = self._parts.current(allowed.projects)
-        return None if parts is None else [(part, self._places(part, by_project[project])) for project, part in parts]
+        return None if parts is None else self._placed([(part, by_project[project]) for project, part in parts])
 
     @contextmanager
     def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
         """Nothing but these rows, of what can be seen, is written meanwhile: with them, what is held stays current."""
         changed = set() if rows is None else set(rows["project"].unique().to_pylist())
         added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.projects}
+        new = None if rows is None else Snapshot(rows.select(COLUMNS), model)
         before = self._keeper.state()
         yield
-        self._parts.carry(before, self._keeper.state(), changed, added)
+        after = self._keeper.state()
+        self._keeper.carry(before, after, new)
+        self._parts.carry(before, after, changed, added)
 
     def _note(self, asked: Iterable[Filter]) -> None:
         """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
@@ -108,16 +111,26 @@ class Held:
             give_back()
         return snapshot
 
-    def _places(self, snapshot: Snapshot, allowed: Filter) -> Places:
-        """As the table's own query says; only the hour of expiry is compared here."""
-        lasting = replace(allowed, alive_at=None)
-        known = self._known.get(snapshot, {})
-        if lasting not in known:
-            few = snapshot.ids if snapshot.words.documents <= FEW else ()
-            seen = snapshot.places(self._ids(lasting, few))
-            known = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: seen}
-            self._known[snapshot] = known
-        return snapshot.alive(known[lasting], allowed.alive_at)
+    def _placed(self, asked: Sequence[tuple[Snapshot, Filter]]) -> Reach:
+        """As the table's own query says, which names what came lately; only the hour of expiry is compared here."""
+        places: dict[Snapshot, Places] = {}
+        lately: dict[Filter, list[Snapshot]] = {}
+        for part, allowed in asked:
+            lasting = replace(allowed, alive_at=None)
+            known = self._known.get(part, {}).get(lasting)
+            if known is None and part.words.documents <= FEW:
+                lately.setdefault(lasting, []).append(part)
+            else:
+                places[part] = known if known is not None else self._noted(part, lasting, self._ids(lasting, ()))
+        for lasting, parts in lately.items():  # with one query for all of them
+            ids = self._ids(lasting, [key for part in parts for key in part.ids])
+            places |= {part: self._noted(part, lasting, ids) for part in parts}
+        return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
+
+    def _noted(self, part: Snapshot, lasting: Filter, ids: Collection[str]) -> Places:
+        known, places = self._known.get(part, {}), part.places(ids)
+        self._known[part] = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: places}
+        return places
 
 
 def can_be_held(table: Any, allowed: Filter, sizes: Sizes) -> bool:

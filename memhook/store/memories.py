@@ -143,8 +143,8 @@ class MemoryStore:
     @property
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
-        if self._held and (snapshot := self._held.whole):
-            return snapshot.model
+        if self._held and (whole := self._held.whole):
+            return whole[0].model
         return NO_MODEL if self._current_table() is None else model_of(self._table.schema)
 
     @property

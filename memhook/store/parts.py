@@ -6,35 +6,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from memhook.store.keeping import QUICK_ROWS, RESTS, State
+from memhook.store.keeping import NOTHING, QUICK_ROWS, RESTS, Part, State
 from memhook.store.snapshot import Snapshot
 
 log = logging.getLogger("memhook")
-
-ADDED = 32  # so many times something is added to a project before it is read anew
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A project as of one state of the table: as it was read, and what came since; None when it is too large."""
-
-    state: State = None
-    snapshots: tuple[Snapshot, ...] | None = None
-
-    @property
-    def rows(self) -> int:
-        return sum(snapshot.words.documents for snapshot in self.snapshots or ())
-
-    def with_added(self, added: Snapshot | None, state: State) -> Part:
-        """The same in the next state, in which this was added."""
-        if added is None or self.snapshots is None:
-            return replace(self, state=state)
-        return Part(state, (*self.snapshots, added)) if len(self.snapshots) <= ADDED else self
-
-
-NOTHING = Part()
 
 
 class Parts:

@@ -52,7 +52,7 @@ def test_at_the_threshold_it_is_held_whole_and_beyond_it_in_parts(open_store: Op
     store.keep_in_memory()
     assert whole(store) is not None
     from_whole = answers(store)
-    add(store, memory(20, "note 20 about the ledger", project="there"))
+    add(store, *(memory(number, f"note {number} about the ledger", project="there") for number in (20, 21)))
     store.keep_in_memory()
     assert whole(store) is None
     assert answers(held(store)) == from_whole

@@ -21,7 +21,7 @@ from memhook.store.word_index import WordIndex
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
 
-def whole(store: MemoryStore) -> Snapshot | None:
+def whole(store: MemoryStore) -> tuple[Snapshot, ...] | None:
     assert store._held is not None
     return store._held.whole
 
@@ -129,12 +129,72 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     add(store, memory(1, "first"))
     store.keep_in_memory()
     add(store, memory(2, "second"))
-    assert whole(store) is not None
+    assert len(whole(store) or ()) == 1
     monkeypatch.setattr("memhook.store.keeping.QUICK_ROWS", 1)
     monkeypatch.setattr("memhook.store.keeping.SnapshotKeeper.renew", lambda _: None)
     add(store, memory(3, "third"))
     assert whole(store) is None
     assert matching(store, "third") == ["third"]
+
+
+@pytest.fixture
+def forty(store: MemoryStore) -> MemoryStore:
+    add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(40))))
+    store.keep_in_memory()
+    return store
+
+
+def test_what_is_added_is_kept_beside_the_rest_and_answers_as_from_disk(
+    forty: MemoryStore, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert forty._held is not None
+    monkeypatch.setattr(forty._held, "_read", None)  # it would fail
+    add(forty, memory(40, "a late note about the ledger"))
+    add(forty, memory(41, "a later one, which is muted", muted=True))
+    assert len(whole(forty) or ()) == 3
+    for allowed in (Filter(), Filter(muted=False)):
+        found, searched = forty.candidates(lambda: axis(5), QUESTION, allowed, 50)
+        on_disk, there = open_store().candidates(lambda: axis(5), QUESTION, allowed, 50)
+        assert (found, searched) == (on_disk, there)
+    assert set(forty.by_ids(["m00000000003", "m00000000040"])) == {"m00000000003", "m00000000040"}
+
+
+def test_when_a_good_part_of_it_is_new_it_is_read_anew_with_its_words_counted(forty: MemoryStore) -> None:
+    for number in range(40, 43):
+        add(forty, memory(number, f"late note {number}"))
+    assert len(whole(forty) or ()) == 1
+    assert forty.statistics.documents == 43
+
+
+def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert forty._held is not None
+    asked: list[int] = []
+    ids = forty._held._ids
+    monkeypatch.setattr(forty._held, "_ids", lambda allowed, few: (asked.append(len(few)), ids(allowed, few))[1])
+    forty.by_ids(["m00000000001"], Filter(pinned=False))
+    for number in (40, 41):
+        add(forty, memory(number, f"late note {number}"))
+    assert set(forty.by_ids(["m00000000001", "m00000000041"], Filter(pinned=False)))
+    assert asked == [40, 2]
+
+
+def test_what_is_added_while_the_store_is_first_read_is_not_missed(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert forty._held is not None
+    held, append = forty._held, forty._append
+    held.drop()
+    monkeypatch.setattr(forty, "_append", lambda *given: (held.renew(), append(*given)))
+    add(forty, memory(40, "a late note about the ledger"))
+    assert forty.by_ids(["m00000000040"])
+
+
+def test_what_was_added_goes_with_a_purge(forty: MemoryStore) -> None:
+    add(forty, memory(40, "a late note about the ledger"))
+    with forty.writing():
+        forty.purge(["m00000000040"])
+    assert forty.by_ids(["m00000000040"]) == {}
+    assert forty.candidates(lambda: axis(5), QUESTION, Filter(), 50)[1] == 40
 
 
 def test_what_was_muted_elsewhere_is_gone_at_once(store: MemoryStore, open_store: Open) -> None:
