@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.core.poison import _remembered, _said_in, reason_to_distrust
+from memhook.core.poison import _remembered, _stated, reason_to_distrust
+from memhook.core.poison_search import Finder
 from memhook.core.poison_signs import WORDED
 from tests.core.attacks import attacks
 
@@ -117,7 +118,7 @@ def test_looking_near_the_words_alone_misses_no_pattern(around: str) -> None:
     for attack in attacks():
         plain = " ".join(f"{around}{attack.text}. {around}".lower().replace("_", " ").split())
         matching = [sign.reason for sign in WORDED if sign.pattern.search(plain)]
-        assert _said_in(plain) == next(iter(matching), "")
+        assert _stated(Finder(plain)) == next(iter(matching), "")
 
 
 def test_a_text_is_judged_once() -> None:
