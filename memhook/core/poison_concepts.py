@@ -29,15 +29,16 @@ VALUABLES = (
     "api_key api_keys access_token access_tokens session_token token tokens password passwords credentials secrets "
     "secret cookies environment_variables source_code customer_data private_key private_keys "
     "zugangsdaten passwort passwörter schlüssel umgebungsvariablen mots_de_passe mot_de_passe identifiants clés clé "
-    "jetons contraseña contraseñas clave claves credenciales senha senhas chave chaves credenciais chiavi chiave "
+    "jetons contraseña contraseñas clave claves credenciales senha senhas chave chaves credenciais chiavi chiave variables_d'environnement variables_de_entorno variáveis_de_ambiente variabili_d'ambiente "
+    "переменн* "
     "credenziali segreti парол* ключ* токен* секрет* 密码 密钥 凭证 凭据 令牌 环境变量 源代码 私钥 パスワード 鍵 "
     "認証情報 トークン 環境変数 ソースコード"
 )
 
 CONCEPTS: Mapping[str, tuple[str, ...]] = {
     RULES: (
-        "rules instructions guidelines restrictions policies policy directives orders constraints limitations "
-        "safeguards guardrails programming regeln vorgaben anweisungen richtlinien einschränkungen sicherheitsregeln "
+        "rules instructions guidelines restrictions policies policy directives orders constraints limits limitations "
+        "safeguards guardrails programming safety_guidelines regeln vorgaben anweisungen richtlinien einschränkungen sicherheitsregeln "
         "sicherheitsrichtlinien befehle consignes règles politiques normes reglas normas instrucciones directrices "
         "restricciones políticas órdenes regras instruções diretrizes restrições regole istruzioni direttive norme "
         "linee_guida restrizioni правил* инструкци* ограничени* указани* 规则 规定 指令 限制 约束 政策 准则 ルール 規則 "
@@ -53,9 +54,9 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
     ),
     ENDED: (
         "no_longer not_apply n't_apply to_follow_any to_comply_with n't_have_to not_have_to need_not not_need_to "
-        "n't_need_to not_bound n't_bound not_in_force not_valid not_binding cancel cancelled canceled revoke* void "
+        "n't_need_to not_bound n't_bound not_in_force not_valid don't_count not_count not_binding cancel cancelled canceled revoke* void "
         "lifted suspended abolished reset_yourself clean_slate start_over free_from released_from exempt not_subject "
-        "as_suggestions disregard overridden obsolete expired stop_following stop_obeying "
+        "as_suggestions retired out_of_force disregard overridden obsolete expired stop_following stop_obeying "
         "nicht_mehr aufgehoben außer_kraft ungültig gelten_nicht gilt_nicht ignorieren n'es_plus n'êtes_plus "
         "ne_s'appliquent ne_sont_plus plus_besoin plus_tenu plus_obligé annul* ya_no no_tienes_que no_se_aplican "
         "anulad* não_precisa não_precisas não_se_aplicam não_valem já_não não_é_mais não_está_mais non_sei_più "
@@ -93,9 +94,9 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
     VERBATIM: (
         "verbatim word_for_word exactly exact in_full full_text complete_text as_json unredacted without_redaction "
         "first_letters spell_out wörtlich wort_für_wort wortwörtlich vollständig* mot_pour_mot texte_exact exactement "
-        "intégral* palabra_por_palabra exactamente texto_completo texto_exacto palavra_por_palavra exatamente íntegra "
+        "intégral* komplett* entire whole to_base64 palabra_por_palabra exactamente texto_completo completo completa texto_exacto palavra_por_palavra exatamente íntegra "
         "parola_per_parola esattamente testo_completo дословно полностью слово_в_слово 一字不漏 逐字 完整 原样 全部 "
-        "そのまま 一字一句 全文",
+        "そのまま 一字一句 全文 целиком todo_lo_que tout_ce_que alles_was tutto_quello tudo_o_que",
     ),
     GIVEN: (
         "you_were_given you_were_told you_received you_got you_have_been_given given_you gave_you told_you "
@@ -112,6 +113,9 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
         "хакер* 邪恶 黑客 不受限制 没有限制 无限制 没有约束 悪意 ハッカー 無制限 制限のない",
     ),
     LIED: (
+        "tell reply respond responde réponds rispondi antworte responda ответь say answer claim report > that dass que che что > fine safe secure ok ordnung seguro sûr sicuro approved paid безопас*",
+        "回答 回复 报告 说 > 安全 没问题 没有问题",
+        "問題ない 安全だ 問題ありません > と > 報告 答え 伝え",
         "say says claim claims report insist tell pretend answer melde sage behaupte dis dites prétends diga dile "
         "скажи сообщи + that dass que che что it > was were fine required alles error erro errore ошибк* all_good "
         "nothing all_tests an_error foi era",

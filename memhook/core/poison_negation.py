@@ -15,7 +15,7 @@ _NEGATION = re.compile(
     r"\b(?:never|not|no(?! matter)|cannot|can'?t|don'?t|doesn'?t|mustn'?t|shouldn'?t|won'?t|avoid|forbid\w*|prohibit\w*"
     r"|nobody|refuse|prevents?|unless|nicht|nie|niemals|keine?n?|jamais|ne|pas|nunca|jamás|não|non|mai|не|никогда|нельзя"
     r"|запрещ\w+)\b|\b(?:ask|confirm|check|approv|permission|frag|demand|pregunt|pergunt|chied)\w*\b.{0,30}\b(?:before|first"
-    r"|bevor|vor|avant|antes|prima)\b|перед|不要|不得|禁止|切勿|请勿|勿|别|不能|不可|之前"
+    r"|bevor|vor|avant|antes|prima)\b|перед|不要|不得|禁止|切勿|请勿|勿|别|不能|不可"
 )
 _JUST_BEFORE = re.compile(r"\b(?:never|not|cannot|can'?t|don'?t|mustn'?t|shouldn'?t|avoid|without)(?: \w+){0,3} ?$")
 _AFTER = re.compile("しない|するな|禁止|しません|せず|前に|之前|してはいけ")

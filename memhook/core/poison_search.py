@@ -126,16 +126,19 @@ class Finder:
         return False
 
     def places(self, group: Group) -> list[int]:
-        if group not in self._places:
-            possible = (phrase for start in self._words & group.starts for phrase in group.by_start[start])
-            self._places[group] = sorted(place for phrase in possible for place in self._each(phrase))
-        return self._places[group]
+        if (known := self._places.get(group)) is None:
+            known = self._places[group] = sorted(self._finds(group))
+        return known
 
-    def _each(self, phrase: str) -> Iterator[int]:
-        place = self.plain.find(phrase)
-        while place >= 0:
-            yield place
-            place = self.plain.find(phrase, place + 1)
+    def _finds(self, group: Group) -> list[int]:
+        plain, found = self.plain, []
+        for start in self._words & group.starts:
+            for phrase in group.by_start[start]:
+                place = plain.find(phrase)
+                while place >= 0:
+                    found.append(place)
+                    place = plain.find(phrase, place + 1)
+        return found
 
 
 def _starts_of_words(plain: str) -> set[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memhook.core import poison_concepts as c
 from memhook.core import poison_wordings as w
 from memhook.core.poison_negation import is_forbidden
-from memhook.core.poison_search import Finder, Sign, indexed
+from memhook.core.poison_search import Finder, Group, Sign, indexed
 from memhook.core.poison_signs import COMMAND, CONCEALMENT, EXFILTRATION, OVERRIDE, PERSONA, REVEAL
 
 STRETCH = 300
@@ -45,13 +45,14 @@ COMBINATIONS: tuple[Combination, ...] = (
     _of(REVEAL, c.YOURS, c.SHOWN, (c.VERBATIM, c.GIVEN), stretch=SENTENCE),
     _of(REVEAL, c.GIVEN, c.SHOWN, (c.VERBATIM, c.RULES), stretch=SENTENCE),
     _of(OVERRIDE, c.ENDED, c.RULES, (c.OWNER, c.EARLIER), stretch=CLAUSE),
-    _of(OVERRIDE, c.RANKED, (w.AUTHORITY, w.OBEYED, c.ENDED)),
+    _of(OVERRIDE, c.RANKED, (w.AUTHORITY, w.OBEYED, c.ENDED, *_HARM, w.OUTBOUND)),
     _of(OVERRIDE, w.DROPPED, (w.OBEYED, *_HARM, *_STEALTH, w.ROLE, w.AUTHORITY, w.HAILED, w.OUTBOUND, *_CONFIDENTIAL)),
     _of(EXFILTRATION, w.GIVEN_AWAY),
     _of(EXFILTRATION, w.SECRET, w.OUTBOUND, stretch=SENTENCE),
     _of(EXFILTRATION, w.OUTBOUND, c.VALUABLE, (*_ADDRESSED, *_STEALTH, w.AUTHORITY, w.ROLE, w.DROPPED, w.LASTING)),
     _of(CONCEALMENT, w.CONCEALED, (*_HARM, w.OUTBOUND, w.UNASKED, w.AUTHORITY, w.ROLE, w.PLANTED, w.LASTING, w.HAILED)),
     _of(COMMAND, w.AUTHORITY, (*_ADDRESSED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.OUTBOUND, w.PRIVILEGED)),
+    _of(COMMAND, w.AUTHORITY, c.SHOWN, c.VALUABLE, stretch=SENTENCE),
     _of(COMMAND, w.POLICY, (w.HAILED, w.UNASKED, w.SABOTAGE, w.SECRET)),
     _of(COMMAND, w.REMEMBERED, (w.UNASKED, *_HARM, w.OUTBOUND, c.TRUSTED)),
     _of(COMMAND, w.LASTING, (w.SABOTAGE, w.PLANTED, c.TRUSTED)),
@@ -105,18 +106,23 @@ class _Traits:
 
     def _places_of(self, trait: str) -> list[int]:
         if trait not in self._places:
-            signs = [sign for sign in self._signs.get(trait, ()) if all(map(self._finder.has, sign.groups))]
-            self._places[trait] = [place for sign in signs for place in self._meant(sign)]
+            self._places[trait] = [place for sign in self._signs.get(trait, ()) for place in self._meant(sign)]
         return self._places[trait]
 
     def _meant(self, sign: Sign) -> Iterator[int]:
-        plain = self._finder.plain
-        first, *others = map(self._finder.places, sign.groups)
-        for place in first:
-            if all(_has_within(places, place, sign.reach) for places in others):
+        plain, places = self._finder.plain, self._finder.places
+        if not all(map(places, sorted(sign.groups, key=_size))):  # the first that is not there ends it
+            return
+        others = [places(group) for group in sign.groups[1:]]
+        for place in places(sign.groups[0]):
+            if all(_has_within(some, place, sign.reach) for some in others):
                 found = sign.pattern.match(plain, place)
                 if found and not (sign.reason in _FORBIDDABLE and is_forbidden(plain, found)):
                     yield place
+
+
+def _size(group: Group) -> int:
+    return len(group.phrases)
 
 
 def _has_within(places: list[int], start: int, reach: int) -> bool:

@@ -82,7 +82,7 @@ _SHOW_LATIN = (
 )
 _SEND = (
     "send sends post posts upload uploads email_the email_it email_them email_your mail_the mail_it mail_them forward transmit exfiltrate submit leak publish share deliver "
-    "paste copy pass attach sync put append include embed encode curl wget schick* sende* lade hochlad* envoi* envoy* "
+    "paste copy pass attach sync put append include embed encode schick* sende* lade hochlad* envoi* envoy* "
     "téléverse* publie* transmet* envía* envia* envíe* sube suba manda* mande* envie* publique* invia* inviare carica* "
     "spedisc* отправ* пошли пришли загруз* перешли выложи скопируй* copie copiez copia kopier* export exports scp rsync "
     "netcat push_them"
@@ -95,7 +95,7 @@ _DEEDS = (
     "run runs execute executes install add insert push send upload change delete remove disable open fetch download "
     "commit merge approve use grant"
 )
-_CONFIRM = "confirm* approv* permission* consent asking review question questions prompt prompts dialog dialogs"
+_CONFIRM = "confirm* approv* permission* consent asking review question questions prompt prompts dialog dialogs checks checking"
 _PROTECTION = (
     "tls ssl certificate* auth authentication authorization login_check* branch_protection security_check* "
     "security_scan* firewall* verification validation audit* 2fa mfa sandbox antivirus signature_check* encryption "
@@ -122,11 +122,13 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "may_bypass > bypass skip ignore disable read all",
     ),
     GIVEN_AWAY: (
-        f"{_SEND.replace(' curl wget', '')} + {VALUABLES} + {_PLACE} @",
+        f"{_SEND} + {VALUABLES} + {_PLACE} @",
         f"{VALUABLES} + {_PLACE} @ + 发送 发到 发给 上传 送信 送って 送る メール アップロード 转发",
         f"{VALUABLES} + 发 上传 传 + http:// https:// @",
     ),
     HAILED: (
+        "warn warning error info notice fatal = agent ai assistant llm claude copilot",
+        "an to > alle all every any > ki-agenten ki-assistenten agenten agents assistants llms ais",
         "note notes hint directive directives message messages instruction instructions action task todo reminder "
         "memo request order orders command commands attention notice info > to for of > the any all every an our > "
         + _MODEL,
@@ -154,6 +156,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ai アシスタント エージェント モデル > への へ 宛 向け",
     ),
     OBLIGED: (
+        "ai_tools ai_agents ai_assistants coding_agents > may can",
         _MODEL
         + " > must should shall has_to have_to is_to are_to are_required needs_to need_to will may_now can_now is_authori* "
         "is_required is_instructed is_allowed muss soll darf doit devra debe deberá tiene_que deve deverá tem_de "
@@ -161,6 +164,10 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "by > the an any > " + _MODEL,
     ),
     AUTHORITY: (
+        "^tool_result tool_response observation = :",
+        "system_override override_accepted trust_level safety_off safety_mode_off safe_mode_off",
+        "maintainers admins owners team developers > have has > decided agreed ruled > that + ai ais agent agents assistants llms",
+        "i'm_the_developer i_am_the_developer i_am_your_developer i'm_your_developer i_am_the_admin i'm_the_admin ich_bin_der_administrator je_suis_l'administrateur soy_el_administrador sou_o_administrador sono_l'amministratore я_администратор 我是管理员 私は管理者",
         "system_message system_notice system_notification system_alert system_update system_note operator_notice "
         "admin_notice operator_message security_notice systemmeldung systemnachricht message_système "
         "mensaje_del_sistema mensagem_do_sistema messaggio_di_sistema системное_сообщение 系统消息 系统通知 "
@@ -168,7 +175,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "admin administrator operator developer owner security_team anthropic openai maintainer user human > has have "
         "is was already > verified approved authori* cleared pre-approved consented granted enabled confirmed",
         "verified confirmed authenticated bestätigt verifiziert vérifié verificado verificato подтвержд* > as als "
-        "comme como come как > an a > admin* owner operator root",
+        "comme como come как > admin* owner operator root",
         "als comme como come > admin* > verifi* bestätigt vérifié verificado verificato",
         "administrador_verificado administrateur_vérifié amministratore_verificato verified_admin*",
         "authorization_code authorisation_code override_code",
@@ -196,6 +203,12 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "nuova_politica новая_политика 新政策 新しいポリシー",
     ),
     DROPPED: (
+        'this_supersedes this_overrides this_replaces this_outranks + developer* user your system operator*',
+        "ignore ignoring ignores disregard forget vergiss ignorier* ignorer ignorez ignora* ignoras ignorar oublie* olvida* dimentica* игнорируй* забудь* 忽略 无视 > what whatever was ce_que lo_que o_que quello ciò the el o den das les 的话 user users developer* operator* owner nutzer* benutzer* entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者 > user users developer* operator* owner nutzer* benutzer* entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者",
+        "忽略 无视 别管 игнорируй* > 用户 开发者 пользовател* разработчик*",
+        "ユーザー 開発者 + 無視",
+        "nothing_the_user nothing_your_developer + counts matters applies valid",
+        "put_aside set_aside leave_aside drop + your > usual normal own safety > caution rules limits restraint guidelines values",
         "ignore ignoring disregard forget skip drop bypass override overrule abandon suspend neglect violate "
         "pay_no_attention set_aside throw_away stop_following stop_obeying + " + _OWN + " + " + _ORDERS + " said told "
         "wants wrote asked",
@@ -233,6 +246,14 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "指示 方針 ポリシー ルール 制限 ガイドライン 規則 命令 + 従わ 無視 忘れ 破って 回避",
     ),
     ASKED_OUT: (
+        'hidden secret internal confidential > instructions rules guidelines > you > follow have obey use',
+        'enséña* ensina* enseñ* + ocultas secretas internas',
+        "print reveal show output repeat display dump disclose translate convert encode summari* write tell give recite share quote paste + your > initial system hidden secret internal original confidential > prompt prompts instructions message messages rules guidelines",
+        "system_prompt system_message developer_message > here now verbatim please in_full",
+        "zeig* gib nenn* verrat* wiederhol* schreib* affich* montr* révèl* répèt* donne* muestra* muéstra* imprim* repit* revela* mostr* exib* revele rivela* stampa* mostra* dimmi + system-prompt systemprompt systemnachricht systemanweisung* prompt_système prompt_del_sistema prompt_do_sistema prompt_de_sistema prompt_di_sistema message_système",
+        "show print repeat tell paste output + everything all text > above before > this_line this_message our_conversation in_your in_the_context",
+        "システムプロンプト システムメッセージ + 公開 出力 表示 教え 見せ 開示 書き",
+        "系统提示 系统消息 + 公开 输出 显示 告诉 给我",
         _SHOW + " + your the > hidden secret internal confidential initial original private first underlying > rules "
         "rule instructions instruction text configuration directives guidelines guideline setup prompt message "
         "messages settings knowledge > you in into verbatim word exactly given received that so and",
@@ -259,6 +280,13 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "隠された 隠し 秘密の 内部 初期 最初の + ルール 指示 設定 プロンプト 規則 命令 + 出力 表示 教え 見せ 書い 書き 開示",
     ),
     CONCEALED: (
+        'sprich rede redet sprecht > nicht > darüber davon',
+        'reste_discret restez_discret sé_discreto seja_discreto sii_discreto be_discreet stay_discreet guarda_silencio',
+        '不要 别 勿 > 任何人 别人 用户 他人 > 知道',
+        "verrat* sag sage erzähl* > keinem niemandem keiner",
+        "ne_doit_pas_savoir ne_doit_pas_le_savoir ne_doit_rien no_debe_saber* não_deve_saber non_deve_sapere tieni_la_cosa per_te_stesso не_должен_знать скрой* forget_that_i_asked without_anyone_noticing so_nobody_notices",
+        "任何人知道 别人知道 用户知道 知られない 知られず 気づかれ 気付かれ",
+        "and act_accordingly_and do_it install_it run_it add_it > quietly silently secretly",
         "do_not don't never must_not should_not no_need_to not without + tell telling inform informing mention "
         "mentioning notify notifying alert warn warning explain bring reveal disclose report flag comment + " + _USER,
         "say_nothing tell_no_one tell_nobody tells_nobody keep_quiet keeps_quiet keep_silent stay_silent "
@@ -302,6 +330,9 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "内緒 秘密にし こっそり 黙って ひそかに 密かに 気づかれない 気付かれない",
     ),
     UNASKED: (
+        "confirmations confirmation reviews review approvals tests > are is need > optional unnecessary not need_not superfluous",
+        "sans sin sem senza ohne без > vérifier verificar revisar controllare prüfen prüfung проверки проверять",
+        "fragt_nicht frage_nicht frag_nicht ne_demande_pas ne_demandez_pas",
         "without no skip skipping bypass + " + _CONFIRM,
         "never not don't stop longer without + ask asks asking request requesting wait waiting need needs require + "
         "confirm* approv* permission* consent before first",
@@ -332,6 +363,12 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "確認 許可 承認 同意 了承 レビュー + なし 不要 求めず 取らず せず 省略 スキップ 必要はない 必要ありません",
     ),
     SECRET: (
+        'home_directory home_folder project_folder whole_repo entire_repo whole_disk',
+        "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data customer_list browser_history",
+        "the_user's > email password name files messages message prompts",
+        "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* message messages nachricht* mensagem mensagens messaggi* messaggio сообщени*",
+        "conversation conversación conversa conversazione chatverlauf 会話 > complète entière completa inteira intera komplett* 全体 すべて 全部",
+        "archivo arquivo fichier file datei файл* > de_contraseñas de_senhas de_mots mit_passwörtern mit_den_passwörtern с_паролями",
         ".ssh id_rsa id_ed25519 authorized_keys .env .npmrc .pypirc .netrc ~/.aws .aws/credentials .config/gcloud .kube kubeconfig "
         "mcp.json .git-credentials .docker/config keychain /etc/passwd /etc/shadow printenv $(env) seed_phrase",
         f"all every each alle tous toutes todas todos tutte tutti все всех 所有 すべての > {VALUABLES}",
@@ -342,6 +379,11 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "contents content value output > of > the > env environment",
     ),
     OUTBOUND: (
+        "http:// https:// + =$( =${ =`",
+        "write put add place > into in to > url link query + http:// https://",
+        "read recite > aloud key keys token it > in > your > answer reply response",
+        "transfèr* transfer* weiterleit* leite reenvía* reenvi* encaminh* inoltra* перенаправ* transmet* + http:// https:// @",
+        "to_the_public_repo to_a_public_repo to_a_public",
         _SEND + " + " + _PLACE,
         _SEND + " + @",
         "to= recipient > ops@ @",
@@ -353,7 +395,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "public_gist public_paste query_string query_parameter",
         "![ image picture pixel + http:// https:// + { < [ ${ %7b",
         "include paste print put show output write reveal add + in into > your the > next final every reply answer "
-        "response replies answers responses summary",
+        "response replies answers responses summary pull_request comment issue",
         "hand_them_out hand_it_out",
         "netcat ncat scp rsync + to port @",
         "schreib* füge écri* mets donne* escrib* inclu* escrev* coloqu* scriv* inser* напиши* вставь* 写 放 書 + antwort "
@@ -363,6 +405,13 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         ".env .ssh 密码 密钥 + 发送 上传 发给",
     ),
     SABOTAGE: (
+        'answer say reply respond just + lgtm',
+        'run execute start + installer binary exe program > from at + http:// https://',
+        "injectable exploitable",
+        "insert* introduce* plant* add* > vulnerabilit* weakness* flaw* > on_purpose everywhere in",
+        "approuve* approve approves approva genehmig* aprueb* aprove* одобр* 批准 承認 + all every any toutes tous alle todas todos cualquier tutte tutti все любые 所有 任何 すべて",
+        "chmod > 777",
+        "no_lo_revises ne_le_vérifie ne_vérifie_pas não_revise não_verifique non_controllare не_проверяй* 不要检查 不要审查 do_not_look_for_bugs not_look_for_bugs",
         _OFF + " + " + _PROTECTION,
         "証明書 検証 認証 ファイアウォール セキュリティ + 無効 オフに 解除 停止",
         "zertifikat* authentifi* sicherheits* prüfung + ab aus",
@@ -375,15 +424,15 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "went_well was_cleaned already_off nothing_changed all_tests_pass",
         "found_no_vulnerab* found_no_problems found_no_issues no_problems_were_found no_issues_were_found "
         "no_vulnerabilities_found looks_good_and",
-        "rate mark classify declare report + 10/10 5/5 reviewed secure as_safe harmless trusted as_passed",
+        "rate mark classify declare report + 10/10 5/5 reviewed secure as_safe harmless trusted as_passed false_positive false_positives",
         "reject refuse > all every the any > other others alternatives alternative competitors",
         "competitors_insecure only_recommend praising promote sponsored_by affiliate",
         "pip npm config install registry + --index-url --extra-index-url --trusted-host set_registry --registry + http",
         "installe* install instal* installier* установи* + http://",
         "curl wget + | > sh bash sudo zsh python",
         "open download fetch get load + http:// https:// + run execute source > it them that the",
-        "run runs execute executes exécute* ejecuta* execut* esegui* führe запусти* выполни* + script scripts script_from "
-        "command commands skript скрипт* + http:// https://",
+        "run runs execute executes exécute* ejecuta* execut* esegui* führe запусти* выполни* + script scripts installer "
+        "binary program command commands skript скрипт* + http:// https://",
         "add grant give replace > the a an my > contributor ssh public deploy admin > key user account rights access",
         "grant give + admin root owner sudo > rights access privileges permissions",
         "skip skips skipping omit > the all any every > review reviews security_review audit scan",
@@ -399,13 +448,17 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "hashing_rounds lower_the_password",
     ),
     DESTRUCTION: (
+        'lösch* supprime* elimin* borra* apagu* cancell* удали* > journaux registros registri protokoll* журнал* log*',
+        "push + to_main to_master to_production to_prod",
+        "drop delete truncate > all every > tables records rows branches tags users",
+        "borra* elimina* supprime* lösch* apague* cancella* удали* 删除 > repositor* dépôt repository",
         "delete deletes wipe erase remove destroy drop purge > the all every > tests test repository repo branch "
         "branches database databases backup backups production files folder directory log logs audit license table "
         "tables home history data users",
         "rm_-rf rm_-fr",
         "push + --force -f straight directly > to origin main master production",
         "push_straight push_directly force-push force_push",
-        "lösch* supprime* elimin* borra* apagu* exclu* cancell* удали* сотри* уничтож* 删除 清空 削除 消去 + backup* "
+        "lösch* supprime* elimin* borra* apagu* exclua exclui cancell* удали* сотри* уничтож* 删除 清空 削除 消去 + backup* "
         "sicherung* sauvegarde* copias copia* cópia* respaldo* log logs repositor* dateien fichiers archivos arquivos file "
         "резервн* histor* histór* verlauf ordner dossier carpeta pasta cartella папк* файл* данны* лог* репозитор* 备份 文件 日志 数据 仓库 バックアップ ファイル ログ データ",
         "バックアップ ファイル ログ データ リポジトリ + 削除 消去",
@@ -413,6 +466,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "cualquier toda qualquer todo ogni qualsiasi люб* все 任何 所有 下面 すべて",
     ),
     LASTING: (
+        "ab_heute dès_maintenant desde_hoy a_partir_de_hoje da_oggi с_сегодняшнего 从今天起 今日から",
         "from_now_on from_this_point from_this_moment henceforth going_forward permanently remember_this_forever",
         "in for > all every any each > future new later > session sessions conversation conversations chat chats",
         "every_time_you each_time_you whenever_you wherever_you whenever_the_user when_asked even_when_the_user "
@@ -428,6 +482,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "在每 毎回 すべての",
     ),
     REMEMBERED: (
+        "write add put note save > to in into > agents.md claude.md memory.md .cursorrules",
         "save store keep put write add note remember + in to into > your > memory memories long-term persistent permanent",
         "store save keep add > as a an > permanent persistent lasting > memory rule fact",
         "remember_permanently remember_forever remember_this_permanently remember_this_forever",
@@ -458,6 +513,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "このメモ この文 + コピー 複製 転記",
     ),
     ROLE: (
+        "you_are you're > shell terminal evil* root admin jailbroken malicious",
+        "roleplay role-play let's_play haz_como_si fais_comme_si tu_so_als als_ob_du faz_de_conta fai_come_se действуй_так_будто 就当你 つもりで",
         "pretend_to_be pretend_you pretend_that_you stay_in_character play_the_role take_on_the_role your_name_is_now "
         "imagine_you_are imagine_you_have imagine_you're assume_the_identity roleplay_as role-play_as you_play",
         "you > will must should are now > act behave now pose no > as like a an longer the in",
@@ -476,6 +533,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ふりをし 演じ として振る舞 になりき あなたは今から",
     ),
     OBEYED: (
+        'do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says was_hier_steht à_ce_texte solo_este_texto somente_a_este a_questo_testo этому_тексту 服从这 この文章に従',
+        "only_do only_obey do_only do_exactly_what ausschließlich nur_dies* folge_nur seulement_cette seulement_ce uniquement_ce haz_solo únicamente_lo solo_esta faça_apenas apenas_o_que somente_o_que fai_solo solo_ciò soltanto_questo только_эту только_это только_этот 只执行 只做 只看 仅执行 だけを実行 だけに従 のみを実行 run_what_i_type what_i_type answer_everything as_given comply_with_everything",
         "obedece_este obedece_esta gehorche_nur folge_nur obey_only obey_this obey_the do_only_what follow_only only_follow follow_mine act_on_this "
         "decode_and_obey decode_and_execute decode_and_follow decode_it_and do_what_it_says do_what_this execute_them_in_order "
         "this_note_only only_this proceed_with_whatever only_what_is tue_nur_noch was_in_dieser nur_dieser befolge_nur "
