@@ -61,9 +61,14 @@ def _reason(text: str, depth: int = 0) -> str:
 
 
 def _bears(sign: Sign, text: str) -> bool:
-    return all(any(phrase in text for phrase in group.phrases) for group in sign.groups) and bool(
-        sign.pattern.search(text)
-    )
+    return all(_has_one(group.phrases, text) for group in sign.groups) and sign.pattern.search(text) is not None
+
+
+def _has_one(phrases: Iterable[str], text: str) -> bool:
+    for phrase in phrases:  # noqa: SIM110 - the plain loop is the quicker one
+        if phrase in text:
+            return True
+    return False
 
 
 # What a text says in words: looked up by how they start, then near where they are, for a pattern takes its time
@@ -178,9 +183,9 @@ def _decoded(text: str, foreign: str) -> Iterator[str]:
     if "&" in text and ";" in text and (plain := html.unescape(text)) != text:
         yield plain
     lowered = text.lower()
-    if any(word in lowered for word in _ROTATED):
+    if _has_one(_ROTATED, lowered):
         yield codecs.encode(text, "rot13")
-    if any(word in lowered for word in _BACKWARDS):
+    if _has_one(_BACKWARDS, lowered):
         yield text[::-1]
 
 

@@ -26,6 +26,7 @@ class Group:
     phrases: tuple[str, ...]
     starts: frozenset[str]
     by_start: Mapping[str, Sequence[str]]
+    is_common: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,30 @@ class Sign:
     starts: frozenset[str]
     pattern: re.Pattern[str]
     reach: int
+    telling: tuple[Group, ...] = ()
+    """Where the pattern starts with the first group: those of the others that are worth a look before it is tried."""
 
 
 @cache  # signs that have a group in common look for it once
 def group_of(words: str) -> Group:
-    """An underscore stands for a space."""
-    phrases = tuple(word.replace("_", " ") for word in words.split())
+    """Of phrases that may stand within a word. An underscore stands for a space."""
+    phrases = [word.replace("_", " ") for word in words.split()]
+    return _group((_start(phrase), phrase) for phrase in phrases)
+
+
+@cache
+def group_of_words(words: str) -> Group:
+    """Of phrases that are whole words, but for those with a star at the end."""
+    phrases = [word.replace("_", " ") for word in words.split()]
+    return _group((_start(some.rstrip("*"), is_whole=not some.endswith("*")), some.rstrip("*")) for some in phrases)
+
+
+def _group(phrases: Iterable[tuple[str, str]]) -> Group:
     by_start: dict[str, list[str]] = {}
-    for phrase in phrases:
-        by_start.setdefault(_start(phrase), []).append(phrase)
-    return Group(phrases, frozenset(by_start), by_start)
+    for start, phrase in phrases:
+        by_start.setdefault(start, []).append(phrase)
+    every = tuple(phrase for some in by_start.values() for phrase in some)
+    return Group(every, frozenset(by_start), by_start, _are_common(every))
 
 
 def rarest_starts(groups: Iterable[Group]) -> frozenset[str]:
@@ -57,19 +72,27 @@ def rarest_starts(groups: Iterable[Group]) -> frozenset[str]:
 
 
 def _commonness(starts: frozenset[str]) -> tuple[bool, int, int]:
-    """Short words are in every text."""
-    return ANY_TEXT in starts, sum(len(start) < START_CHARS[0] for start in starts), len(starts)
+    return ANY_TEXT in starts, sum(map(_is_short, starts)), len(starts)
 
 
-def _start(phrase: str) -> str:
-    """Of its longest word: a text has the phrase only if one of its words starts so."""
+def _are_common(phrases: Sequence[str]) -> bool:
+    return "," in phrases or sum(map(_is_short, map(_start, phrases))) > len(phrases) / 2
+
+
+def _is_short(start: str) -> bool:
+    """Most texts have it."""
+    return len(start) < START_CHARS[0] and start not in (ANY_TEXT, FOREIGN_TEXT, OTHER_SCRIPT)
+
+
+def _start(phrase: str, is_whole: bool = False) -> str:
+    """Of its longest word: a text has the phrase only if one of its words is, or starts, so."""
     if _LETTER_OF_OTHER_SCRIPT.search(phrase):
         return OTHER_SCRIPT
     longest = max(_PIECE.findall(phrase), key=len, default="")
     if not phrase.isascii() and len(longest) < SHORTEST_PIECE:
         return FOREIGN_TEXT
     few, many = START_CHARS
-    return longest[:many] if len(longest) >= many else longest[:few]
+    return longest if is_whole else longest[:many] if len(longest) >= many else longest[:few]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +130,7 @@ class Finder:
 
     def may_have(self, index: Index) -> list[int]:
         """The signs of whose every group a start is there."""
-        there, candidates = 0, set()
+        there, candidates = 0, set[int]()
         for start in self._words & index.starts:
             there |= index.groups_of[start]
             candidates.update(index.numbers.get(start, ()))
@@ -143,7 +166,7 @@ class Finder:
 
 def _starts_of_words(plain: str) -> set[str]:
     words = set(plain.encode("ascii", "replace").translate(_NO_WORD).decode("ascii").split())
-    starts = {word[:chars] for chars in START_CHARS for word in words}
+    starts = words | {word[:chars] for chars in START_CHARS for word in words}
     starts.add(ANY_TEXT)
     if not plain.isascii():
         starts.add(FOREIGN_TEXT)

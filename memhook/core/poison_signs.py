@@ -461,8 +461,8 @@ WORDED: tuple[Sign, ...] = (
 _ROLE = r"(?:system|assistant|user|human|developer|ai)"
 # A mark that a sentence only names goes on with the sentence; one that is used goes on with what it marks.
 _NOT_NAMED = (
-    r"(?!['\"`]{0,3}(?:$|[,.;:)/…]| ?\.\.\.| (?:and|or|in|is|are|as|at|to|with|from|before|after|around|inside|markers?|tags?"
-    r"|tokens?|blocks?|elements?|delimiters?|wraps?|starts?|ends?|which|that|und|oder|et|y|e)\b))"
+    r"(?!['\"`]{0,3}(?:$|[,.;:)/…]| ?\.\.\.| (?:and|or|in|is|are|as|at|to|with|from|before|after|around|inside"
+    r"|markers?|tags?|tokens?|blocks?|elements?|delimiters?|wraps?|starts?|ends?|which|that|und|oder|et|y|e)\b))"
 )
 
 MARKED: tuple[Sign, ...] = (

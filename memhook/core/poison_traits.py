@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memhook.core import poison_concepts as c
 from memhook.core import poison_wordings as w
 from memhook.core.poison_negation import is_forbidden
-from memhook.core.poison_search import Finder, Group, Sign, indexed
+from memhook.core.poison_search import Finder, Sign, indexed
 from memhook.core.poison_signs import COMMAND, CONCEALMENT, EXFILTRATION, OVERRIDE, PERSONA, REVEAL
 
 STRETCH = 300
@@ -37,6 +37,7 @@ def _of(reason: str, *sets: str | tuple[str, ...], stretch: int = STRETCH) -> Co
 _ADDRESSED = (w.HAILED, w.OBLIGED)
 _HARM = (w.SABOTAGE, w.DESTRUCTION)
 _CONFIDENTIAL = (w.SECRET, c.VALUABLE)
+_DOINGS = (c.FETCHED, c.RAN, c.DEED, c.SHOWN, c.TRUSTED, c.LIED)
 _STEALTH = (w.CONCEALED, w.UNASKED)
 
 COMBINATIONS: tuple[Combination, ...] = (
@@ -51,7 +52,7 @@ COMBINATIONS: tuple[Combination, ...] = (
     _of(EXFILTRATION, w.SECRET, w.OUTBOUND, stretch=SENTENCE),
     _of(EXFILTRATION, w.OUTBOUND, c.VALUABLE, (*_ADDRESSED, *_STEALTH, w.AUTHORITY, w.ROLE, w.DROPPED, w.LASTING)),
     _of(CONCEALMENT, w.CONCEALED, (*_HARM, w.OUTBOUND, w.UNASKED, w.AUTHORITY, w.ROLE, w.PLANTED, w.LASTING, w.HAILED)),
-    _of(COMMAND, w.AUTHORITY, (*_ADDRESSED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.OUTBOUND, w.PRIVILEGED)),
+    _of(COMMAND, w.AUTHORITY, (*_ADDRESSED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.PRIVILEGED)),
     _of(COMMAND, w.AUTHORITY, c.SHOWN, c.VALUABLE, stretch=SENTENCE),
     _of(COMMAND, w.POLICY, (w.HAILED, w.UNASKED, w.SABOTAGE, w.SECRET)),
     _of(COMMAND, w.REMEMBERED, (w.UNASKED, *_HARM, w.OUTBOUND, c.TRUSTED)),
@@ -67,8 +68,7 @@ COMBINATIONS: tuple[Combination, ...] = (
 )
 
 _FORBIDDABLE = frozenset(
-    (*_HARM, *_STEALTH, w.OUTBOUND, w.DROPPED, w.ROLE, w.ASKED_OUT, w.PLANTED, w.GIVEN_AWAY)
-    + (c.FETCHED, c.RAN, c.DEED, c.SHOWN, c.TRUSTED, c.LIED)
+    (*_HARM, *_STEALTH, w.OUTBOUND, w.DROPPED, w.ROLE, w.ASKED_OUT, w.PLANTED, w.GIVEN_AWAY, *_DOINGS)
 )
 """A rule that forbids these is no attack."""
 
@@ -98,7 +98,7 @@ class _Traits:
     def combine(self, some: Combination) -> bool:
         each = []
         for traits in some.sets:
-            places = sorted(place for trait in traits for place in self._places_of(trait))
+            places = [place for trait in traits for place in self._places_of(trait)]
             if not places:
                 return False
             each.append(places)
@@ -107,22 +107,20 @@ class _Traits:
     def _places_of(self, trait: str) -> list[int]:
         if trait not in self._places:
             self._places[trait] = [place for sign in self._signs.get(trait, ()) for place in self._meant(sign)]
+            if not self._places[trait]:
+                self._signs.pop(trait, None)
         return self._places[trait]
 
     def _meant(self, sign: Sign) -> Iterator[int]:
         plain, places = self._finder.plain, self._finder.places
-        if not all(map(places, sorted(sign.groups, key=_size))):  # the first that is not there ends it
+        if not all(map(places, sign.telling)):
             return
-        others = [places(group) for group in sign.groups[1:]]
+        others = [places(group) for group in sign.telling]
         for place in places(sign.groups[0]):
             if all(_has_within(some, place, sign.reach) for some in others):
                 found = sign.pattern.match(plain, place)
                 if found and not (sign.reason in _FORBIDDABLE and is_forbidden(plain, found)):
                     yield place
-
-
-def _size(group: Group) -> int:
-    return len(group.phrases)
 
 
 def _has_within(places: list[int], start: int, reach: int) -> bool:

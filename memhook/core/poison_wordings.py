@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from memhook.core.poison_concepts import CONCEPTS, VALUABLES
-from memhook.core.poison_search import Sign, group_of, rarest_starts
+from memhook.core.poison_search import Sign, group_of_words, rarest_starts
 
 GAP = 45
 NEXT = 12
@@ -29,7 +29,7 @@ DROPPED = "sets rules aside"
 ASKED_OUT = "asks for what the model was told"
 CONCEALED = "keeps it from the user"
 UNASKED = "wants no question asked"
-SECRET = "names a secret place"
+SECRET = "names a secret place"  # noqa: S105 - a trait, no password
 OUTBOUND = "sends something away"
 SABOTAGE = "weakens what protects"
 DESTRUCTION = "destroys or runs something"
@@ -41,16 +41,21 @@ ROLE = "gives another role"
 OBEYED = "demands obedience"
 
 _MODEL = (
-    "llm_agent llm_agents ai_models ai_coding_assistant bots ai ais llm llms assistant assistants ai_assistant ai_assistants coding_assistant ai_agent ai_agents ai_model "
+    "llm_agent llm_agents ai_models ai_coding_assistant bots ai ais llm llms assistant assistants "
+    "ai_assistant ai_assistants coding_assistant ai_agent ai_agents ai_model "
     "language_model language_models coding_agent coding_agents ai_reviewer ai_reviewers claude copilot chatgpt gpt "
     "gemini codex agent agents model models ki sprachmodell sprachmodelle assistent assistenten agenten modell ia "
     "assistente asistente agente agentes modèle modelo modello ии ассистент* нейросет* модел* агент* помощник* "
     "助手 人工智能 模型 智能体 アシスタント エージェント モデル"
 )
-_EVERY = "each every all any jede* chaque tous toutes cada todo todas todos ogni tutti tutte каждо* каждый каждую все 每 所有 すべて 全て 毎"
+_EVERY = (
+    "each every all any jede* chaque tous toutes cada todo todas todos ogni tutti tutte каждо* каждый каждую все 每 "
+    "所有 すべて 全て 毎"
+)
 _USER = (
     "the_user the_users users them him her anyone anybody the_human the_owner the_developer the_team the_reviewer "
-    "your_user nobody no_one someone it this that so dem_nutzer dem_benutzer l'utilisateur al_usuario ao_usuário all'utente"
+    "your_user nobody no_one someone it this that so dem_nutzer dem_benutzer l'utilisateur al_usuario "
+    "ao_usuário all'utente"
 )
 _ORDERS = (
     "instruction instructions rules rule guidelines guideline policy policies directives directive restrictions "
@@ -63,7 +68,8 @@ _OWN = (
 _ORDERS_LATIN = (
     "regeln vorgaben anweisungen richtlinien einschränkungen grenzen sicherheitsregeln sicherheitsvorgaben "
     "sicherheitsrichtlinien consignes règles instructions directives limites restrictions normes normas reglas "
-    "instrucciones directrices restricciones límites políticas políticas regras instruções diretrizes restrições regole "
+    "instrucciones directrices restricciones límites políticas políticas regras instruções diretrizes "
+    "restrições regole "
     "istruzioni direttive norme linee_guida restrizioni limiti indicazioni"
 )
 _OWN_LATIN = (
@@ -81,10 +87,13 @@ _SHOW_LATIN = (
     "imprim* repit* escrib* mostr* exib* repet* escrev* rivel* stamp* ripet* scriv* elenca* diga* dime"
 )
 _SEND = (
-    "send sends post posts upload uploads email_the email_it email_them email_your mail_the mail_it mail_them forward transmit exfiltrate submit leak publish share deliver "
+    "send sends post posts upload uploads email_the email_it email_them email_your mail_the mail_it "
+    "mail_them forward transmit exfiltrate submit leak publish share deliver "
     "paste copy pass attach sync put append include embed encode schick* sende* lade hochlad* envoi* envoy* "
-    "téléverse* publie* transmet* envía* envia* envíe* sube suba manda* mande* envie* publique* invia* inviare carica* "
-    "spedisc* отправ* пошли пришли загруз* перешли выложи скопируй* copie copiez copia kopier* export exports scp rsync "
+    "téléverse* publie* transmet* envía* envia* envíe* sube suba manda* mande* envie* publique* invia* "
+    "inviare carica* "
+    "spedisc* отправ* пошли пришли загруз* перешли выложи скопируй* copie copiez copia kopier* export "
+    "exports scp rsync "
     "netcat push_them"
 )
 _PLACE = (
@@ -95,7 +104,10 @@ _DEEDS = (
     "run runs execute executes install add insert push send upload change delete remove disable open fetch download "
     "commit merge approve use grant"
 )
-_CONFIRM = "confirm* approv* permission* consent asking review question questions prompt prompts dialog dialogs checks checking"
+_CONFIRM = (
+    "confirm* approv* permission* consent asking review question questions prompt prompts dialog dialogs checks "
+    "checking"
+)
 _PROTECTION = (
     "tls ssl certificate* auth authentication authorization login_check* branch_protection security_check* "
     "security_scan* firewall* verification validation audit* 2fa mfa sandbox antivirus signature_check* encryption "
@@ -110,7 +122,8 @@ _OFF = (
 )
 _NEW_TEXT = (
     "readme readmes file files reply replies answer answers response responses commit commits function functions "
-    "handler handlers page pages message messages datei antwort fichier réponse archivo respuesta arquivo resposta file "
+    "handler handlers page pages message messages datei antwort fichier réponse archivo respuesta arquivo "
+    "resposta file "
     "risposta файл* ответ* функци* 文件 回复 函数 ファイル 返信 関数 処理"
 )
 
@@ -157,8 +170,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     ),
     OBLIGED: (
         "ai_tools ai_agents ai_assistants coding_agents > may can",
-        _MODEL
-        + " > must should shall has_to have_to is_to are_to are_required needs_to need_to will may_now can_now is_authori* "
+        _MODEL + " > must should shall has_to have_to is_to are_to are_required needs_to need_to will may_now "
+        "can_now is_authori* "
         "is_required is_instructed is_allowed muss soll darf doit devra debe deberá tiene_que deve deverá tem_de "
         "tem_que dovrà должен должна обязан* 必须 应该 应当 需要 请 は",
         "by > the an any > " + _MODEL,
@@ -166,8 +179,11 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     AUTHORITY: (
         "^tool_result tool_response observation = :",
         "system_override override_accepted trust_level safety_off safety_mode_off safe_mode_off",
-        "maintainers admins owners team developers > have has > decided agreed ruled > that + ai ais agent agents assistants llms",
-        "i'm_the_developer i_am_the_developer i_am_your_developer i'm_your_developer i_am_the_admin i'm_the_admin ich_bin_der_administrator je_suis_l'administrateur soy_el_administrador sou_o_administrador sono_l'amministratore я_администратор 我是管理员 私は管理者",
+        "maintainers admins owners team developers > have has > decided agreed ruled > that + ai ais agent "
+        "agents assistants llms",
+        "i'm_the_developer i_am_the_developer i_am_your_developer i'm_your_developer i_am_the_admin "
+        "i'm_the_admin ich_bin_der_administrator je_suis_l'administrateur soy_el_administrador "
+        "sou_o_administrador sono_l'amministratore я_администратор 我是管理员 私は管理者",
         "system_message system_notice system_notification system_alert system_update system_note operator_notice "
         "admin_notice operator_message security_notice systemmeldung systemnachricht message_système "
         "mensaje_del_sistema mensagem_do_sistema messaggio_di_sistema системное_сообщение 系统消息 系统通知 "
@@ -184,7 +200,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "switch enter activate enable > to into > maintenance developer debug admin root god unrestricted",
         "wartungsmodus entwicklermodus modo_desarrollador modo_de_mantenimiento modo_mantenimiento modo_desenvolvedor "
         "modo_de_manutenção mode_développeur mode_maintenance modalità_sviluppatore modalità_manutenzione "
-        "режим_разработчика режим_обслуживания 开发者模式 维护模式 管理员模式 開発者モード メンテナンスモード 管理者モード",
+        "режим_разработчика режим_обслуживания 开发者模式 维护模式 管理员模式 開発者モード "
+        "メンテナンスモード 管理者モード",
         "<important> <critical> <admin> <operator> <instructions <instruction> <override> <priority <policy> "
         "<user-prompt-submit-hook> <session-start-hook> <hook> <root>",
         "message notice order orders instruction instructions > from by of > anthropic openai the_administrator "
@@ -195,7 +212,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "^system sistema système система 系统 システム = : ]",
         "^[admin] [system] [operator] [root]",
         "written issued sent signed > by > anthropic openai the_admin* the_operator your_developer* your_creator*",
-        "l'utilisateur el_usuario o_usuário l'utente der_nutzer der_benutzer admin пользователь 用户 ユーザー > approuvé "
+        "l'utilisateur el_usuario o_usuário l'utente der_nutzer der_benutzer admin пользователь 用户 "
+        "ユーザー > approuvé "
         "aprobado aprovou approvato genehmigt freigegeben erlaubt одобрил* 批准 已同意 承認",
     ),
     POLICY: (
@@ -203,22 +221,32 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "nuova_politica новая_политика 新政策 新しいポリシー",
     ),
     DROPPED: (
-        'this_supersedes this_overrides this_replaces this_outranks + developer* user your system operator*',
-        "ignore ignoring ignores disregard forget vergiss ignorier* ignorer ignorez ignora* ignoras ignorar oublie* olvida* dimentica* игнорируй* забудь* 忽略 无视 > what whatever was ce_que lo_que o_que quello ciò the el o den das les 的话 user users developer* operator* owner nutzer* benutzer* entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者 > user users developer* operator* owner nutzer* benutzer* entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者",
+        "this_supersedes this_overrides this_replaces this_outranks + developer* user your system operator*",
+        "ignore ignoring ignores disregard forget vergiss ignorier* ignorer ignorez ignora* ignoras ignorar "
+        "oublie* olvida* dimentica* игнорируй* забудь* 忽略 无视 > what whatever was ce_que lo_que o_que "
+        "quello ciò the el o den das les 的话 user users developer* operator* owner nutzer* benutzer* "
+        "entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor utente sviluppatore "
+        "пользовател* разработчик* 用户 开发者 ユーザー 開発者 > user users developer* operator* owner "
+        "nutzer* benutzer* entwickler* utilisateur développeur usuario desarrollador usuário desenvolvedor "
+        "utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者",
         "忽略 无视 别管 игнорируй* > 用户 开发者 пользовател* разработчик*",
         "ユーザー 開発者 + 無視",
         "nothing_the_user nothing_your_developer + counts matters applies valid",
-        "put_aside set_aside leave_aside drop + your > usual normal own safety > caution rules limits restraint guidelines values",
+        "put_aside set_aside leave_aside drop + your > usual normal own safety > caution rules limits "
+        "restraint guidelines values",
         "ignore ignoring disregard forget skip drop bypass override overrule abandon suspend neglect violate "
         "pay_no_attention set_aside throw_away stop_following stop_obeying + " + _OWN + " + " + _ORDERS + " said told "
         "wants wrote asked",
-        "ignore disregard forget skip drop bypass override overrule set_aside + safety security content usage > policy "
+        "ignore disregard forget skip drop bypass override overrule set_aside + safety security content "
+        "usage > policy "
         "policies rules guidelines training",
         "not don't never longer > follow obey heed respect apply honor honour listen > to the your any > "
         "developer* operator* owner* user's admin* system your instructions rules guidelines",
-        "ignore disregard forget + whatever what everything anything + operator developer owner admin user > configured "
+        "ignore disregard forget + whatever what everything anything + operator developer owner admin user > "
+        "configured "
         "said says told wants wrote asked",
-        "instructions rules text messages prompt > before above > this that it these the were was are is + test mistake "
+        "instructions rules text messages prompt > before above > this that it these the were was are is + "
+        "test mistake "
         "joke fake outdated invalid void error",
         "text instructions everything rules > above before > is are was were > fake void wrong a_test invalid",
         "everything_the_user all_the_user what_the_user + mistake test lie joke impostor fake",
@@ -230,28 +258,38 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         + " + "
         + _ORDERS_LATIN,
         "halte_dich_nicht befolge_nicht befolge_keine + " + _ORDERS_LATIN,
-        "oublie* ignore* contourne* néglige* olvida* olvide* omit* ignora* salta* esqueça esquece desconsider* descart* "
+        "oublie* ignore* contourne* néglige* olvida* olvide* omit* ignora* salta* esqueça esquece "
+        "desconsider* descart* "
         "dimentica* scorda* aggira* + " + _OWN_LATIN + " + " + _ORDERS_LATIN,
         "oublie* ignore* contourne* néglige* olvida* olvide* omit* ignora* esqueça esquece desconsider* descart* "
         "dimentica* scorda* aggira* vergiss ignorier* + " + _ORDERS_LATIN + " + " + _OWN_LATIN,
         "ne no não non n' > suis suivez respecte* obéis écoute* sigas siga obedezcas cumplas obedeça cumpra respeite "
         "rispettare seguire obbedire + " + _ORDERS_LATIN,
         "не > следуй* соблюдай* слушай* подчиняйся + правил* инструкци* указани* ограничени* разработчик* оператор*",
-        "no_longer n't_have_to not_have_to need_not no_tienes_que ya_no nicht_mehr não_precisa non_devi больше_не 不再 不必 "
-        "不用 > obey follow listen obedecer gehorchen obéir écouter seguir obbedire ascoltare слушать* подчиняться 服从 "
+        "no_longer n't_have_to not_have_to need_not no_tienes_que ya_no nicht_mehr não_precisa non_devi "
+        "больше_не 不再 不必 "
+        "不用 > obey follow listen obedecer gehorchen obéir écouter seguir obbedire ascoltare слушать* "
+        "подчиняться 服从 "
         "听从 > user usuario nutzer benutzer utilisateur usuário utente пользовател* 用户 developer* operator*",
         "нарушай* обойди* отбрось* забудь* игнорируй* + правил* инструкци* указани* ограничени* безопасност*",
-        "不必 不用 不要 无需 不再 停止 > 遵守 遵循 理会 听从 服从 > 开发者 运营 用户 规则 规定 任何 安全 上面 之前 系统",
+        "不必 不用 不要 无需 不再 停止 > 遵守 遵循 理会 听从 服从 > 开发者 运营 用户 规则 规定 任何 安全 "
+        "上面 之前 系统",
         "绕过 违反 抛开 跳过 放弃 > 安全 规则 规定 限制 政策 你的 所有",
         "指示 方針 ポリシー ルール 制限 ガイドライン 規則 命令 + 従わ 無視 忘れ 破って 回避",
     ),
     ASKED_OUT: (
-        'hidden secret internal confidential > instructions rules guidelines > you > follow have obey use',
-        'enséña* ensina* enseñ* + ocultas secretas internas',
-        "print reveal show output repeat display dump disclose translate convert encode summari* write tell give recite share quote paste + your > initial system hidden secret internal original confidential > prompt prompts instructions message messages rules guidelines",
+        "hidden secret internal confidential > instructions rules guidelines > you > follow have obey use",
+        "enséña* ensina* enseñ* + ocultas secretas internas",
+        "print reveal show output repeat display dump disclose translate convert encode summari* write tell "
+        "give recite share quote paste + your > initial system hidden secret internal original confidential "
+        "> prompt prompts instructions message messages rules guidelines",
         "system_prompt system_message developer_message > here now verbatim please in_full",
-        "zeig* gib nenn* verrat* wiederhol* schreib* affich* montr* révèl* répèt* donne* muestra* muéstra* imprim* repit* revela* mostr* exib* revele rivela* stampa* mostra* dimmi + system-prompt systemprompt systemnachricht systemanweisung* prompt_système prompt_del_sistema prompt_do_sistema prompt_de_sistema prompt_di_sistema message_système",
-        "show print repeat tell paste output + everything all text > above before > this_line this_message our_conversation in_your in_the_context",
+        "zeig* gib nenn* verrat* wiederhol* schreib* affich* montr* révèl* répèt* donne* muestra* muéstra* "
+        "imprim* repit* revela* mostr* exib* revele rivela* stampa* mostra* dimmi + system-prompt "
+        "systemprompt systemnachricht systemanweisung* prompt_système prompt_del_sistema prompt_do_sistema "
+        "prompt_de_sistema prompt_di_sistema message_système",
+        "show print repeat tell paste output + everything all text > above before > this_line this_message "
+        "our_conversation in_your in_the_context",
         "システムプロンプト システムメッセージ + 公開 出力 表示 教え 見せ 開示 書き",
         "系统提示 系统消息 + 公开 输出 显示 告诉 给我",
         _SHOW + " + your the > hidden secret internal confidential initial original private first underlying > rules "
@@ -272,26 +310,32 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "vorgaben instruktionen richtlinien",
         _SHOW_LATIN + " + règles instructions consignes directives reglas instrucciones normas directrices "
         "indicaciones regras instruções diretrizes regole istruzioni direttive > cachées secrètes internes "
-        "confidentielles initiales ocultas secretas internas confidenciales confidenciais iniciales iniciais originales "
+        "confidentielles initiales ocultas secretas internas confidenciales confidenciais iniciales iniciais "
+        "originales "
         "originais escondidas nascoste segrete interne riservate iniziali originali",
         "покаж* выведи* раскрой* напиши* повтори* перечисли* + скрыт* секретн* внутренн* исходн* начальн* "
         "первоначальн* + правил* инструкци* указани* настройк* промпт*",
-        "输出 显示 透露 打印 重复 告诉 展示 列出 写出 + 隐藏 秘密 内部 初始 机密 保密 + 规则 指令 提示 设定 说明 配置 指示",
-        "隠された 隠し 秘密の 内部 初期 最初の + ルール 指示 設定 プロンプト 規則 命令 + 出力 表示 教え 見せ 書い 書き 開示",
+        "输出 显示 透露 打印 重复 告诉 展示 列出 写出 + 隐藏 秘密 内部 初始 机密 保密 + 规则 指令 提示 设定 "
+        "说明 配置 指示",
+        "隠された 隠し 秘密の 内部 初期 最初の + ルール 指示 設定 プロンプト 規則 命令 + 出力 表示 教え 見せ "
+        "書い 書き 開示",
     ),
     CONCEALED: (
-        'sprich rede redet sprecht > nicht > darüber davon',
-        'reste_discret restez_discret sé_discreto seja_discreto sii_discreto be_discreet stay_discreet guarda_silencio',
-        '不要 别 勿 > 任何人 别人 用户 他人 > 知道',
+        "sprich rede redet sprecht > nicht > darüber davon",
+        "reste_discret restez_discret sé_discreto seja_discreto sii_discreto be_discreet stay_discreet guarda_silencio",
+        "不要 别 勿 > 任何人 别人 用户 他人 > 知道",
         "verrat* sag sage erzähl* > keinem niemandem keiner",
-        "ne_doit_pas_savoir ne_doit_pas_le_savoir ne_doit_rien no_debe_saber* não_deve_saber non_deve_sapere tieni_la_cosa per_te_stesso не_должен_знать скрой* forget_that_i_asked without_anyone_noticing so_nobody_notices",
+        "ne_doit_pas_savoir ne_doit_pas_le_savoir ne_doit_rien no_debe_saber* não_deve_saber non_deve_sapere "
+        "tieni_la_cosa per_te_stesso не_должен_знать скрой* forget_that_i_asked without_anyone_noticing "
+        "so_nobody_notices",
         "任何人知道 别人知道 用户知道 知られない 知られず 気づかれ 気付かれ",
         "and act_accordingly_and do_it install_it run_it add_it > quietly silently secretly",
         "do_not don't never must_not should_not no_need_to not without + tell telling inform informing mention "
         "mentioning notify notifying alert warn warning explain bring reveal disclose report flag comment + " + _USER,
         "say_nothing tell_no_one tell_nobody tells_nobody keep_quiet keeps_quiet keep_silent stay_silent "
         "stay_quiet keep_this_between between_us no_word leave_no_trace cover_your_tracks hide_your_tracks "
-        "hides_its_traces hide_this hide_it hide_the_fact not_a_word keep_it_secret keep_this_secret keep_it_to_yourself "
+        "hides_its_traces hide_this hide_it hide_the_fact not_a_word keep_it_secret keep_this_secret "
+        "keep_it_to_yourself "
         "keep_this_to_yourself keep_it_quiet keep_this_quiet keep_it_hidden keep_this_hidden before_anyone_looks "
         "before_anyone_notices without_a_word as_if_nothing leave_it_out leave_this_out leave_that_out",
         "silently secretly covertly quietly discreetly stealthily invisibly > " + _DEEDS,
@@ -301,7 +345,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "if > asked they anyone the_user > asks ask say claim pretend deny answer",
         "if_the_user_objects if_the_user_complains if_they_ask if_anyone_asks",
         "lie_and pretend_that_nothing claim_that_it deny_it deny_this",
-        "erwähn* sag sage sagst verrat* erzähl* informier* meld* bericht* > es das dies davon dem den ihm niemand* > nicht "
+        "erwähn* sag sage sagst verrat* erzähl* informier* meld* bericht* > es das dies davon dem den ihm "
+        "niemand* > nicht "
         "nichts niemandem",
         "erwähn* sag sage sagst verrat* erzähl* > nicht nichts niemandem",
         "ohne > es das dies den dem > zu nutzer benutzer anwender",
@@ -317,7 +362,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "in_segreto all'insaputa",
         "no não > se_lo se_la lo le les o lhe > digas diga cuentes menciones mencione informes informe avises avise "
         "expliques reveles comentes conte",
-        "no não > digas diga cuentes menciones mencione informes informe avises avise expliques reveles comentes conte "
+        "no não > digas diga cuentes menciones mencione informes informe avises avise expliques reveles "
+        "comentes conte "
         "fale revele comente",
         "non > dirlo dire menzionar* informar* avvisar* spiegar* rivelar* parlarne farne segnalar* farlo_sapere",
         "не > говори* сообщай* рассказывай* упоминай* раскрывай* предупреждай* уведомляй* объясняй*",
@@ -330,7 +376,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "内緒 秘密にし こっそり 黙って ひそかに 密かに 気づかれない 気付かれない",
     ),
     UNASKED: (
-        "confirmations confirmation reviews review approvals tests > are is need > optional unnecessary not need_not superfluous",
+        "confirmations confirmation reviews review approvals tests > are is need > optional unnecessary not "
+        "need_not superfluous",
         "sans sin sem senza ohne без > vérifier verificar revisar controllare prüfen prüfung проверки проверять",
         "fragt_nicht frage_nicht frag_nicht ne_demande_pas ne_demandez_pas",
         "without no skip skipping bypass + " + _CONFIRM,
@@ -338,10 +385,12 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "confirm* approv* permission* consent before first",
         "confirm* approv* permission* + disabled switched_off turned_off off unnecessary waived no_longer not_needed "
         "not_required",
-        "grant grants approve approves accept accepts allow allows > all every any > requests request commands command "
+        "grant grants approve approves accept accepts allow allows > all every any > requests request "
+        "commands command "
         "of changes actions",
         "auto-approve auto_approve pre-approved preapproved pre-authorized no_questions_asked without_question "
-        "whatever_is_asked yes_to_all never_refuse never_refuses on_request never_ask never_asks no_need_to_ask not_have_to_ask "
+        "whatever_is_asked yes_to_all never_refuse never_refuses on_request never_ask never_asks "
+        "no_need_to_ask not_have_to_ask "
         "nobody_has_to_approve never_wants_to_be_asked "
         "can_be_skipped without_prompting no_need_to_check_with no_prompting never_question",
         "review reviews approval approvals confirmation permission + not no n't > required needed necessary longer",
@@ -363,13 +412,20 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "確認 許可 承認 同意 了承 レビュー + なし 不要 求めず 取らず せず 省略 スキップ 必要はない 必要ありません",
     ),
     SECRET: (
-        'home_directory home_folder project_folder whole_repo entire_repo whole_disk',
-        "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data customer_list browser_history",
-        "the_user's > email password name files messages message prompts",
-        "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* message messages nachricht* mensagem mensagens messaggi* messaggio сообщени*",
-        "conversation conversación conversa conversazione chatverlauf 会話 > complète entière completa inteira intera komplett* 全体 すべて 全部",
-        "archivo arquivo fichier file datei файл* > de_contraseñas de_senhas de_mots mit_passwörtern mit_den_passwörtern с_паролями",
-        ".ssh id_rsa id_ed25519 authorized_keys .env .npmrc .pypirc .netrc ~/.aws .aws/credentials .config/gcloud .kube kubeconfig "
+        "home_directory home_folder project_folder whole_repo entire_repo whole_disk",
+        "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data "
+        "customer_list browser_history",
+        "the_user's > email password files messages",
+        "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera "
+        "tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung "
+        "conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* "
+        "message messages nachricht* mensagem mensagens messaggi* messaggio сообщени*",
+        "conversation conversación conversa conversazione chatverlauf 会話 > complète entière completa "
+        "inteira intera komplett* 全体 すべて 全部",
+        "archivo arquivo fichier file datei файл* > de_contraseñas de_senhas de_mots mit_passwörtern "
+        "mit_den_passwörtern с_паролями",
+        ".ssh id_rsa id_ed25519 authorized_keys .env .npmrc .pypirc .netrc ~/.aws .aws/credentials "
+        ".config/gcloud .kube kubeconfig "
         "mcp.json .git-credentials .docker/config keychain /etc/passwd /etc/shadow printenv $(env) seed_phrase",
         f"all every each alle tous toutes todas todos tutte tutti все всех 所有 すべての > {VALUABLES}",
         "secrets.yaml secrets.yml secrets.json credentials.json .git_folder last_message its_memory your_memory",
@@ -382,7 +438,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "http:// https:// + =$( =${ =`",
         "write put add place > into in to > url link query + http:// https://",
         "read recite > aloud key keys token it > in > your > answer reply response",
-        "transfèr* transfer* weiterleit* leite reenvía* reenvi* encaminh* inoltra* перенаправ* transmet* + http:// https:// @",
+        "transfèr* transfer* weiterleit* leite reenvía* reenvi* encaminh* inoltra* перенаправ* transmet* + "
+        "http:// https:// @",
         "to_the_public_repo to_a_public_repo to_a_public",
         _SEND + " + " + _PLACE,
         _SEND + " + @",
@@ -398,20 +455,23 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "response replies answers responses summary pull_request comment issue",
         "hand_them_out hand_it_out",
         "netcat ncat scp rsync + to port @",
-        "schreib* füge écri* mets donne* escrib* inclu* escrev* coloqu* scriv* inser* напиши* вставь* 写 放 書 + antwort "
+        "schreib* füge écri* mets donne* escrib* inclu* escrev* coloqu* scriv* inser* напиши* вставь* 写 放 "
+        "書 + antwort "
         "réponse respuesta resposta risposta ответ* 回答 回复 返信",
         "发送到 发到 上传到 传到 提交到 上传 发送 发给 + http:// https:// @",
         "http:// https:// + 送信 アップロード 投稿 転送 送って 送る 发送 上传",
         ".env .ssh 密码 密钥 + 发送 上传 发给",
     ),
     SABOTAGE: (
-        'answer say reply respond just + lgtm',
-        'run execute start + installer binary exe program > from at + http:// https://',
+        "answer say reply respond just + lgtm",
+        "run execute start + installer binary exe program > from at + http:// https://",
         "injectable exploitable",
-        "insert* introduce* plant* add* > vulnerabilit* weakness* flaw* > on_purpose everywhere in",
-        "approuve* approve approves approva genehmig* aprueb* aprove* одобр* 批准 承認 + all every any toutes tous alle todas todos cualquier tutte tutti все любые 所有 任何 すべて",
+        "insert* introduce* plant* add adds > vulnerabilit* weakness* flaw* > on_purpose everywhere in",
+        "approuve* approve approves approva genehmig* aprueb* aprove* одобр* 批准 承認 + all every any "
+        "toutes tous alle todas todos cualquier tutte tutti все любые 所有 任何 すべて",
         "chmod > 777",
-        "no_lo_revises ne_le_vérifie ne_vérifie_pas não_revise não_verifique non_controllare не_проверяй* 不要检查 不要审查 do_not_look_for_bugs not_look_for_bugs",
+        "no_lo_revises ne_le_vérifie ne_vérifie_pas não_revise não_verifique non_controllare не_проверяй* "
+        "不要检查 不要审查 do_not_look_for_bugs not_look_for_bugs",
         _OFF + " + " + _PROTECTION,
         "証明書 検証 認証 ファイアウォール セキュリティ + 無効 オフに 解除 停止",
         "zertifikat* authentifi* sicherheits* prüfung + ab aus",
@@ -420,23 +480,27 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "fallback master hard-coded hardcoded default universal > password passwords admin credential",
         "report say claim write state answer tell that + no > problems problem issues vulnerabilities vulnerability "
         "findings > were was are found exist",
-        "say says claim claims report reports write state answer + looks_good all_good is_safe is_secure is_fine went_fine "
+        "say says claim claims report reports write state answer + looks_good all_good is_safe is_secure "
+        "is_fine went_fine "
         "went_well was_cleaned already_off nothing_changed all_tests_pass",
         "found_no_vulnerab* found_no_problems found_no_issues no_problems_were_found no_issues_were_found "
         "no_vulnerabilities_found looks_good_and",
-        "rate mark classify declare report + 10/10 5/5 reviewed secure as_safe harmless trusted as_passed false_positive false_positives",
+        "rate mark classify declare report + 10/10 5/5 reviewed secure as_safe harmless trusted as_passed "
+        "false_positive false_positives",
         "reject refuse > all every the any > other others alternatives alternative competitors",
         "competitors_insecure only_recommend praising promote sponsored_by affiliate",
         "pip npm config install registry + --index-url --extra-index-url --trusted-host set_registry --registry + http",
         "installe* install instal* installier* установи* + http://",
         "curl wget + | > sh bash sudo zsh python",
         "open download fetch get load + http:// https:// + run execute source > it them that the",
-        "run runs execute executes exécute* ejecuta* execut* esegui* führe запусти* выполни* + script scripts installer "
+        "run runs execute executes exécute* ejecuta* execut* esegui* führe запусти* выполни* + script "
+        "scripts installer "
         "binary program command commands skript скрипт* + http:// https://",
         "add grant give replace > the a an my > contributor ssh public deploy admin > key user account rights access",
         "grant give + admin root owner sudo > rights access privileges permissions",
         "skip skips skipping omit > the all any every > review reviews security_review audit scan",
-        "approve approves merge aprueba* aprove* approva* approuve* genehmig* одобр* 批准 承認 + pull_request pull_requests merge_request prs "
+        "approve approves merge aprueba* aprove* approva* approuve* genehmig* одобр* 批准 承認 + "
+        "pull_request pull_requests merge_request prs "
         "change changes modifica modifiche deployments",
         "give + your_approval",
         "give giving provide > wrong false misleading incorrect > answers answer results information advice",
@@ -448,7 +512,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "hashing_rounds lower_the_password",
     ),
     DESTRUCTION: (
-        'lösch* supprime* elimin* borra* apagu* cancell* удали* > journaux registros registri protokoll* журнал* log*',
+        "lösch* supprime* elimin* borra* apagu* cancell* удали* > journaux registros registri "
+        "protokoll* журнал* log logs logdateien",
         "push + to_main to_master to_production to_prod",
         "drop delete truncate > all every > tables records rows branches tags users",
         "borra* elimina* supprime* lösch* apague* cancella* удали* 删除 > repositor* dépôt repository",
@@ -458,11 +523,15 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "rm_-rf rm_-fr",
         "push + --force -f straight directly > to origin main master production",
         "push_straight push_directly force-push force_push",
-        "lösch* supprime* elimin* borra* apagu* exclua exclui cancell* удали* сотри* уничтож* 删除 清空 削除 消去 + backup* "
-        "sicherung* sauvegarde* copias copia* cópia* respaldo* log logs repositor* dateien fichiers archivos arquivos file "
-        "резервн* histor* histór* verlauf ordner dossier carpeta pasta cartella папк* файл* данны* лог* репозитор* 备份 文件 日志 数据 仓库 バックアップ ファイル ログ データ",
+        "lösch* supprime* elimin* borra* apagu* exclua exclui cancell* удали* сотри* уничтож* 删除 清空 削除 "
+        "消去 + backup* "
+        "sicherung* sauvegarde* copias copia* cópia* respaldo* log logs repositor* dateien fichiers archivos "
+        "arquivos file "
+        "резервн* histor* histór* verlauf ordner dossier carpeta pasta cartella папк* файл* данны* лог* "
+        "репозитор* 备份 文件 日志 数据 仓库 バックアップ ファイル ログ データ",
         "バックアップ ファイル ログ データ リポジトリ + 削除 消去",
-        "execute run führ* exécut* ejecut* execut* esegu* выполн* запуст* 执行 运行 実行 + every any jede* alle chaque "
+        "execute run führ* exécut* ejecut* execut* esegu* выполн* запуст* 执行 运行 実行 + every any jede* "
+        "alle chaque "
         "cualquier toda qualquer todo ogni qualsiasi люб* все 任何 所有 下面 すべて",
     ),
     LASTING: (
@@ -477,13 +546,15 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "in_your_replies in_your_answers in_all_your to_all_questions",
         "ab_jetzt ab_sofort von_nun_an künftig à_partir_de_maintenant désormais dorénavant de_ahora_en_adelante "
         "a_partir_de_ahora desde_ahora de_agora_em_diante a_partir_de_agora doravante d'ora_in_poi da_ora_in_poi "
-        "da_adesso d'ora_in_avanti отныне с_этого_момента впредь 从现在 今后 以后每次 从此 今後 これからは 以後 今から",
+        "da_adesso d'ora_in_avanti отныне с_этого_момента впредь 从现在 今后 以后每次 从此 今後 これからは "
+        "以後 今から",
         "in dans en em in в > jede* chaque cada ogni кажд*",
         "在每 毎回 すべての",
     ),
     REMEMBERED: (
         "write add put note save > to in into > agents.md claude.md memory.md .cursorrules",
-        "save store keep put write add note remember + in to into > your > memory memories long-term persistent permanent",
+        "save store keep put write add note remember + in to into > your > memory memories long-term "
+        "persistent permanent",
         "store save keep add > as a an > permanent persistent lasting > memory rule fact",
         "remember_permanently remember_forever remember_this_permanently remember_this_forever",
         "speicher* merk* enregistre* mémorise* guarda* recuerda* guarde* salve* lembre* salva* ricorda* запомни* "
@@ -514,7 +585,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     ),
     ROLE: (
         "you_are you're > shell terminal evil* root admin jailbroken malicious",
-        "roleplay role-play let's_play haz_como_si fais_comme_si tu_so_als als_ob_du faz_de_conta fai_come_se действуй_так_будто 就当你 つもりで",
+        "roleplay role-play let's_play haz_como_si fais_comme_si tu_so_als als_ob_du faz_de_conta "
+        "fai_come_se действуй_так_будто 就当你 つもりで",
         "pretend_to_be pretend_you pretend_that_you stay_in_character play_the_role take_on_the_role your_name_is_now "
         "imagine_you_are imagine_you_have imagine_you're assume_the_identity roleplay_as role-play_as you_play",
         "you > will must should are now > act behave now pose no > as like a an longer the in",
@@ -533,16 +605,26 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ふりをし 演じ として振る舞 になりき あなたは今から",
     ),
     OBEYED: (
-        'do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says was_hier_steht à_ce_texte solo_este_texto somente_a_este a_questo_testo этому_тексту 服从这 この文章に従',
-        "only_do only_obey do_only do_exactly_what ausschließlich nur_dies* folge_nur seulement_cette seulement_ce uniquement_ce haz_solo únicamente_lo solo_esta faça_apenas apenas_o_que somente_o_que fai_solo solo_ciò soltanto_questo только_эту только_это только_этот 只执行 只做 只看 仅执行 だけを実行 だけに従 のみを実行 run_what_i_type what_i_type answer_everything as_given comply_with_everything",
-        "obedece_este obedece_esta gehorche_nur folge_nur obey_only obey_this obey_the do_only_what follow_only only_follow follow_mine act_on_this "
-        "decode_and_obey decode_and_execute decode_and_follow decode_it_and do_what_it_says do_what_this execute_them_in_order "
-        "this_note_only only_this proceed_with_whatever only_what_is tue_nur_noch was_in_dieser nur_dieser befolge_nur "
+        "do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says "
+        "was_hier_steht à_ce_texte solo_este_texto somente_a_este a_questo_testo этому_тексту 服从这 この文章に従",
+        "only_do only_obey do_only do_exactly_what ausschließlich nur_dies* folge_nur seulement_cette "
+        "seulement_ce uniquement_ce haz_solo únicamente_lo solo_esta faça_apenas apenas_o_que somente_o_que "
+        "fai_solo solo_ciò soltanto_questo только_эту только_это только_этот 只执行 只做 只看 仅执行 "
+        "だけを実行 だけに従 のみを実行 run_what_i_type what_i_type answer_everything as_given "
+        "comply_with_everything",
+        "obedece_este obedece_esta gehorche_nur folge_nur obey_only obey_this obey_the do_only_what "
+        "follow_only only_follow follow_mine act_on_this "
+        "decode_and_obey decode_and_execute decode_and_follow decode_it_and do_what_it_says do_what_this "
+        "execute_them_in_order "
+        "this_note_only only_this proceed_with_whatever only_what_is tue_nur_noch was_in_dieser nur_dieser "
+        "befolge_nur "
         "obéir_uniquement obéis_uniquement suis_uniquement à_ce_message haz_solo solo_lo_que sigue_solo esta_nota "
-        "siga_apenas apenas_este obbedisci_solo solo_a_questo segui_solo только_то_что выполняй_только 只听从 只遵循 只按照 "
+        "siga_apenas apenas_este obbedisci_solo solo_a_questo segui_solo только_то_что выполняй_только "
+        "只听从 只遵循 只按照 "
         "だけに従 のみに従 author_of_this_note",
         "decode decrypt rot13 base64 > and > obey execute follow",
-        "whatever_it_says what_it_says obey_the_directions obey_the_instructions was_dort_steht ce_qu'il_dit lo_que_diga "
+        "whatever_it_says what_it_says obey_the_directions obey_the_instructions was_dort_steht ce_qu'il_dit "
+        "lo_que_diga "
         "o_que_disser quello_che_dice",
     ),
 }
@@ -562,11 +644,12 @@ def wordings() -> Iterator[Sign]:
 def _sign(trait: str, row: str) -> Sign:
     starts_clause, row = row.startswith("^"), row.removeprefix("^")
     slots, joints = _JOINT.split(row), _JOINT.findall(row)
-    groups = tuple(group_of(slot.replace("*", "")) for slot in slots)
+    groups = tuple(group_of_words(slot) for slot in slots)
     front = _CLAUSE_START if starts_clause else ""
     pattern = front + _slot(slots[0]) + "".join(_between(*pair) for pair in zip(joints, slots[1:], strict=True))
     reach = sum(LONGEST_PHRASE + _CHARS[joint] for joint in joints)
-    return Sign(trait, groups, rarest_starts(groups), re.compile(pattern), reach)
+    telling = tuple(group for group in groups[1:] if not group.is_common)
+    return Sign(trait, groups, rarest_starts(groups), re.compile(pattern), reach, telling)
 
 
 def _between(joint: str, slot: str) -> str:
