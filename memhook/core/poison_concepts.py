@@ -117,7 +117,8 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
     ),
     UNBOUND: (
         "unrestricted malicious evil hacker rogue uncensored unfiltered insider jailbroken no_limits without_limits "
-        "no_rules root_rights full_root never_question never_questions never_refuse never_refuses safety_layer "
+        "no_rules admin_rights "
+        "root_rights full_root never_question never_questions never_refuse never_refuses safety_layer "
         "no_morals amoral without_scruples no_ethics no_filter no_filters unaligned bösartig* unbeschränkt* "
         "ohne_grenzen ohne_einschränkungen malveillant* sans_limite* sans_restriction* malicios* malvad* sin_límites "
         "sin_restricciones sem_limites sem_restrições malvagi* senza_limiti senza_restrizioni злобн* без_ограничений "

@@ -321,6 +321,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "書い 書き 開示",
     ),
     CONCEALED: (
+        "no_contárselo no_decírselo não_contar non_dirglielo sag_niemandem",
+        "hide > failing failed errors error > from_the_user from_them",
         "sprich rede redet sprecht > nicht > darüber davon",
         "reste_discret restez_discret sé_discreto seja_discreto sii_discreto be_discreet stay_discreet guarda_silencio",
         "不要 别 勿 > 任何人 别人 用户 他人 > 知道",
@@ -412,6 +414,9 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "確認 許可 承認 同意 了承 レビュー + なし 不要 求めず 取らず せず 省略 スキップ 必要はない 必要ありません",
     ),
     SECRET: (
+        "every each jede* chaque cada ogni кажд* 每个 每条 すべての 毎回の > answer reply response prompt antwort",
+        "jede* chaque cada ogni кажд* 每个 每条 すべての 毎回の > "
+        "réponse respuesta resposta risposta ответ* 回复 回答 返信 返答",
         "home_directory home_folder project_folder whole_repo entire_repo whole_disk",
         "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data "
         "customer_list browser_history",
@@ -512,6 +517,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "hashing_rounds lower_the_password",
     ),
     DESTRUCTION: (
+        "delete wipe erase destroy drop purge > branches backups database repository production",
+        "borr* elimin* supprim* lösch* apag* cancell* удал* > tests test branches ramas",
         "lösch* supprime* elimin* borra* apagu* cancell* удали* > journaux registros registri "
         "protokoll* журнал* log logs logdateien",
         "push + to_main to_master to_production to_prod",
@@ -552,6 +559,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "在每 毎回 すべての",
     ),
     REMEMBERED: (
+        "remember_for_good remember_from_now merke_dir_für_immer",
         "write add put note save > to in into > agents.md claude.md memory.md .cursorrules",
         "save store keep put write add note remember + in to into > your > memory memories long-term "
         "persistent permanent",
@@ -573,6 +581,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "すべて 每 所有 + http:// https:// + 追加 添加",
     ),
     SPREADING: (
+        "write copy add paste put > this > sentence rule message note > all every each > notes files memories sessions",
         "copy repeat write add save insert paste append include reproduce spread propagate kopier* copie* copia* "
         "скопируй* > this diese* cette esta este questo эту это > note text memory message line instruction paragraph "
         "entry notiz note nota mensaje mensagem заметк* + " + _EVERY + " other next",
@@ -605,6 +614,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ふりをし 演じ として振る舞 になりき あなたは今から",
     ),
     OBEYED: (
+        "les_miennes nur_meine las_mías as_minhas le_mie только_мои",
         "do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says "
         "was_hier_steht à_ce_texte solo_este_texto somente_a_este a_questo_testo этому_тексту 服从这 この文章に従",
         "only_do only_obey do_only do_exactly_what ausschließlich nur_dies* folge_nur seulement_cette "
