@@ -170,8 +170,8 @@ WORDED: tuple[Sign, ...] = (
     _sign(
         PERSONA,
         "developer_mode god_mode dan_mode jailbreak_mode debug_mode sudo_mode admin_mode",
-        r"\b(?:developer|god|dan|jailbreak|debug|sudo|admin) mode\b[^.!?]{0,40}(?:you |do not refuse|restrictions"
-        r"|enabled|all )|\benter (?:developer|god|dan|sudo) mode\b",
+        r"\b(?:developer|god|dan|jailbreak|debug|sudo|admin) mode\b(?:[^.!?]{0,40}(?:you |do not refuse|restrictions"
+        r"|all )| enabled)|\benter (?:developer|god|dan|sudo) mode\b",
     ),
     _sign(PERSONA, "are_dan now_dan anything_now", r"\byou are (?:now )?dan\b|\bdo anything now\b"),
     _sign(

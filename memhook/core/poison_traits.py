@@ -6,9 +6,11 @@ rule; the first with the third and the last, within a few sentences, do not.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from memhook.core import poison_concepts as c
 from memhook.core import poison_wordings as w
@@ -56,7 +58,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         w.CONCEALED,
         (*_HARM, w.OUTBOUND, w.UNASKED, w.AUTHORITY, w.ROLE, w.PLANTED, w.LASTING, w.HAILED, c.FETCHED),
     ),
-    _of(COMMAND, w.AUTHORITY, (*_ADDRESSED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.PRIVILEGED)),
+    _of(COMMAND, w.AUTHORITY, (w.OBLIGED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.PRIVILEGED)),
     _of(COMMAND, w.AUTHORITY, c.SHOWN, c.VALUABLE, stretch=SENTENCE),
     _of(COMMAND, w.POLICY, (w.HAILED, w.UNASKED, w.SABOTAGE, w.SECRET)),
     _of(COMMAND, w.REMEMBERED, (w.UNASKED, *_HARM, w.OUTBOUND, c.TRUSTED)),
@@ -76,6 +78,7 @@ _FORBIDDABLE = frozenset(
 )
 """A rule that forbids these is no attack."""
 
+_CLAUSE_END = re.compile(r"[.;!?] ")
 _SIGNS = tuple(w.wordings())
 _INDEX = indexed(_SIGNS)
 
@@ -106,7 +109,12 @@ class _Traits:
             if not places:
                 return False
             each.append(places)
-        return _are_together(each, some.stretch)
+        return any(_are_within(each, first, self._end(first, some.stretch)) for first in chain(*each))
+
+    def _end(self, first: int, stretch: int) -> int:
+        """Of the stretch; a clause ends with its sentence at the latest."""
+        found = _CLAUSE_END.search(self._finder.plain, first, first + stretch) if stretch == CLAUSE else None
+        return found.start() if found else first + stretch
 
     def _places_of(self, trait: str) -> list[int]:
         if trait not in self._places:
@@ -133,9 +141,6 @@ def _has_within(places: list[int], start: int, reach: int) -> bool:
     return first < len(places) and places[first] <= start + reach
 
 
-def _are_together(each: list[list[int]], stretch: int) -> bool:
-    """Whether one place of each list is within a stretch."""
-    for first in (place for places in each for place in places):
-        if all(any(first <= place <= first + stretch for place in places) for places in each):
-            return True
-    return False
+def _are_within(each: Iterable[list[int]], start: int, end: int) -> bool:
+    """Whether one place of each list is."""
+    return all(any(start <= place <= end for place in places) for places in each)

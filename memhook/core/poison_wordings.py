@@ -424,7 +424,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera "
         "tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung "
         "conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* "
-        "message messages nachricht* mensagem mensagens messaggi* messaggio сообщени*",
+        "user_message user_messages nachricht* mensagem mensagens messaggi* messaggio сообщени*",
         "conversation conversación conversa conversazione chatverlauf 会話 > complète entière completa "
         "inteira intera komplett* 全体 すべて 全部",
         "archivo arquivo fichier file datei файл* > de_contraseñas de_senhas de_mots mit_passwörtern "
