@@ -16,7 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from memhook.core.poison_signs import ANY_TEXT, FOREIGN_TEXT, MARKED, START_CHARS, WORDED, Group, Sign
+from memhook.core.poison_negation import is_forbidden_outright
+from memhook.core.poison_search import Finder, Sign, indexed, near
+from memhook.core.poison_signs import EXFILTRATION, MARKED, REVEAL, WORDED
+from memhook.core.poison_traits import hinted_at
 
 WINDOW = 8_000  # in a longer text every word is somewhere, and nothing could be passed over
 OVERLAP = 1_000
@@ -58,86 +61,47 @@ def _reason(text: str, depth: int = 0) -> str:
 
 
 def _bears(sign: Sign, text: str) -> bool:
-    return all(any(phrase in text for _, phrase in group.phrases) for group in sign.groups) and _is_in(sign, text)
+    return all(_has_one(group.phrases, text) for group in sign.groups) and sign.pattern.search(text) is not None
 
 
-def _is_in(sign: Sign, text: str) -> bool:
-    return sign.pattern.search(text) is not None
+def _has_one(phrases: Iterable[str], text: str) -> bool:
+    for phrase in phrases:  # noqa: SIM110 - the plain loop is the quicker one
+        if phrase in text:
+            return True
+    return False
 
 
 # What a text says in words: looked up by how they start, then near where they are, for a pattern takes its time
 
-_SIGNS_BY_START: dict[str, list[int]] = {}
-for _number, _sign in enumerate(WORDED):
-    for _start in _sign.starts:
-        _SIGNS_BY_START.setdefault(_start, []).append(_number)
-_STARTS = frozenset(_SIGNS_BY_START)
-_NO_WORD = bytes(char if chr(char).isalnum() else 0x20 for char in range(128)) + b" " * 128
+_SIGNS = indexed(WORDED)
 
 
 def _said_in(plain: str) -> str:
-    words = _starts_of_words(plain)
-    numbers = {number for start in words & _STARTS for number in _SIGNS_BY_START[start]}
-    finder = _Finder(plain, words)
-    return next((sign.reason for number in sorted(numbers) if _says(sign := WORDED[number], finder)), "")
+    finder = Finder(plain)
+    return _stated(finder) or hinted_at(finder)
 
 
-def _starts_of_words(plain: str) -> set[str]:
-    words = set(_ascii(plain).translate(_NO_WORD).decode("ascii").split())
-    starts = {word[:chars] for chars in START_CHARS for word in words}
-    starts.add(ANY_TEXT)
-    if not plain.isascii():
-        starts.add(FOREIGN_TEXT)
-    return starts
+def _stated(finder: Finder) -> str:
+    candidates = (WORDED[number] for number in sorted(finder.may_have(_SIGNS)))
+    return next((sign.reason for sign in candidates if _says(sign, finder)), "")
 
 
-def _says(sign: Sign, finder: _Finder) -> bool:
+def _says(sign: Sign, finder: Finder) -> bool:
     if not all(map(finder.has, sign.groups)):
         return False
-    stretches = _stretches(finder.places(sign.groups[0]), sign.reach)
-    near = any(sign.pattern.search(finder.plain, start, end) for start, end in stretches)
-    return near and _is_in(sign, finder.plain)  # where a stretch ends, the text may go on
+    stretches = near(finder.places(sign.groups[0]), sign.reach)
+    found = any(sign.pattern.search(finder.plain, start, end) for start, end in stretches)
+    return found and _is_meant(sign, finder.plain)  # where a stretch ends, the text may go on
 
 
-class _Finder:
-    """Where a text has which phrases: for all the signs that ask, looked for once."""
-
-    def __init__(self, plain: str, words: set[str]) -> None:
-        self.plain = plain
-        self._words = words
-        self._has: dict[Group, bool] = {}
-        self._places: dict[Group, list[int]] = {}
-
-    def has(self, group: Group) -> bool:
-        if group not in self._has:
-            plain, words = self.plain, self._words
-            self._has[group] = any(start in words and phrase in plain for start, phrase in group.phrases)
-        return self._has[group]
-
-    def places(self, group: Group) -> list[int]:
-        if group not in self._places:
-            there = (phrase for start, phrase in group.phrases if start in self._words)
-            self._places[group] = sorted(place for phrase in there for place in self._each(phrase))
-        return self._places[group]
-
-    def _each(self, phrase: str) -> Iterator[int]:
-        place = self.plain.find(phrase)
-        while place >= 0:
-            yield place
-            place = self.plain.find(phrase, place + 1)
+def _is_meant(sign: Sign, plain: str) -> bool:
+    every = sign.pattern.finditer(plain)
+    return any(not (_can_be_forbidden(sign, found) and is_forbidden_outright(plain, found)) for found in every)
 
 
-def _stretches(places: Iterable[int], reach: int) -> Iterator[tuple[int, int]]:
-    """What is within reach of these places, each part of it once."""
-    start, end = 0, -1
-    for place in places:
-        if place - reach > end:
-            if end >= 0:
-                yield start, end
-            start = max(0, place - reach)
-        end = place + reach
-    if end >= 0:
-        yield start, end
+def _can_be_forbidden(sign: Sign, found: re.Match[str]) -> bool:
+    """Not what is an attack for saying "do not", as not to follow, or not to tell."""
+    return sign.reason in (EXFILTRATION, REVEAL) or found[0].startswith("without")
 
 
 # The same text as a careless reader sees it
@@ -200,8 +164,8 @@ _HEX = re.compile(rf"[0-9a-fA-F]{{{2 * SHORTEST_ENCODED},}}")
 _HEX_ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2}){8,}")
 _CODE_POINTS = re.compile(r"(?:\\u[0-9a-fA-F]{4}){8,}")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
-_ROTATED = ("vtaber", "qvfertneq", "vafgehpgvba", "flfgrz cebzcg")
-_BACKWARDS = ("erongi", "draregsid", "snoitcurtsni", "tpmorp metsys", "tegrof", "elur")
+_ROTATED = ("rot13", "rot-13", " gur ", " naq ", " lbhe ", "vtaber", "qvfertneq", "vafgehpgvba", "flfgrz cebzcg")
+_BACKWARDS = ("erongi", "draregsid", "snoitcurtsni", "tpmorp metsys", "tegrof", "elur", " eht ", " ruoy ")
 
 
 def _decoded(text: str, foreign: str) -> Iterator[str]:
@@ -219,9 +183,9 @@ def _decoded(text: str, foreign: str) -> Iterator[str]:
     if "&" in text and ";" in text and (plain := html.unescape(text)) != text:
         yield plain
     lowered = text.lower()
-    if any(word in lowered for word in _ROTATED):
+    if _has_one(_ROTATED, lowered):
         yield codecs.encode(text, "rot13")
-    if any(word in lowered for word in _BACKWARDS):
+    if _has_one(_BACKWARDS, lowered):
         yield text[::-1]
 
 

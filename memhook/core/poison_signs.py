@@ -7,8 +7,8 @@ MARKED    the same, over the text as it stands
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
+
+from memhook.core.poison_search import Sign, group_of, rarest_starts
 
 OVERRIDE = "tells the model to ignore its instructions"
 REVEAL = "asks for the model's own instructions"
@@ -18,37 +18,6 @@ EXFILTRATION = "sends data away"
 PERSONA = "gives the model another role"
 CONCEALMENT = "asks to keep something from the user"
 COMMAND = "gives the model orders"
-
-START_CHARS = (4, 7)
-ANY_TEXT = ""
-FOREIGN_TEXT = "é"
-"""In place of a word's start, for a phrase that has none to be looked up by."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Phrases, of which one must be in the text; each after the start of a word that it has."""
-
-    phrases: tuple[tuple[str, str], ...]
-
-    @property
-    def starts(self) -> frozenset[str]:
-        return frozenset(start for start, _ in self.phrases)
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """What the pattern matches has a phrase of each group, and so a word that starts with one of `starts`.
-
-    It has at most `reach` characters. The first group is the one that a text is least likely to have often.
-    """
-
-    reason: str
-    groups: tuple[Group, ...]
-    starts: frozenset[str]
-    pattern: re.Pattern[str]
-    reach: int
-
 
 _NEAR = r"[^.!?。！？]{0,40}"
 _DROP = (
@@ -90,27 +59,10 @@ _VALUABLES = (
 
 def _sign(reason: str, words: str, pattern: str) -> Sign:
     """`words` has groups joined by "&": of each, one must be in the text. An underscore stands for a space."""
-    groups = tuple(map(_group, words.split(" & ")))
-    starts = min((group.starts for group in groups), key=lambda some: (ANY_TEXT in some, len(some)))
+    groups = tuple(map(group_of, words.split(" & ")))
+    reach = 400 if "://" in pattern else 200
     # Without the edge of a word in front, Python looks for the first letters only, which is far faster.
-    return Sign(reason, groups, starts, re.compile(pattern.removeprefix(r"\b")), 400 if "://" in pattern else 200)
-
-
-@cache  # signs that have a group in common look for it once
-def _group(words: str) -> Group:
-    phrases = [word.replace("_", " ") for word in words.split()]
-    return Group(tuple((_start(phrase), phrase) for phrase in phrases))
-
-
-def _start(phrase: str) -> str:
-    """Of its longest word: a text has the phrase only if one of its words starts so."""
-    if not phrase.isascii():
-        return FOREIGN_TEXT
-    if not phrase.replace(" ", "").isalnum():
-        return ANY_TEXT
-    longest = max(phrase.split(), key=len)
-    few, many = START_CHARS
-    return longest[:many] if len(longest) >= many else longest[:few]
+    return Sign(reason, groups, rarest_starts(groups), re.compile(pattern.removeprefix(r"\b")), reach)
 
 
 WORDED: tuple[Sign, ...] = (
@@ -218,8 +170,8 @@ WORDED: tuple[Sign, ...] = (
     _sign(
         PERSONA,
         "developer_mode god_mode dan_mode jailbreak_mode debug_mode sudo_mode admin_mode",
-        r"\b(?:developer|god|dan|jailbreak|debug|sudo|admin) mode\b[^.!?]{0,40}(?:you |do not refuse|restrictions"
-        r"|enabled|all )|\benter (?:developer|god|dan|sudo) mode\b",
+        r"\b(?:developer|god|dan|jailbreak|debug|sudo|admin) mode\b(?:[^.!?]{0,40}(?:you |do not refuse|restrictions"
+        r"|all )| enabled)|\benter (?:developer|god|dan|sudo) mode\b",
     ),
     _sign(PERSONA, "are_dan now_dan anything_now", r"\byou are (?:now )?dan\b|\bdo anything now\b"),
     _sign(
@@ -254,7 +206,8 @@ WORDED: tuple[Sign, ...] = (
         CONCEALMENT,
         "from_the_user from_the_human from_the_owner without_the_user the_user_must the_user_should "
         "the_user_may the_user_can",
-        r"\b(?:hide|conceal|keep|hidden|secret)\b[^.!?]{0,30}\bfrom the (?:user|human|owner)\b|\bwithout the "
+        r"\b(?:hide|conceal|keep|hidden|secret)\b[^.!?]{0,12}\b(?:this|it|that|these|them|line|fact|hidden|secret)\b[^.!?]{0,12}"
+        r"\bfrom the (?:user|human|owner)\b|\bwithout the "
         r"user'?s? (?:knowledge|consent|noticing|knowing|approval)|\bthe user (?:must|should|may|can) (?:not"
         r"|never) (?:know|see|notice|learn|find out) (?:that|of|about)",
     ),
@@ -288,17 +241,6 @@ WORDED: tuple[Sign, ...] = (
         r"(?:\w+ ){0,2}(?:commands?|instructions?|orders)\b",
     ),
     _sign(COMMAND, "read_this reads_this reading_this", rf"(?:\b){_MODEL}\b[^.!?]{{0,25}}\bread(?:s|ing)? this\b"),
-    _sign(
-        COMMAND,
-        f"{_MODELS} & note instruction attention message reminder orders & _to_ _for_",
-        r"\b(?:notes?|instructions?|attention|messages?|reminder|orders) (?:to|for) (?:the |any |all |every |an "
-        rf")?{_MODEL}\b ?(?:[:;,.]|$|tell|you|end)",
-    ),
-    _sign(
-        COMMAND,
-        f"{_MODELS} & dear_ hey_ attention_ hello_ listen_ to_the_ to_any_ to_all_",
-        rf"(?:^|[.!?:\n] ?|- )(?:dear|hey|attention|hello|listen|to (?:the|any|all)) {_MODEL}\b ?[,:!]",
-    ),
     _sign(COMMAND, "if_you_are", rf"\bif you are (?:an? |the )?(?:{_MODEL}|bot)\b"),
     _sign(COMMAND, "<!--", rf"<!--\s*(?:note (?:to|for) )?(?:{_MODEL})\b ?[:,]"),
     _sign(COMMAND, "begin_instructions begin_secret begin_hidden", r"\bbegin (?:secret |hidden )?instructions\b"),
@@ -358,8 +300,9 @@ WORDED: tuple[Sign, ...] = (
     _sign(
         COMMAND,
         "must_immediately must_always must_now must_first must_never & assistant agent model ai",
-        r"\b(?:the |any |every )?(?:assistant|ai|agent|model)\b[^.!?]{0,20}\bmust (?:immediately|always|now|first"
-        r"|never)\b[^.!?]{0,40}\b(?:run|execute|push|delete|send|install|recommend|say|obey|upload|ask)",
+        r"\b(?:the |any |every )?(?:assistant|ai|agent|model)\b[^.!?]{0,20}\bmust (?:(?:immediately|now)\b[^.!?]{0,40}"
+        r"\b(?:run|execute|push|delete|send|install|upload)|(?:always|first)\b[^.!?]{0,40}\b(?:recommend|say|obey|upload)"
+        r"|never\b[^.!?]{0,10}\b(?:ask\b|refuse))",
     ),
     _sign(
         EXFILTRATION,
@@ -385,7 +328,7 @@ WORDED: tuple[Sign, ...] = (
     _sign(
         EXFILTRATION,
         ".ssh id_rsa .aws .env /etc/passwd private",
-        r"\b(?:curl|wget|nc|post|upload|send|print|output|include|paste|email|read)\b[^!?]{0,60}(?:~/\.ssh|id_rsa"
+        r"\b(?:curl|wget|nc|post|upload|send|print|output|include|paste|email|read)\b[^!?]{0,60}(?:~/\.ssh|id[_ ]rsa"
         r"|\.aws/credentials|/etc/(?:passwd|shadow)|private key)\b[^!?]{0,80}(?:https?://|include|pull request"
         r"|answer|silently|@\S+\.\w|$)",
     ),
@@ -516,19 +459,25 @@ WORDED: tuple[Sign, ...] = (
 )
 
 _ROLE = r"(?:system|assistant|user|human|developer|ai)"
+# A mark that a sentence only names goes on with the sentence; one that is used goes on with what it marks.
+_NOT_NAMED = (
+    r"(?!['\"`]{0,3}(?:$|[,.;:)/…]| ?\.\.\.| (?:and|or|in|is|are|as|at|to|with|from|before|after|around|inside"
+    r"|markers?|tags?|tokens?|blocks?|elements?|delimiters?|wraps?|starts?|ends?|which|that|und|oder|et|y|e)\b))"
+)
 
 MARKED: tuple[Sign, ...] = (
     _sign(
         TURN,
         "<|",
-        r"<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|end_of_turn)\|>",
+        r"<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|end_of_turn)\|>"
+        + _NOT_NAMED,
     ),
-    _sign(TURN, "INST] SYS>>", r"\[/?INST\]|<</?SYS>>"),
+    _sign(TURN, "INST] SYS>>", r"(?:\[/?INST\]|<</?SYS>>)" + _NOT_NAMED),
     _sign(
         TURN,
         "</ <system <developer",
         rf"(?i)<({_ROLE}(?:[_-]?message)?)>[^<]{{5,}}</\1>|</?(?:system-reminder|system_prompt|developer_message"
-        r"|system_message)>|</context>\s*<",
+        rf"|system_message)>{_NOT_NAMED}|</context>\s*<",
     ),
     _sign(
         TURN,
@@ -555,8 +504,8 @@ MARKED: tuple[Sign, ...] = (
     _sign(
         TOOL,
         "<function < <invoke <tool </tool <|python",
-        r"<(?:antml:)?(?:function_calls|function_results)>|<(?:antml:)?invoke name=|</?tool_(?:call|calls|use"
-        r"|result|response)s?>|<\|python_tag\|>",
+        r"(?:<(?:antml:)?(?:function_calls|function_results)>|</?tool_(?:call|calls|use|result|response)s?>"
+        rf"|<\|python_tag\|>){_NOT_NAMED}|<(?:antml:)?invoke name=['\"]?\w",
     ),
     _sign(TOOL, '"tool', r'"type"\s*:\s*"tool_use"[^}]{0,200}"input"|"tool_calls"\s*:\s*\[\s*\{'),
     _sign(TOOL, "Action_Input:", r"(?m)^Action: ?\S.*\n+Action Input:"),

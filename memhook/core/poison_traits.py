@@ -1,0 +1,146 @@
+"""Whether a stretch of text has traits that together command the model, though each of them alone is harmless.
+
+"The agent must run the tests", "from now on", "without asking" and "upload to https://..." stand in many an ordinary
+rule; the first with the third and the last, within a few sentences, do not.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from memhook.core import poison_concepts as c
+from memhook.core import poison_wordings as w
+from memhook.core.poison_negation import is_forbidden
+from memhook.core.poison_search import Finder, Sign, indexed
+from memhook.core.poison_signs import COMMAND, CONCEALMENT, EXFILTRATION, OVERRIDE, PERSONA, REVEAL
+
+STRETCH = 300
+SENTENCE = 120
+CLAUSE = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Of each set one trait, all of them within a stretch of so many characters."""
+
+    reason: str
+    sets: tuple[frozenset[str], ...]
+    stretch: int
+
+
+def _of(reason: str, *sets: str | tuple[str, ...], stretch: int = STRETCH) -> Combination:
+    return Combination(reason, tuple(frozenset([some] if isinstance(some, str) else some) for some in sets), stretch)
+
+
+_ADDRESSED = (w.HAILED, w.OBLIGED)
+_HARM = (w.SABOTAGE, w.DESTRUCTION)
+_CONFIDENTIAL = (w.SECRET, c.VALUABLE)
+_DOINGS = (c.FETCHED, c.RAN, c.DEED, c.SHOWN, c.TRUSTED, c.LIED)
+_STEALTH = (w.CONCEALED, w.UNASKED)
+
+COMBINATIONS: tuple[Combination, ...] = (
+    _of(COMMAND, w.SPREADING),
+    _of(REVEAL, w.ASKED_OUT),
+    _of(REVEAL, c.YOURS, c.SHOWN, (c.VERBATIM, c.GIVEN), stretch=SENTENCE),
+    _of(REVEAL, c.GIVEN, c.SHOWN, (c.VERBATIM, c.RULES), stretch=SENTENCE),
+    _of(OVERRIDE, c.ENDED, c.RULES, (c.OWNER, c.EARLIER), stretch=CLAUSE),
+    _of(OVERRIDE, c.RANKED, (w.AUTHORITY, w.OBEYED, c.ENDED, *_HARM, w.OUTBOUND)),
+    _of(OVERRIDE, w.DROPPED, (w.OBEYED, *_HARM, *_STEALTH, w.ROLE, w.AUTHORITY, w.HAILED, w.OUTBOUND, *_CONFIDENTIAL)),
+    _of(EXFILTRATION, w.GIVEN_AWAY),
+    _of(EXFILTRATION, w.SECRET, w.OUTBOUND, stretch=SENTENCE),
+    _of(EXFILTRATION, w.OUTBOUND, c.VALUABLE, (*_ADDRESSED, *_STEALTH, w.AUTHORITY, w.ROLE, w.DROPPED, w.LASTING)),
+    _of(
+        CONCEALMENT,
+        w.CONCEALED,
+        (*_HARM, w.OUTBOUND, w.UNASKED, w.AUTHORITY, w.ROLE, w.PLANTED, w.LASTING, w.HAILED, c.FETCHED),
+    ),
+    _of(COMMAND, w.AUTHORITY, (w.OBLIGED, w.OBEYED, w.UNASKED, *_HARM, w.SECRET, w.PRIVILEGED)),
+    _of(COMMAND, w.AUTHORITY, c.SHOWN, c.VALUABLE, stretch=SENTENCE),
+    _of(COMMAND, w.POLICY, (w.HAILED, w.UNASKED, w.SABOTAGE, w.SECRET)),
+    _of(COMMAND, w.REMEMBERED, (w.UNASKED, *_HARM, w.OUTBOUND, c.TRUSTED)),
+    _of(COMMAND, w.LASTING, (w.SABOTAGE, w.PLANTED, c.TRUSTED)),
+    _of(COMMAND, w.HAILED, (*_HARM, w.UNASKED, w.OBEYED, c.LIED, w.PRIVILEGED)),
+    _of(COMMAND, w.OBLIGED, (w.SABOTAGE, w.PRIVILEGED)),
+    _of(COMMAND, c.PROTECTED, c.DEED, (w.HAILED, c.LIED, w.CONCEALED), stretch=SENTENCE),
+    _of(COMMAND, c.LIED, (*_HARM, w.CONCEALED), stretch=SENTENCE),
+    _of(COMMAND, w.UNASKED, _HARM, (w.OBLIGED, w.LASTING, w.ROLE)),
+    _of(COMMAND, c.FETCHED, c.RAN, (*_ADDRESSED, *_STEALTH, w.LASTING, w.OBEYED), stretch=SENTENCE),
+    _of(COMMAND, c.FETCHED, w.OBEYED, stretch=SENTENCE),
+    _of(PERSONA, w.ROLE, (w.UNASKED, *_CONFIDENTIAL, *_HARM, w.OBEYED, c.UNBOUND), stretch=SENTENCE),
+)
+
+_FORBIDDABLE = frozenset(
+    (*_HARM, *_STEALTH, w.OUTBOUND, w.DROPPED, w.ROLE, w.ASKED_OUT, w.PLANTED, w.GIVEN_AWAY, *_DOINGS)
+)
+"""A rule that forbids these is no attack."""
+
+_CLAUSE_END = re.compile(r"[.;!?] ")
+_SIGNS = tuple(w.wordings())
+_INDEX = indexed(_SIGNS)
+
+
+def hinted_at(finder: Finder) -> str:
+    """The reason of the first combination that is in the text."""
+    traits = _Traits(finder)
+    return next((some.reason for some in COMBINATIONS if traits.may_combine(some) and traits.combine(some)), "")
+
+
+class _Traits:
+    """Where a text has which traits, looked for when the words of a whole combination are there."""
+
+    def __init__(self, finder: Finder) -> None:
+        self._finder = finder
+        self._signs: dict[str, list[Sign]] = {}
+        self._places: dict[str, list[int]] = {}
+        for sign in map(_SIGNS.__getitem__, finder.may_have(_INDEX)):
+            self._signs.setdefault(sign.reason, []).append(sign)
+
+    def may_combine(self, some: Combination) -> bool:
+        return not any(map(self._signs.keys().isdisjoint, some.sets))
+
+    def combine(self, some: Combination) -> bool:
+        each = []
+        for traits in some.sets:
+            places = [place for trait in traits for place in self._places_of(trait)]
+            if not places:
+                return False
+            each.append(places)
+        return any(_are_within(each, first, self._end(first, some.stretch)) for first in chain(*each))
+
+    def _end(self, first: int, stretch: int) -> int:
+        """Of the stretch; a clause ends with its sentence at the latest."""
+        found = _CLAUSE_END.search(self._finder.plain, first, first + stretch) if stretch == CLAUSE else None
+        return found.start() if found else first + stretch
+
+    def _places_of(self, trait: str) -> list[int]:
+        if trait not in self._places:
+            self._places[trait] = [place for sign in self._signs.get(trait, ()) for place in self._meant(sign)]
+            if not self._places[trait]:
+                self._signs.pop(trait, None)
+        return self._places[trait]
+
+    def _meant(self, sign: Sign) -> Iterator[int]:
+        plain, places = self._finder.plain, self._finder.places
+        if not all(map(places, sign.telling)):
+            return
+        others = [places(group) for group in sign.telling]
+        for place in places(sign.groups[0]):
+            if all(_has_within(some, place, sign.reach) for some in others):
+                found = sign.pattern.match(plain, place)
+                if found and not (sign.reason in _FORBIDDABLE and is_forbidden(plain, found)):
+                    yield place
+
+
+def _has_within(places: list[int], start: int, reach: int) -> bool:
+    """Whether one of them, which are in order, is from this start on within reach."""
+    first = bisect_left(places, start)
+    return first < len(places) and places[first] <= start + reach
+
+
+def _are_within(each: Iterable[list[int]], start: int, end: int) -> bool:
+    """Whether one place of each list is."""
+    return all(any(start <= place <= end for place in places) for places in each)
