@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -336,6 +337,8 @@ def _plain_text(path: Path, flags: int) -> str:
     return data.decode("utf-8")
 
 
+OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by the hooks, and no settings
+
 # Credentials of a store may come so, instead of lying in a file.
 _NAMED_VARIABLE = re.compile(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
 
@@ -353,7 +356,9 @@ class _GivenEnvironment(EnvSettingsSource):
 
 def _environment_values(environment: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper(): key for key in setting_keys()}
+    environment = {name: value for name, value in environment.items() if name.startswith(ENVIRONMENT_PREFIX)}
     wanted |= {name: _named_key(name) for name in environment if _NAMED_VARIABLE.fullmatch(name)}
+    problems += map(_unknown_variable, sorted(environment.keys() - wanted.keys() - OTHER_VARIABLES))
     values: dict[str, Any] = {}
     for name in sorted(wanted.keys() & environment.keys()):
         key, text = wanted[name], environment[name]
@@ -366,6 +371,13 @@ def _environment_values(environment: Mapping[str, str], problems: list[str]) -> 
             continue
         values = nested(dict([*flattened(values), *flattened(found)]))
     return values
+
+
+def _unknown_variable(name: str) -> str:
+    key = _named_key(name)
+    likely = difflib.get_close_matches(key, setting_keys(), 1)
+    meant = f" Did you mean {ENVIRONMENT_PREFIX}{likely[0].replace('.', '__').upper()}?" if likely else ""
+    return f"the environment: there is no setting {key}, which {name} would be for.{meant} It is ignored."
 
 
 def _named_key(variable: str) -> str:

@@ -147,6 +147,15 @@ def test_a_bad_variable_is_told_with_key_value_and_what_is_allowed(
     assert told in loaded.problems[0]
 
 
+def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
+    given = {"MEMHOOK_MAX_TOKEN": "9", "MEMHOOK_HOOKS_DETAIL": "full", "MEMHOOK_DISABLE": "1", "PATH": "/bin"}
+    problems = load_settings(tmp_path / "none", environment=given).problems
+    assert [problem.split("Did you mean ")[1] for problem in problems] == [
+        "MEMHOOK_HOOKS__DETAIL? It is ignored.",
+        "MEMHOOK_MAX_TOKENS? It is ignored.",
+    ]
+
+
 def test_a_list_in_the_environment_may_be_typed_as_on_the_command_line(tmp_path: Path) -> None:
     for text in ("work, home", '["work", "home"]'):
         loaded = load_settings(tmp_path / "none", environment={"MEMHOOK_NAMESPACES": text})
