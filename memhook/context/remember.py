@@ -244,7 +244,8 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
     )
     gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
     taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
-    redacted = {one.id: one for one in store.by_ids([memory.id for memory in memories]).values() if one.redacted}
+    there = store.by_ids([memory.id for memory in memories if memory.id in taken])
+    redacted = {key: one for key, one in there.items() if one.redacted}
     results = []
     for memory in memories:
         earlier = redacted.get(memory.id) or known.get((memory.project, memory.content_hash))
