@@ -62,6 +62,7 @@ class Library:
         self._sweep: Sweep | None = None if name else Sweep(self.store)
         self._refreshing = threading.Lock()
         self._phrases: Phrases | None = None
+        self._reading_phrases = threading.Lock()
 
     def reads_like(self, other: Library) -> bool:
         """Whether a vector made for the other can be compared with the vectors here."""
@@ -152,9 +153,10 @@ class Library:
         embedder = self._reader()
         if embedder is None:
             return 0.0
-        known = self._phrases
-        if known is None or (known.texts, known.model) != (phrases, embedder.model):
-            known = self._phrases = Phrases(phrases, embedder)
+        with self._reading_phrases:  # many prompts may be the first
+            known = self._phrases
+            if known is None or (known.texts, known.model) != (phrases, embedder.model):
+                known = self._phrases = Phrases(phrases, embedder)
         return known.likeness(vector)
 
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
