@@ -14,7 +14,7 @@ import pyarrow as pa
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import Filter
 from memhook.store.freeing import give_back
-from memhook.store.keeping import SnapshotKeeper
+from memhook.store.keeping import SnapshotKeeper, is_one_write
 from memhook.store.parts import Parts
 from memhook.store.schema import model_of
 from memhook.store.sizes import Sizes
@@ -88,8 +88,9 @@ class Held:
         before = self._keeper.state()
         yield
         after = self._keeper.state()
-        self._keeper.carry(before, after, new)
-        self._parts.carry(before, after, changed, added)
+        if is_one_write(before, after):
+            self._keeper.carry(before, after, new)
+            self._parts.carry(before, after, changed, added)
 
     def _note(self, asked: Iterable[Filter]) -> None:
         """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
@@ -112,18 +113,19 @@ class Held:
         return snapshot
 
     def _placed(self, asked: Sequence[tuple[Snapshot, Filter]]) -> Reach:
-        """As the table's own query says, which names what came lately; only the hour of expiry is compared here."""
+        """As the table's own query says, one for each filter; only the hour of expiry is compared here."""
         places: dict[Snapshot, Places] = {}
-        lately: dict[Filter, list[Snapshot]] = {}
+        unknown: dict[Filter, list[Snapshot]] = {}
         for part, allowed in asked:
             lasting = replace(allowed, alive_at=None)
             known = self._known.get(part, {}).get(lasting)
-            if known is None and part.words.documents <= FEW:
-                lately.setdefault(lasting, []).append(part)
+            if known is None:
+                unknown.setdefault(lasting, []).append(part)
             else:
-                places[part] = known if known is not None else self._noted(part, lasting, self._ids(lasting, ()))
-        for lasting, parts in lately.items():  # with one query for all of them
-            ids = self._ids(lasting, [key for part in parts for key in part.ids])
+                places[part] = known
+        for lasting, parts in unknown.items():
+            is_few = sum(part.words.documents for part in parts) <= FEW  # which are asked for by name
+            ids = self._ids(lasting, [key for part in parts for key in part.ids] if is_few else ())
             places |= {part: self._noted(part, lasting, ids) for part in parts}
         return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
 

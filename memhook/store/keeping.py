@@ -26,11 +26,12 @@ State = tuple[int, int, frozenset[str]] | None
 class Part:
     """The store, or a project, as of one state of the table: as it was read, and what came since.
 
-    None when it is too large.
+    None when it is too large. It `may_be_newer` when something was written while it was read.
     """
 
     state: State = None
     snapshots: tuple[Snapshot, ...] | None = None
+    may_be_newer: bool = False
 
     @property
     def rows(self) -> int:
@@ -41,13 +42,25 @@ class Part:
         return self.snapshots[0] if self.snapshots else None
 
     def with_added(self, added: Snapshot | None, state: State) -> Part:
-        """The same in the next state, in which this was added."""
+        """The same in the next state, in which this was added. What may hold it already is read anew instead."""
+        if self.may_be_newer:
+            return self
         if added is None or self.snapshots is None:
             return replace(self, state=state)
         return Part(state, (*self.snapshots, added)) if len(self.snapshots) <= ADDED else self
 
 
 NOTHING = Part()
+
+
+def part_read(snapshot: Snapshot | None, before: State, after: State) -> Part:
+    """What was read between these states, None when it is too large: as of the first, unless they differ."""
+    return Part(before, None if snapshot is None else (snapshot,), may_be_newer=before != after)
+
+
+def is_one_write(before: State, after: State) -> bool:
+    """Whether the second state is the first and one more version, and not what another did besides."""
+    return before is not None and after is not None and before[0] == after[0] and len(after[2] - before[2]) == 1
 
 
 class SnapshotKeeper:
@@ -62,6 +75,7 @@ class SnapshotKeeper:
         self._read = read
         self._kept = NOTHING
         self._making = threading.Lock()
+        self._changing = threading.Lock()
         self._drops = 0
         self._next = 0.0
 
@@ -90,12 +104,13 @@ class SnapshotKeeper:
 
     def carry(self, before: State, after: State, added: Snapshot | None) -> None:
         """All that was written between these states is `added`; None when nothing of it can be seen."""
-        kept = self._kept
-        if before is None or kept.state != before or kept.as_read is None:
-            return
-        new = kept.rows - kept.as_read.words.documents + (added.words.documents if added else 0)
-        if ADDED_SHARE * new <= kept.rows:
-            self._kept = kept.with_added(added, after)
+        with self._changing:
+            kept = self._kept
+            if before is None or kept.state != before or kept.as_read is None:
+                return
+            new = kept.rows - kept.as_read.words.documents + (added.words.documents if added else 0)
+            if ADDED_SHARE * new <= kept.rows:
+                self._kept = kept.with_added(added, after)
 
     def renew(self, wait: bool = False) -> None:
         """Read it, unless what is kept is current. While another just reads it, that is waited for, if wanted."""
@@ -106,8 +121,9 @@ class SnapshotKeeper:
             state = self.state()  # before reading: what is written meanwhile makes it necessary again
             if state is not None and state != self._kept.state:
                 snapshot = self._read()
-                if drops == self._drops:
-                    self._kept = Part(state, None if snapshot is None else (snapshot,))
+                with self._changing:
+                    if drops == self._drops:
+                        self._kept = part_read(snapshot, state, self.state())
                 ended = time.monotonic()
                 self._next = ended + RESTS * (ended - started)
         except Exception:
@@ -117,8 +133,9 @@ class SnapshotKeeper:
 
     def drop(self) -> None:
         """Keep nothing of what was read so far, nor of what is being read."""
-        self._drops += 1
-        self._kept = NOTHING
+        with self._changing:
+            self._drops += 1
+            self._kept = NOTHING
 
     def state(self) -> State:
         """What LanceDB calls the versions it has: each write adds a file. Reading the names takes microseconds."""

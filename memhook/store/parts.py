@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from memhook.store.keeping import NOTHING, QUICK_ROWS, RESTS, Part, State
+from memhook.store.keeping import NOTHING, QUICK_ROWS, RESTS, Part, State, part_read
 from memhook.store.snapshot import Snapshot
 
 log = logging.getLogger("memhook")
@@ -90,7 +90,7 @@ class Parts:
         with self._changing:
             if drops == self._drops:
                 self._kept.pop(project, None)
-                self._kept[project] = Part(state, None if snapshot is None else (snapshot,))
+                self._kept[project] = part_read(snapshot, state, self._state())
                 self._leave_room()
 
     def _leave_room(self) -> None:

@@ -6,6 +6,7 @@ import random
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -187,6 +188,33 @@ def test_what_is_added_while_the_store_is_first_read_is_not_missed(
     monkeypatch.setattr(forty, "_append", lambda *given: (held.renew(), append(*given)))
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.by_ids(["m00000000040"])
+
+
+def test_what_was_written_while_the_store_was_read_is_not_there_twice(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert forty._held is not None
+    held, read, append = forty._held, forty._held._read, forty._append
+    held.drop()
+
+    def append_during_a_read(*given: Any) -> None:
+        monkeypatch.setattr(held, "_read", lambda allowed: (append(*given), read(allowed))[1])
+        held.renew()
+        monkeypatch.setattr(held, "_read", read)
+
+    monkeypatch.setattr(forty, "_append", append_during_a_read)
+    add(forty, memory(40, "a late note about the ledger"))
+    assert forty.candidates(lambda: axis(5), QUESTION, Filter(), 50)[1] == 41
+
+
+def test_what_another_wrote_meanwhile_is_not_passed_over(
+    forty: MemoryStore, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, append = open_store(), forty._append
+    assert forty.by_ids(["m00000000001"], Filter(muted=False))
+    monkeypatch.setattr(forty, "_append", lambda *given: (other.set_muted(["m00000000001"], True), append(*given)))
+    add(forty, memory(40, "a late note about the ledger"))
+    assert forty.by_ids(["m00000000001"], Filter(muted=False)) == {}
 
 
 def test_what_was_added_goes_with_a_purge(forty: MemoryStore) -> None:
