@@ -28,11 +28,12 @@ SELF_GRANTED = "has the model give itself rights"
 
 _TOLD = (
     "you_were_told you_were_given you_have_been_told you've_been_told you_were_taught told_you "
-    "dir_gesagt dir_bisher du_bisher t'a_dit t'a_donné t'avait_dit te_dijeron te_han_dicho te_disseram foi_dito "
+    "dir_gesagt dir_bisher du_bisher t'a_dit t'a_donné t'avait_dit te_dijeron te_han_dicho te_disseram lhe_disseram "
+    "foi_dito "
     "ti_hanno ti_è_stato тебе_говорили тебе_сказали тебе_велели 对你说 告诉你 教えられ 言われ"
 )
 _NOTHING_BUT = (
-    "draft rehearsal test joke mistake prank placeholder dry_run example void obsolete outdated invalid exercise "
+    "draft rehearsal test joke mistake prank placeholder dry_run void exercise тест* "
     "entwurf probe übung scherz irrtum brouillon essai répétition plaisanterie erreur borrador ensayo broma prueba "
     "error rascunho ensaio teste brincadeira bozza prova scherzo errore черновик* репетици* шутк* ошибк* проверк* "
     "草稿 测试 玩笑 演习 错误 下書き テスト 冗談 リハーサル 間違い"
@@ -82,7 +83,8 @@ _READ_BY_OTHERS = (
     "descripción mensaje_de_commit descrição descrizione messaggio_di_commit описани* 描述 提交信息 说明"
 )
 _PUT = (
-    "put write add append include paste hide embed encode insert schreib* füge mets mettez ajoute* pon poner "
+    "put write add append include paste hide embed encode insert hänge häng schreib* füge mets mettez ajoute* pon "
+    "poner "
     "añad* escribe coloque adicione escreva metti inserisci scrivi aggiungi вставь* добавь* напиши* запиши* 写入 放进 "
     "放入 写进"
 )
@@ -90,7 +92,7 @@ _GUARDS = (
     "secret_scanner secret_scanners secret_scanning secret-scanner secrets_scanner gitleaks trufflehog pre-commit_hook "
     "pre-commit_hooks pre-commit pre-commit-config.yaml .pre-commit-config.yaml pre-commit-hook branch_protection "
     "code_owners codeowners dependabot_alerts permission_prompts "
-    "commit_signing signed_commits required_reviews guardrails sandboxing content_filter* "
+    "commit_signing signed_commits required_reviews guardrails sandboxing content_filter* sandbox "
     "geheimnis-scanner branch-schutz schutzregeln hook_de_pre-commit protection_de_branche scanner_de_secrets "
     "détecteur_de_secrets protección_de_rama* escáner_de_secretos detector_de_secretos proteção_de_branch "
     "proteção_da_branch scanner_de_segredos scanner_dei_segreti scanner_di_segreti protezione_del_branch "
@@ -106,7 +108,8 @@ _TAKE_OFF = (
     "disabilit* rimuov* elimin* отключ* выключ* удали* убери* 关闭 禁用 停用 删除 绕过 移除"
 )
 _NO_CHECK_MODE = (
-    "bypasspermissions --dangerously-skip-permissions dangerously-skip-permissions dangerously_skip_permissions "
+    "--no-verify bypasspermissions --dangerously-skip-permissions dangerously-skip-permissions "
+    "dangerously_skip_permissions "
     "--yolo yolo_mode danger-full-access --dangerously-bypass-approvals-and-sandbox --full-auto"
 )
 _APPROVE = (
@@ -115,7 +118,8 @@ _APPROVE = (
     "aceite approva* accetta* fondi одобр* принимай* сливай* мержи* 批准 通过 合并 接受"
 )
 _PROPOSALS = (
-    "pull_request pull_requests pr prs merge_request merge_requests patch patches change changes pull-request "
+    "pull_request pull_requests pr prs merge_request merge_requests patch patches change changes edit edits command "
+    "commands befehl* commande* comando* команд* 命令 pull-request "
     "pull-requests demande_de_fusion demandes_de_fusion demande_de_tirage solicitud_de_cambio solicitudes_de_cambio "
     "solicitud solicitudes cambio cambios solicitações solicitação mudança mudanças richiesta richieste modifica "
     "modifiche пул-реквест* пулл-реквест* изменени* запрос* 合并请求 拉取请求 更改 修改 变更"
@@ -170,10 +174,12 @@ _NOTHING_DONE = (
 )
 _PRAISE = (
     "recommend recommends recommendation recommendations suggest suggests suggestion suggestions propose advise "
-    "advertise empfiehl empfehl* recommande* recomienda* recomend* raccomand* consigli* рекоменд* советуй* 推荐 建议"
+    "advertise advertises promote promotes praise empfiehl empfehl* recommande* recomienda* recomend* raccomand* "
+    "consigli* рекоменд* советуй* 推荐 建议"
 )
 _NO_OTHER = (
-    "no_other never_name never_mention never_suggest no_alternative no_alternatives and_nothing_else nothing_else "
+    "never_its never_their rivals competitors no_other never_name never_mention never_suggest no_alternative "
+    "no_alternatives and_nothing_else nothing_else "
     "exclusively only_ever never_any_other instead_of_any over_all_others kein_anderes keine_anderen "
     "keine_alternative* "
     "nichts_anderes aucun_autre aucune_autre rien_d'autre ningún_otro ninguna_otra nada_más nenhum_outro nenhuma_outra "
@@ -183,6 +189,25 @@ _NO_OTHER = (
 
 MISUSES: Mapping[str, tuple[str, ...]] = {
     NULLIFIED: (
+        "ignore disregard forget drop discard abandon pay_no_heed pay_no_attention give_no_weight + rules limits "
+        "instructions guidance setup_text setup configuration_text directives > that you_came you_were you_started "
+        "you_got "
+        "you_began",
+        "pay_no_heed pay_no_attention > to > your the any > setup_text system_text system_prompt instructions "
+        "guidelines "
+        "setup",
+        "every all any each the your > limit limits rule rules restriction restrictions instructions > your that > "
+        "maker "
+        "makers creator creators vendor provider developer developers operator > put gave set imposed wrote + ended "
+        "over "
+        "gone lifted void expired removed",
+        "instructions rules prompt text guidance + this_session this_conversation this_chat your_context system_prompt "
+        "> "
+        "was were is are > meant intended written only > for > another someone other the_demo a_different",
+        f"tes vos tus suas tuas tue deine* твои 你的 あなたの > {_RULE} 规则 指令 ルール 指示 "
+        f"+ caduc* caduque* nul nulle "
+        "nulles nulas nulle außer_kraft aufgehoben hinfällig отмен* 作废 失效 無効",
+        "之前 以前 上面 > 对你说 告诉你 说的 教你 + 测试 玩笑 草稿 演习",
         "nothing none no_longer not nicht_länger nicht_mehr ne_te ne_vous ya_no nada não_mais non_ti больше_не + "
         "bind_you "
         "binds_you binding_on_you bindet_dich binden_dich lie_plus lient_plus te_obliga te_vincula te_obligan "
@@ -206,12 +231,14 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
     ),
     UNREFUSED: (
         "refusing refusal refusals declining saying_no to_refuse to_decline > is are counts a an any request requests "
-        "will now + error errors violation bug failure not_an_option no_longer_an_option forbidden not_allowed "
+        "will now + error errors violation bug failure not_permitted not_possible ruled_out not_an_option "
+        "no_longer_an_option forbidden not_allowed "
         "disallowed fault",
         "ablehnen ablehnung* verweiger* refuser refus rechazar rechazo negarte recusar recusa rifiutare rifiuto "
         "отказ* 拒绝 + fehler verboten erreur interdit faute error prohibido erro proibido errore vietato ошибк* "
         "запрещ* 错误 违规 不允许 禁止",
         "拒否 断ること 断るの + エラー 違反 禁止 許されない",
+        "sans_refuser sin_negarte sem_recusar senza_rifiutare ohne_abzulehnen без_отказа 不拒绝 拒否せず",
         "may_not_refuse must_not_refuse cannot_refuse can't_refuse not_allowed_to_refuse never_refuse never_decline "
         "darfst_nicht_ablehnen ne_peux_pas_refuser ne_refuse_jamais no_puedes_negarte nunca_te_niegues "
         "não_pode_recusar nunca_recuse non_puoi_rifiutare non_rifiutare_mai не_можешь_отказ* не_отказывайся 不得拒绝 "
@@ -224,6 +251,13 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         f"+ {_FIRST_MESSAGE}",
         f"{_SHOW} + {_PRECEDES} > the la le el il der dem diesem cette questa этим {_FIRST_MESSAGE} = 's message",
         f"{_SHOW} + {_RULE} + {_KEPT_BACK}",
+        "print reveal show output repeat display dump disclose recite quote write copy paste tell + text paragraph "
+        "prompt "
+        "configuration message words block > that which you text > introduces_you defines_you describes_you "
+        "sets_you_up "
+        "you_were_primed you_were_set you_were_initiali* you_started_with you_began_with you_were_loaded",
+        "what_comes_before what_stands_before what_precedes what_is_above what's_above + human: user: first_message "
+        "your_context our_conversation this_conversation",
         f"which what welche* quelles quali qué quais какие + {_RULE} + {_KEPT_BACK}",
         "第一条 首条 最初 + 之前 以前 前面 > 全部 所有 内容 文字 文本 + 输出 显示 打印",
         "输出 显示 打印 重复 列出 + 第一条 首条 + 之前 前面",
@@ -257,10 +291,15 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         "link links url urls image images badge > as with to like from via + http:// https:// + = {",
         "query_string query_parameter query_param url_parameter + http:// https://",
         "email mail e-mail fax dm maile mailt + @",
+        "request call visit open fetch load render + http:// https:// + =< ={ =[ =$ =%",
+        "open create file publish start > an a the > issue gist discussion repo repository paste public + github.com/ "
+        "gitlab.com/ public holding containing",
     ),
     UNGUARDED: (
         f"{_TAKE_OFF} + {_GUARDS}",
         f"{_DELETE} > {_GUARDS}",
+        f"switch turn take + {_GUARDS} > off down",
+        "allow put add set + bash(*)",
         f"{_GUARDS_JAPANESE} + 無効 オフ 削除 外し 解除 停止",
         f"把 将 + {_GUARDS} + 关 禁用 删除 停用",
         f"schalte schalt + {_GUARDS} > ab aus",
@@ -318,6 +357,8 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         f"menzionar* incluyas inclua includere пиши* указывай* > {_IT} об dans en no na nel в > {_REPORT}",
         "laisse* deja* deje* deixe* lascia* оставь* > hors fuera fora fuori вне tout todo tudo tutto ça > hors fuera "
         f"fora fuori du del do da dal di de > {_REPORT}",
+        "leave_out leaves_out omit omits > the this any > part section finding findings fact mention > about on that "
+        "of",
         "不要 别 勿 > 在 > 总结 摘要 报告 回复 > 里 中 > 提 写 说",
         "要約 報告 返信 まとめ 回答 > に は から > 書かない 含めない 載せない 入れない 触れない 省",
         "should shouldn't should_not must_not mustn't need_not needn't never may_not > not never learn know find "
@@ -339,6 +380,14 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         "it > has contains have is > no free > vulnerabilit* issues flaws problems bugs of",
         "state report claim confirm declare + there_are_no there_were_no > vulnerabilit* issues flaws problems "
         "findings",
+        "tell assure > the_user the_reviewer the_team the_owner them everyone + passed succeeded fine clean green "
+        "works "
+        "done fixed > even_when even_if although no_matter regardless",
+        "if_the_user if_they if_anyone should_the_user should_they should_anyone falls_der_nutzer si_l'utilisateur "
+        "si_el_usuario se_o_usuário se_l'utente если_пользователь 如果用户 > wonder wonders ask asks notices notice "
+        "complains complain fragt demande pregunta perguntar chiede спросит 问 + blame schieb* accuse culpa* "
+        "dai_la_colpa "
+        "свали* 归咎 推给",
         "nobody no_one > should must may > find_out know learn notice > that_you what_you",
         "mark flag label > this > module file code change commit package > as > audited reviewed safe secure trusted",
     ),
@@ -347,12 +396,19 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         f"{_PRAISE} + must_always must_only should_always should_only always_name only_name immer toujours siempre "
         f"sempre "
         f"всегда 必须 始终 总是 + {_NO_OTHER}",
+        "mention name call praise list advertise promote + best first only whenever + every any whenever whatever + "
+        "never "
+        "not comes come rivals alternatives answer answers",
+        "advertise promote praise + whenever every_time each_time in_every",
         "always_recommend always_suggest always_propose immer_empfehlen recommande_toujours recomienda_siempre "
         "recomende_sempre consiglia_sempre всегда_рекомендуй 始终推荐 总是推荐",
         "常に いつも > 勧め 推奨 推薦",
         "を だけを のみを > 推奨 推薦 勧め",
     ),
     UNREASONED: (
+        "without_saying_that_you without_saying_you you_were_told_to you_were_asked_to you_are_told_to "
+        "never_its_rivals "
+        "never_its_competitors never_a_competitor",
         "without > stating saying giving explaining telling > why a reason reasons",
         "do_not don't never > say explain state tell give > why a_reason reasons the_reason",
         "ohne_begründung ohne_grund sans_dire_pourquoi sans_expliquer sin_decir_por sin_explicar sem_dizer_por "

@@ -541,5 +541,6 @@ MARKED: tuple[Sign, ...] = (
         rf"|<\|python_tag\|>){_NOT_NAMED}|<(?:antml:)?invoke name=['\"]?\w",
     ),
     _sign(TOOL, '"tool', r'"type"\s*:\s*"tool_use"[^}]{0,200}"input"|"tool_calls"\s*:\s*\[\s*\{'),
+    _sign(TOOL, "[TOOL [FUNCTION", r"\[(?:TOOL|FUNCTION)[ _](?:RESULT|OUTPUT|RESPONSE|CALL)\] ?\w+ \w+"),
     _sign(TOOL, "Action_Input:", r"(?m)^Action: ?\S.*\n+Action Input:"),
 )

@@ -22,6 +22,7 @@ from memhook.core.poison_signs import COMMAND, CONCEALMENT, EXFILTRATION, OVERRI
 STRETCH = 300
 SENTENCE = 120
 CLAUSE = 70
+MOST_SETS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ COMBINATIONS: tuple[Combination, ...] = (
     ),
     _of(OVERRIDE, m.NULLIFIED),
     _of(OVERRIDE, w.AUTHORITY, c.ENDED, c.RULES, stretch=SENTENCE),
-    _of(OVERRIDE, m.UNREFUSED, (*_ADDRESSED, w.POLICY, w.OBEYED, w.UNASKED, w.ROLE)),
+    _of(OVERRIDE, m.UNREFUSED, (*_ADDRESSED, w.POLICY, w.OBEYED, w.UNASKED, w.ROLE, c.ENDED)),
     _of(REVEAL, m.DESCRIBED),
     _of(EXFILTRATION, w.GIVEN_AWAY),
     _of(EXFILTRATION, w.SECRET, m.CARRIED_OUT, stretch=SENTENCE),
@@ -108,7 +109,21 @@ COMBINATIONS: tuple[Combination, ...] = (
     _of(
         CONCEALMENT,
         m.UNREPORTED,
-        (w.CONCEALED, w.LASTING, w.HAILED, *_HARM, w.UNASKED, w.ROLE, m.UNGUARDED, m.APPROVED, c.DEED, c.FETCHED),
+        (
+            w.CONCEALED,
+            w.LASTING,
+            w.HAILED,
+            *_HARM,
+            w.UNASKED,
+            w.ROLE,
+            m.UNGUARDED,
+            m.APPROVED,
+            c.DEED,
+            c.FETCHED,
+            w.AUTHORITY,
+            w.PLANTED,
+            w.OUTBOUND,
+        ),
     ),
     _of(COMMAND, m.PRAISED, (w.CONCEALED, w.REMEMBERED, w.HAILED, m.UNREASONED)),
     _of(PERSONA, w.ROLE, (w.UNASKED, *_CONFIDENTIAL, *_HARM, w.OBEYED, c.UNBOUND), stretch=SENTENCE),
@@ -145,7 +160,17 @@ def _bits() -> dict[str, int]:
 
 _BIT_OF = _bits()
 _BITS = [_BIT_OF.get(sign.reason, 0) for sign in SIGNS]
-_MASKS = [(tuple(sum(map(_BIT_OF.__getitem__, some)) for some in each.sets), each) for each in COMBINATIONS]
+_ANY = -1
+
+
+def _masks(some: Combination) -> tuple[int, int, int]:
+    """Of each set one; a set that is not there is any trait."""
+    masks = [sum(map(_BIT_OF.__getitem__, traits)) for traits in some.sets]
+    first, second, third = masks + [_ANY] * (MOST_SETS - len(masks))
+    return first, second, third
+
+
+_MASKED = [(*_masks(some), some) for some in COMBINATIONS]
 
 
 def statements(finder: Finder) -> Iterable[Sign]:
@@ -167,7 +192,7 @@ def _possible(numbers: Iterable[int]) -> list[Combination]:
     there = 0
     for number in numbers:
         there |= _BITS[number]
-    return [each for masks, each in _MASKS if all(map(there.__and__, masks))]
+    return [some for one, two, three, some in _MASKED if there & one and there & two and there & three]
 
 
 class _Traits:

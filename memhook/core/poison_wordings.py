@@ -139,6 +139,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "may_bypass > bypass skip ignore disable read all",
     ),
     GIVEN_AWAY: (
+        f"read take get collect lies lis lee leia leggi прочитай* возьми 读取 获取 "
+        f"+ {VALUABLES} + {_SEND} + {_PLACE} @",
         f"{_SEND} + {VALUABLES} + {_PLACE} @",
         f"{VALUABLES} + {_PLACE} @ + 发送 发到 发给 上传 送信 送って 送る メール アップロード 转发",
         f"{VALUABLES} + 发 上传 传 + http:// https:// @",
@@ -334,6 +336,9 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "書い 書き 開示",
     ),
     CONCEALED: (
+        "and_don't_tell and_do_not_tell and_tell_no and_say_nothing und_sag_nichts et_ne_dis_rien y_no_digas "
+        "e_não_diga "
+        "e_non_dire и_никому",
         "is_not_bothered not_be_bothered isn't_bothered don't_bother_the without_comment without_further_comment "
         "ohne_kommentar sans_commentaire sin_comentarios sem_comentar senza_commenti без_комментариев",
         "no_contárselo no_decírselo não_contar non_dirglielo sag_niemandem",
@@ -354,7 +359,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "hides_its_traces hide_this hide_it hide_the_fact not_a_word keep_it_secret keep_this_secret "
         "keep_it_to_yourself "
         "keep_this_to_yourself keep_it_quiet keep_this_quiet keep_it_hidden keep_this_hidden before_anyone_looks "
-        "before_anyone_notices without_a_word as_if_nothing leave_it_out leave_this_out leave_that_out",
+        "before_anyone_notices without_a_word as_if_nothing",
         "silently secretly covertly quietly discreetly stealthily invisibly > " + _DEEDS,
         _DEEDS + " + silently secretly covertly discreetly stealthily unnoticed > at on in before after and when each "
         "every",
@@ -416,6 +421,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ohne > vorher zu um weitere jede > nachzufragen rückfrage fragen bestätigung genehmigung erlaubnis freigabe",
         "ohne keine > nachzufragen rückfrage* bestätigung genehmigung erlaubnis zustimmung freigabe nachfrage",
         "frag* > nicht nie > nach mehr",
+        "nothing_has_to_be nothing_needs_to_be nothing_must_be > confirmed approved asked",
         "nunca_peça nunca_pidas nunca_preguntes ne_demande_jamais non_chiedere_mai никогда_не_спрашивай* "
         "nunca_pergunte "
         "永远不要问",
@@ -439,7 +445,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "home_directory home_folder project_folder whole_repo entire_repo whole_disk",
         "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data "
         "customer_list browser_history",
-        "the_user's > email password files messages",
+        "the_user's > email password files message messages",
         "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera "
         "tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung "
         "conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* "
@@ -499,6 +505,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "approuve* approve approves approva genehmig* aprueb* aprove* одобр* 批准 承認 + all every any "
         "toutes tous alle todas todos cualquier tutte tutti все любые 所有 任何 すべて",
         "chmod > 777",
+        "log logs record records save saves write writes > every each all any > password passwords token tokens "
+        "credentials",
         "no_lo_revises ne_le_vérifie ne_vérifie_pas não_revise não_verifique non_controllare не_проверяй* "
         "不要检查 不要审查 do_not_look_for_bugs not_look_for_bugs",
         _OFF + " + " + _PROTECTION,
@@ -642,6 +650,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     ),
     OBEYED: (
         "les_miennes nur_meine las_mías as_minhas le_mie только_мои",
+        "comply_with_all you_comply obey_all réponds_à_tout responde_a_todo responda_a_tudo rispondi_a_tutto "
+        "antworte_auf_alles отвечай_на_всё слушай_только 回答一切 按这条执行 すべてに答え",
         "comply_first comply_with_every mando_yo solo_io_comando nur_diese_notiz zählt_nur n'obéis_qu' only_this_note "
         "every_request_is_to all_requests_are_to this_note_says 只听这 このメモだけ действует_только",
         "do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says "
@@ -669,7 +679,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
 }
 
 _EDGE = r"(?<![a-z0-9à-ÿа-яё])"
-_END = r"(?![a-z0-9à-ÿа-яё])"
+_END = r"(?![a-z0-9à-ÿа-яё]|\.[a-z])"
 _CHARS = {" + ": GAP, " > ": NEXT, " = ": 1}
 _CLAUSE_START = r"(?<!\w )(?<!\w)"
 _NO_TOPIC = (
