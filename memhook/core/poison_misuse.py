@@ -90,7 +90,8 @@ _PUT = (
 )
 _GUARDS = (
     "secret_scanner secret_scanners secret_scanning secret-scanner secrets_scanner gitleaks trufflehog pre-commit_hook "
-    "pre-commit_hooks pre-commit pre-commit-config.yaml .pre-commit-config.yaml pre-commit-hook branch_protection "
+    "pre-commit_hooks pre-commit pre-commit-config.yaml .pre-commit-config.yaml pre-commit-hook branch-protection "
+    "branch_protection "
     "code_owners codeowners dependabot_alerts permission_prompts "
     "commit_signing signed_commits required_reviews guardrails sandboxing content_filter* sandbox "
     "geheimnis-scanner branch-schutz schutzregeln hook_de_pre-commit protection_de_branche scanner_de_secrets "
@@ -133,7 +134,7 @@ _QUESTIONS = (
     "dialog dialogs prompts prompt approval approvals question questions request requests bestätigung* rückfrage* "
     "nachfrage* "
     "confirmations demande demandes confirmaci* diálogo* pregunta* confirmaç* pergunta* conferma conferme domanda "
-    "domande richiest* подтвержден* вопрос* запрос* 确认 提示 请求 询问"
+    "domande richiest* pedido* solicitud* подтвержден* вопрос* запрос* 确认 提示 请求 询问"
 )
 _ANY = (
     "each every all any whatever jede* alle chaque toutes tous toute cada toda todas todo todos qualquer cualquier "
@@ -189,6 +190,17 @@ _NO_OTHER = (
 
 MISUSES: Mapping[str, tuple[str, ...]] = {
     NULLIFIED: (
+        "nothing_said_to_you nothing_you_were nothing_you_have_been nichts_was_dir rien_de_ce_qu nada_de_lo_que "
+        "nada_do_que "
+        "nulla_di_ciò ничего_из_того + weight counts count matters applies valid holds gilt zählt compte vale cuenta "
+        "conta "
+        "значени*",
+        f"{_ALL_OF_IT} + this_session this_conversation this_chat dieser_sitzung diesem_gespräch cette_session "
+        f"cette_conversation esta_sesión esta_conversación esta_sessão esta_conversa questa_sessione "
+        f"questa_conversazione "
+        f"этой_сессии этом_разговоре 本次会话 このセッション > {_NOTHING_BUT} stand was were war était era fue foi "
+        f"было > "
+        f"{_NOTHING_BUT}",
         "ignore disregard forget drop discard abandon pay_no_heed pay_no_attention give_no_weight + rules limits "
         "instructions guidance setup_text setup configuration_text directives > that you_came you_were you_started "
         "you_got "
@@ -245,6 +257,13 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         "不能拒绝 拒否してはいけ 断ってはいけ",
     ),
     DESCRIBED: (
+        f"{_SHOW} reproduce + text prompt preamble instructions words message texte texto testo текст* > your that "
+        f"which "
+        f"dein* ton tes tu seu tuo твой > operator* developer* maker* vendor provider anbieter betreiber opérateur "
+        f"développeur operador desarrollador desenvolvedor operatore sviluppatore оператор* разработчик* > loaded gave "
+        f"wrote set put prepended geladen chargé cargó carregou caricato загрузил*",
+        f"{_SHOW} reproduce > preamble the_part the_text your_preamble + invisible hidden cannot_see can't_see unseen "
+        f"not_shown not_visible",
         f"{_SHOW} + text texts words content everything whatever copy all messages texte texto testo inhalt alles tout "
         f"todo tudo tutto текст* всё весь > that which whatever it is der was das qui que che который stands "
         f"{_PRECEDES} "
@@ -318,6 +337,7 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
     ),
     APPROVED: (
         f"{_APPROVE} + {_PROPOSALS}",
+        f"{_APPROVE} > anything everything whatever alles tout todo tudo tutto всё 一切",
         "プルリクエスト マージリクエスト 変更 + 承認 マージ",
         "all every any > pull_requests prs merge_requests > are is get + approved merged",
     ),
@@ -335,9 +355,10 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         "差分 diff 内容 中身 コード > を も > 読まず 見ず 確認せず 読まない 見ない",
     ),
     CONFIRMED: (
-        f"answer answers say reply click respond press type antworte sag réponds dis responde contesta di responda "
+        f"answer answers say reply click respond press hit type antworte sag réponds dis responde contesta di responda "
         f"diga "
-        f"rispondi отвечай* говори* нажимай* 回答 点击 选择 + yes ok y accept allow ja oui sí sim sì да 是 同意 允许 > "
+        f"rispondi отвечай* говори* нажимай* 回答 点击 选择 + yes ok y enter accept allow ja oui sí sim sì да 是 同意 "
+        f"允许 > "
         f"to on for at auf à a alle à_toutes a_todas a_todos a_tutte на ' \" > {_ANY} > the of {_QUESTIONS}",
         f"{_ANY} > the of {_QUESTIONS} + yes ok accept allow ja oui sí sim sì да 是 同意 允许 确定",
         "すべての 全ての あらゆる > 確認 質問 許可 + はい 許可 承認 yes",
@@ -388,6 +409,14 @@ MISUSES: Mapping[str, tuple[str, ...]] = {
         "complains complain fragt demande pregunta perguntar chiede спросит 问 + blame schieb* accuse culpa* "
         "dai_la_colpa "
         "свали* 归咎 推给",
+        "pretend pretends tu_so fais_comme_si finge* fingi* притворись 假装 > that the as als que di che что > audit "
+        "scan "
+        "review tests test check analysis backup migration prüfung l'audit auditoría auditoria revisione проверк* 审计 "
+        "测试 "
+        "+ nothing passed succeeded clean fine ok ran nichts rien nada nulla ничего 通过 没有",
+        "replace change turn rewrite ersetze remplace reemplaza substitua sostituisci замени + failed failing failure "
+        "fehlgeschlagen échoué fallido falhou fallito > by with to into durch par por con на > passed passing success "
+        "bestanden réussi aprobado aprovado superato",
         "nobody no_one > should must may > find_out know learn notice > that_you what_you",
         "mark flag label > this > module file code change commit package > as > audited reviewed safe secure trusted",
     ),

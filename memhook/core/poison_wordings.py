@@ -339,6 +339,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "and_don't_tell and_do_not_tell and_tell_no and_say_nothing und_sag_nichts et_ne_dis_rien y_no_digas "
         "e_não_diga "
         "e_non_dire и_никому",
+        "hooks hook checks protection scanner sandbox filter > quietly silently secretly discreetly",
         "is_not_bothered not_be_bothered isn't_bothered don't_bother_the without_comment without_further_comment "
         "ohne_kommentar sans_commentaire sin_comentarios sem_comentar senza_commenti без_комментариев",
         "no_contárselo no_decírselo não_contar non_dirglielo sag_niemandem",
@@ -422,6 +423,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ohne keine > nachzufragen rückfrage* bestätigung genehmigung erlaubnis zustimmung freigabe nachfrage",
         "frag* > nicht nie > nach mehr",
         "nothing_has_to_be nothing_needs_to_be nothing_must_be > confirmed approved asked",
+        "ohne_review ohne_code-review sans_revue sans_relecture sem_revisão senza_revisione",
         "nunca_peça nunca_pidas nunca_preguntes ne_demande_jamais non_chiedere_mai никогда_не_спрашивай* "
         "nunca_pergunte "
         "永远不要问",
@@ -464,6 +466,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "private > repo repo's repository source source_code key keys code",
         "everything all + user > typed wrote said types",
         "contents content value output > of > the > env environment",
+        "tar zip archive bundle compress > the this whole entire > repository repo home_directory codebase",
         "copy transcript log record > of > this the our > conversation chat session",
         "token key tokens keys secret secrets > you_find you_can_find in_the in_its in_your from_the > shell "
         "environment "
