@@ -141,7 +141,10 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]")
 _SIGNS_FOR_LETTERS = b"4301570@$!|"
-_LEET = (b"aeoistoasil", b"aeolstoasil")
+_LEET = tuple(
+    (bytes.maketrans(_SIGNS_FOR_LETTERS, letters), str.maketrans(_SIGNS_FOR_LETTERS.decode(), letters.decode()))
+    for letters in (b"aeoistoasil", b"aeolstoasil")
+)
 _TELLING = (b"ignore", b"disregard", b"forget", b"instruction", b"prompt", b"reveal", b"system")
 _LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
 _FAR_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1){3,}\w(?!\w)")
@@ -159,12 +162,20 @@ def _readings(text: str, foreign: str) -> Iterator[str]:
     if foreign and _MAY_LOOK_ALIKE.search(one_line) and _MIXED.search(one_line):
         yield one_line.translate(_ALIKE)
     raw = _ascii(one_line)
-    for letters in _LEET:
-        read = raw.translate(bytes.maketrans(_SIGNS_FOR_LETTERS, letters))
-        if any(word in read and read.count(word) > raw.count(word) for word in _TELLING):
-            yield one_line.translate(str.maketrans(_SIGNS_FOR_LETTERS.decode(), letters.decode()))
+    for quick, full in _LEET:
+        if _tells_more(raw.translate(quick), raw):
+            yield one_line.translate(full)
     if (_FIVE_APART in _ascii(lowered).translate(_SHAPE) or "·" in foreign) and _FAR_APART.search(lowered):
         yield _on_one_line(_LETTERS_APART.sub(_together, lowered))
+
+
+def _tells_more(read: bytes, raw: bytes) -> bool:
+    if read == raw:
+        return False
+    for word in _TELLING:  # noqa: SIM110 - the plain loop is the quicker one
+        if word in read and read.count(word) > raw.count(word):
+            return True
+    return False
 
 
 def _on_one_line(text: str) -> str:

@@ -149,7 +149,8 @@ class Finder:
         there, candidates = 0, set[int]()
         for start in self._words & index.starts:
             there |= index.groups_of[start]
-            candidates.update(index.numbers.get(start, ()))
+            if some := index.numbers.get(start):
+                candidates.update(some)
         return [number for number in candidates if there & index.needed[number] == index.needed[number]]
 
     def has(self, group: Group) -> bool:

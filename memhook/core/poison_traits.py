@@ -176,16 +176,16 @@ _MASKED = [(*_masks(some), some) for some in COMBINATIONS]
 
 def statements(finder: Finder) -> Iterable[Sign]:
     """What the text may say outright."""
-    return (SIGNS[number] for number in sorted(finder.may_have(INDEX)) if number < _STATEMENTS)
+    return [SIGNS[number] for number in sorted(finder.may_have(INDEX)) if number < _STATEMENTS]
 
 
 def hinted_at(finder: Finder) -> str:
     """The reason of the first combination that is in the text."""
-    numbers = [number for number in finder.may_have(INDEX) if number >= _STATEMENTS]
+    numbers = finder.may_have(INDEX)
     possible = _possible(numbers)
     if not possible:
         return ""
-    traits = _Traits(finder, map(SIGNS.__getitem__, numbers))
+    traits = _Traits(finder, (SIGNS[number] for number in numbers if number >= _STATEMENTS))
     return next((some.reason for some in possible if traits.combine(some)), "")
 
 
