@@ -14,12 +14,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from urllib.parse import unquote
 
 from memhook.core.poison_negation import is_forbidden_outright
-from memhook.core.poison_search import Finder, Sign, indexed, near
-from memhook.core.poison_signs import EXFILTRATION, MARKED, REVEAL, WORDED
-from memhook.core.poison_traits import hinted_at
+from memhook.core.poison_quotes import without_examples
+from memhook.core.poison_search import Finder, Sign, near
+from memhook.core.poison_signs import EXFILTRATION, MARKED, REVEAL
+from memhook.core.poison_traits import hinted_at, statements
 
 WINDOW = 8_000  # in a longer text every word is somewhere, and nothing could be passed over
 OVERLAP = 1_000
@@ -48,7 +50,7 @@ def _remembered(text: str) -> str:
 def _reason(text: str, depth: int = 0) -> str:
     foreign = "" if text.isascii() else "".join(_FOREIGN.findall(text))
     visible = _INVISIBLE.sub("", text) if foreign and _INVISIBLE.search(foreign) else text
-    if found := next((sign.reason for sign in MARKED if _bears(sign, visible)), ""):
+    if found := _marked(visible):
         return found
     for plain in _readings(visible, foreign):
         if found := _said_in(plain):
@@ -58,6 +60,27 @@ def _reason(text: str, depth: int = 0) -> str:
             if found := _reason(hidden, depth + 1):
                 return found if found.endswith(DISGUISED) else found + DISGUISED
     return ""
+
+
+def _marked(text: str) -> str:
+    there = [signs for char, signs in _BY_CHAR.items() if char in text]
+    return next((sign.reason for sign in chain(*there) if _bears(sign, text)), "")
+
+
+def _by_rarest_char() -> dict[str, list[Sign]]:
+    """Each by a character that all its marks have, if possible one that a text of words has not."""
+    by_char: dict[str, list[Sign]] = {}
+    for sign in MARKED:
+        shared = set.intersection(*map(set, sign.groups[0].phrases))
+        by_char.setdefault(min(sorted(shared), key=_is_common, default=""), []).append(sign)
+    return by_char
+
+
+def _is_common(char: str) -> bool:
+    return char.isalnum() or char in " :-"
+
+
+_BY_CHAR = _by_rarest_char()
 
 
 def _bears(sign: Sign, text: str) -> bool:
@@ -73,17 +96,21 @@ def _has_one(phrases: Iterable[str], text: str) -> bool:
 
 # What a text says in words: looked up by how they start, then near where they are, for a pattern takes its time
 
-_SIGNS = indexed(WORDED)
-
 
 def _said_in(plain: str) -> str:
+    found = _meant_in(plain)
+    if found and (rest := without_examples(plain, _meant_in)) != plain:
+        return _meant_in(rest)
+    return found
+
+
+def _meant_in(plain: str) -> str:
     finder = Finder(plain)
     return _stated(finder) or hinted_at(finder)
 
 
 def _stated(finder: Finder) -> str:
-    candidates = (WORDED[number] for number in sorted(finder.may_have(_SIGNS)))
-    return next((sign.reason for sign in candidates if _says(sign, finder)), "")
+    return next((sign.reason for sign in statements(finder) if _says(sign, finder)), "")
 
 
 def _says(sign: Sign, finder: Finder) -> bool:
@@ -114,7 +141,10 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]")
 _SIGNS_FOR_LETTERS = b"4301570@$!|"
-_LEET = (b"aeoistoasil", b"aeolstoasil")
+_LEET = tuple(
+    (bytes.maketrans(_SIGNS_FOR_LETTERS, letters), str.maketrans(_SIGNS_FOR_LETTERS.decode(), letters.decode()))
+    for letters in (b"aeoistoasil", b"aeolstoasil")
+)
 _TELLING = (b"ignore", b"disregard", b"forget", b"instruction", b"prompt", b"reveal", b"system")
 _LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
 _FAR_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1){3,}\w(?!\w)")
@@ -132,12 +162,20 @@ def _readings(text: str, foreign: str) -> Iterator[str]:
     if foreign and _MAY_LOOK_ALIKE.search(one_line) and _MIXED.search(one_line):
         yield one_line.translate(_ALIKE)
     raw = _ascii(one_line)
-    for letters in _LEET:
-        read = raw.translate(bytes.maketrans(_SIGNS_FOR_LETTERS, letters))
-        if any(word in read and read.count(word) > raw.count(word) for word in _TELLING):
-            yield one_line.translate(str.maketrans(_SIGNS_FOR_LETTERS.decode(), letters.decode()))
+    for quick, full in _LEET:
+        if _tells_more(raw.translate(quick), raw):
+            yield one_line.translate(full)
     if (_FIVE_APART in _ascii(lowered).translate(_SHAPE) or "·" in foreign) and _FAR_APART.search(lowered):
         yield _on_one_line(_LETTERS_APART.sub(_together, lowered))
+
+
+def _tells_more(read: bytes, raw: bytes) -> bool:
+    if read == raw:
+        return False
+    for word in _TELLING:  # noqa: SIM110 - the plain loop is the quicker one
+        if word in read and read.count(word) > raw.count(word):
+            return True
+    return False
 
 
 def _on_one_line(text: str) -> str:

@@ -38,7 +38,9 @@ VALUABLES = (
 
 CONCEPTS: Mapping[str, tuple[str, ...]] = {
     RULES: (
-        "rules instructions guidelines restrictions policies policy directives orders constraints limits limitations "
+        "~rules instructions guidance orientations orientaciones orientações indicaciones indications indicações "
+        "indicazioni weisungen directions guidelines restrictions policies policy directives orders constraints limits "
+        "limitations "
         "safeguards guardrails programming safety_guidelines regeln vorgaben anweisungen richtlinien "
         "einschränkungen sicherheitsregeln "
         "sicherheitsrichtlinien befehle consignes règles politiques normes reglas normas instrucciones directrices "
@@ -48,7 +50,8 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
         "指示 制限 方針 ポリシー ガイドライン",
     ),
     OWNER: (
-        "your provider* operator* developer* creator* maker* vendor anthropic openai user's the_user owner's admin's "
+        "your bind_you binds_you this_session provider* operator* developer* creator* maker* vendor anthropic openai "
+        "user's the_user owner's admin's "
         "safety you_were you_are dein deine deiner deinen deines entwickler* betreiber* nutzers benutzers "
         "sicherheits* "
         "ton tes vos votre créateur développeur opérateur l'utilisateur sécurité tus desarrollador* creador* "
@@ -61,7 +64,13 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
         "no_longer not_apply n't_apply to_follow_any to_comply_with n't_have_to not_have_to need_not not_need_to "
         "n't_need_to not_bound n't_bound not_in_force not_valid don't_count not_count not_binding cancel "
         "cancelled canceled revoke* void "
-        "lifted suspended abolished reset_yourself clean_slate start_over free_from released_from exempt not_subject "
+        "advisory carries_no_weight carry_no_weight non_contano no_cuentan não_contam ne_comptent_plus zählen_nicht "
+        "gelten_nicht не_имеют_силы 有効では もう有効 lifted suspended abolished withdrawn nullified null_and_void "
+        "ceased_to cease_to deprecated hinfällig nichtig "
+        "gegenstandslos nicht_länger nul nulle nulles nuls caduc* sans_effet nulo nula nulos nulas sin_efecto "
+        "sem_efeito nullo nulli non_hanno_più decadut* недействительн* утратил* 废止 any_more "
+        "any_longer reset_yourself "
+        "clean_slate start_over free_from released_from exempt not_subject "
         "as_suggestions retired out_of_force disregard overridden obsolete expired stop_following stop_obeying "
         "nicht_mehr aufgehoben außer_kraft ungültig gelten_nicht gilt_nicht ignorieren n'es_plus n'êtes_plus "
         "ne_s'appliquent ne_sont_plus plus_besoin plus_tenu plus_obligé annul* ya_no no_tienes_que no_se_aplican "
@@ -71,7 +80,8 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
         "適用されない 無効 取り消 解除",
     ),
     EARLIER: (
-        "earlier previous prior above before_this so_far until_now bisherig* vorherig* früher* précédent* antérieur* "
+        "earlier former previous prior above before_this plus_haut reçues de_antes so_far until_now bisherig* "
+        "vorherig* früher* précédent* antérieur* "
         "anterior* previas precedent* предыдущ* прежн* 之前 以前 先前 上述 これまで 前の",
     ),
     RANKED: (
@@ -111,7 +121,8 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
     GIVEN: (
         "you_were_given you_were_told you_received you_got you_have_been_given given_you gave_you told_you "
         "before_our_first before_the_first bekommen_hast erhalten_hast dir_gegeben tu_as_reçu* qu'on_t'a t'ont_donné "
-        "te_dieron has_recibido recibiste te_dijeron que_recebeu você_recebeu te_deram hai_ricevuto ti_hanno "
+        "dir_mitgegeben dir_gegeben_wurden te_dieron has_recibido recibiste te_dijeron que_recebeu você_recebeu "
+        "te_deram hai_ricevuto ti_hanno "
         "тебе_дали "
         "ты_получил* 收到 给你的 与えられた 受け取った 渡された",
     ),
@@ -119,7 +130,9 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
         "unrestricted malicious evil hacker rogue uncensored unfiltered insider jailbroken no_limits without_limits "
         "no_rules admin_rights "
         "root_rights full_root never_question never_questions never_refuse never_refuses safety_layer "
-        "no_morals amoral without_scruples no_ethics no_filter no_filters unaligned bösartig* unbeschränkt* "
+        "senza_filtri sin_filtros sans_filtre* sem_filtros ohne_filter без_фильтров 没有过滤 "
+        "フィルターのない no_morals amoral "
+        "without_scruples no_ethics no_filter no_filters unaligned bösartig* unbeschränkt* "
         "ohne_grenzen ohne_einschränkungen malveillant* sans_limite* sans_restriction* malicios* malvad* sin_límites "
         "sin_restricciones sem_limites sem_restrições malvagi* senza_limiti senza_restrizioni злобн* без_ограничений "
         "хакер* 邪恶 黑客 不受限制 没有限制 无限制 没有约束 悪意 ハッカー 無制限 制限のない",
@@ -136,7 +149,8 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = {
     ),
     FETCHED: (
         "fetch download load open get retrieve visit curl wget lade* herunterlad* télécharge* descarga* descargue "
-        "baixe baixa scarica* скачай* загрузи* открой 下载 打开 ダウンロード 開い + http:// https://",
+        "baixe baixa baixar descargar télécharger scarica* скачай* загрузи* открой 下载 打开 "
+        "ダウンロード 開い + http:// https://",
         "http:// https:// + ダウンロード 下载 開い",
     ),
     RAN: (

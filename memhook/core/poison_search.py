@@ -39,10 +39,20 @@ class Sign:
     reason: str
     groups: tuple[Group, ...]
     starts: frozenset[str]
-    pattern: re.Pattern[str]
+    source: str
     reach: int
     telling: tuple[Group, ...] = ()
     """Where the pattern starts with the first group: those of the others that are worth a look before it is tried."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when first needed: all of them take a second, and most texts need few."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 @cache  # signs that have a group in common look for it once
@@ -95,7 +105,7 @@ def _start(phrase: str, is_whole: bool = False) -> str:
     return longest if is_whole else longest[:many] if len(longest) >= many else longest[:few]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
     """The numbers of signs by their starts; and, a bit for each group, which groups a start is of and a sign needs."""
 
@@ -127,13 +137,20 @@ class Finder:
         self._words = _starts_of_words(plain)
         self._has: dict[Group, bool] = {}
         self._places: dict[Group, list[int]] = {}
+        self._may_have: dict[Index, list[int]] = {}
 
     def may_have(self, index: Index) -> list[int]:
         """The signs of whose every group a start is there."""
+        if (known := self._may_have.get(index)) is None:
+            known = self._may_have[index] = self._candidates(index)
+        return known
+
+    def _candidates(self, index: Index) -> list[int]:
         there, candidates = 0, set[int]()
         for start in self._words & index.starts:
             there |= index.groups_of[start]
-            candidates.update(index.numbers.get(start, ()))
+            if some := index.numbers.get(start):
+                candidates.update(some)
         return [number for number in candidates if there & index.needed[number] == index.needed[number]]
 
     def has(self, group: Group) -> bool:

@@ -6,8 +6,6 @@ MARKED    the same, over the text as it stands
 
 from __future__ import annotations
 
-import re
-
 from memhook.core.poison_search import Sign, group_of, rarest_starts
 
 OVERRIDE = "tells the model to ignore its instructions"
@@ -62,7 +60,7 @@ def _sign(reason: str, words: str, pattern: str) -> Sign:
     groups = tuple(map(group_of, words.split(" & ")))
     reach = 400 if "://" in pattern else 200
     # Without the edge of a word in front, Python looks for the first letters only, which is far faster.
-    return Sign(reason, groups, rarest_starts(groups), re.compile(pattern.removeprefix(r"\b")), reach)
+    return Sign(reason, groups, rarest_starts(groups), pattern.removeprefix(r"\b"), reach)
 
 
 WORDED: tuple[Sign, ...] = (
@@ -115,8 +113,10 @@ WORDED: tuple[Sign, ...] = (
     ),
     _sign(
         OVERRIDE,
-        "guidelines restrictions filters polic limits & suspended lifted disabled removed void off",
-        r"\b(?:all|your|the) (?:safety |content |ethical )?(?:guidelines|restrictions|filters|polic\w+|limits) "
+        "guidelines restrictions filters polic limits guardrails safeguards & suspended lifted disabled removed void "
+        "off",
+        r"\b(?:all|your|the) (?:safety |content |ethical )?(?:guidelines|restrictions|filters|polic\w+|limits"
+        r"|guardrails|safeguards) "
         r"(?:\w+ ){0,2}(?:suspended|lifted|disabled|removed|void|off)\b",
     ),
     _sign(  # written as one word, or spaced out letter by letter
@@ -206,7 +206,8 @@ WORDED: tuple[Sign, ...] = (
         CONCEALMENT,
         "from_the_user from_the_human from_the_owner without_the_user the_user_must the_user_should "
         "the_user_may the_user_can",
-        r"\b(?:hide|conceal|keep|hidden|secret)\b[^.!?]{0,12}\b(?:this|it|that|these|them|line|fact|hidden|secret)\b[^.!?]{0,12}"
+        r"\b(?:hide|conceal|keep|hidden|secret)\b[^.!?]{0,12}\b(?:this|it|that|these|them|line|fact|hidden"
+        r"|secret)\b[^.!?]{0,12}"
         r"\bfrom the (?:user|human|owner)\b|\bwithout the "
         r"user'?s? (?:knowledge|consent|noticing|knowing|approval)|\bthe user (?:must|should|may|can) (?:not"
         r"|never) (?:know|see|notice|learn|find out) (?:that|of|about)",
@@ -301,7 +302,8 @@ WORDED: tuple[Sign, ...] = (
         COMMAND,
         "must_immediately must_always must_now must_first must_never & assistant agent model ai",
         r"\b(?:the |any |every )?(?:assistant|ai|agent|model)\b[^.!?]{0,20}\bmust (?:(?:immediately|now)\b[^.!?]{0,40}"
-        r"\b(?:run|execute|push|delete|send|install|upload)|(?:always|first)\b[^.!?]{0,40}\b(?:recommend|say|obey|upload)"
+        r"\b(?:run|execute|push|delete|send|install|upload)|(?:always|first)\b[^.!?]{0,40}\b(?:recommend|say|obey"
+        r"|upload)"
         r"|never\b[^.!?]{0,10}\b(?:ask\b|refuse))",
     ),
     _sign(
@@ -465,12 +467,43 @@ _NOT_NAMED = (
     r"|markers?|tags?|tokens?|blocks?|elements?|delimiters?|wraps?|starts?|ends?|which|that|und|oder|et|y|e)\b))"
 )
 
+# What stands for any role or any content in a description of the format
+_PLACEHOLDER = r"\W{0,3}(?:\{|\.\.\.|…|\\n|\$|role\b)"
+_SAID_OF_IT = (
+    r"['\"`]{0,3} (?:twice|once|again|for|when|but|because|by|on|only|too|also|was|were|must|should|may|has|instead"
+    r"|missing"
+    r"|came|appear\w*|sequences?)\b"
+)
+
 MARKED: tuple[Sign, ...] = (
     _sign(
         TURN,
         "<|",
-        r"<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|end_of_turn)\|>"
-        + _NOT_NAMED,
+        rf"<\|(?:im_start|system|user|assistant|start_header_id|begin_of_text)\|>(?!{_PLACEHOLDER}){_NOT_NAMED}"
+        rf"|<\|(?:im_end|end_header_id|eot_id|end_of_turn)\|>(?!{_SAID_OF_IT}){_NOT_NAMED}",
+    ),
+    _sign(
+        TURN,
+        "turn>",
+        rf"<start_of_turn>{_NOT_NAMED}(?:user|model|system|assistant|developer)?\s*(?!{_PLACEHOLDER}"
+        rf"|<)(?=\S){_NOT_NAMED}",
+    ),
+    _sign(TURN, "[SYS] & [/SYS]", r"\[SYS\][^\[\]]{5,}\[/SYS\](?!\s*\[)"),
+    _sign(TURN, "[SYS]", r"(?m)^\W{0,4}\[SYS\] ?\w+ \w+"),
+    _sign(
+        TURN,
+        "hook_success: hook_additional hook_feedback:",
+        r"(?im)^\W{0,4}(?:user-?prompt-?submit|session-?start|pre-?tool-?use|post-?tool-?use"
+        r"|(?:subagent-?)?stop)(?::\w+)? "
+        r"hook (?:success: ?)?(?:additional context|feedback): ?\S+ \S"
+        r"|^\W{0,4}(?:user-?prompt-?submit|session-?start) hook success: ?\S+ \S+ \S",
+    ),
+    _sign(
+        COMMAND,
+        "X- x-",
+        r"(?im)^\W{0,4}x-(?:ai|llm|agent|assistant|claude|copilot|gpt|model)-(?:instruction|directive|command|order"
+        r"|prompt"
+        r"|task)s?: ?\S+ \S+ \S",
     ),
     _sign(TURN, "INST] SYS>>", r"(?:\[/?INST\]|<</?SYS>>)" + _NOT_NAMED),
     _sign(
@@ -508,5 +541,6 @@ MARKED: tuple[Sign, ...] = (
         rf"|<\|python_tag\|>){_NOT_NAMED}|<(?:antml:)?invoke name=['\"]?\w",
     ),
     _sign(TOOL, '"tool', r'"type"\s*:\s*"tool_use"[^}]{0,200}"input"|"tool_calls"\s*:\s*\[\s*\{'),
+    _sign(TOOL, "[TOOL [FUNCTION", r"\[(?:TOOL|FUNCTION)[ _](?:RESULT|OUTPUT|RESPONSE|CALL)\] ?\w+ \w+"),
     _sign(TOOL, "Action_Input:", r"(?m)^Action: ?\S.*\n+Action Input:"),
 )

@@ -5,14 +5,16 @@ A wording is a row of slots; of each slot one phrase, in this order, within one 
     " + "  the next slot stands up to GAP characters on        "_"  a space
     " > "  the next slot stands up to NEXT characters on       "*"  at the end: however the word goes on
     " = "  the next slot follows at once                       "^"  in front of the row: starts a clause
+                                                               "~"  in front of the row: not "... on retries"
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from memhook.core.poison_concepts import CONCEPTS, VALUABLES
+from memhook.core.poison_misuse import MISUSES
 from memhook.core.poison_search import Sign, group_of_words, rarest_starts
 
 GAP = 45
@@ -41,7 +43,8 @@ ROLE = "gives another role"
 OBEYED = "demands obedience"
 
 _MODEL = (
-    "llm_agent llm_agents ai_models ai_coding_assistant bots ai ais llm llms assistant assistants "
+    "llm_agent llm_agents ai_models ai_coding_assistant ai_coding_tools ai_tools ai_reviewer bots ai ais llm llms "
+    "assistant assistants "
     "ai_assistant ai_assistants coding_assistant ai_agent ai_agents ai_model "
     "language_model language_models coding_agent coding_agents ai_reviewer ai_reviewers claude copilot chatgpt gpt "
     "gemini codex agent agents model models ki sprachmodell sprachmodelle assistent assistenten agenten modell ia "
@@ -87,7 +90,8 @@ _SHOW_LATIN = (
     "imprim* repit* escrib* mostr* exib* repet* escrev* rivel* stamp* ripet* scriv* elenca* diga* dime"
 )
 _SEND = (
-    "send sends post posts upload uploads email_the email_it email_them email_your mail_the mail_it "
+    "send sends post posts upload uploads email_a mail_a email_this mail_this email_the email_it email_them email_your "
+    "mail_the mail_it "
     "mail_them forward transmit exfiltrate submit leak publish share deliver "
     "paste copy pass attach sync put append include embed encode schick* sende* lade hochlad* envoi* envoy* "
     "téléverse* publie* transmet* envía* envia* envíe* sube suba manda* mande* envie* publique* invia* "
@@ -135,6 +139,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "may_bypass > bypass skip ignore disable read all",
     ),
     GIVEN_AWAY: (
+        f"read take get collect lies lis lee leia leggi прочитай* возьми 读取 获取 "
+        f"+ {VALUABLES} + {_SEND} + {_PLACE} @",
         f"{_SEND} + {VALUABLES} + {_PLACE} @",
         f"{VALUABLES} + {_PLACE} @ + 发送 发到 发给 上传 送信 送って 送る メール アップロード 转发",
         f"{VALUABLES} + 发 上传 传 + http:// https:// @",
@@ -175,6 +181,11 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "is_required is_instructed is_allowed muss soll darf doit devra debe deberá tiene_que deve deverá tem_de "
         "tem_que dovrà должен должна обязан* 必须 应该 应当 需要 请 は",
         "by > the an any > " + _MODEL,
+        "any every each all jede* chaque cada ogni кажд* > "
+        + _MODEL
+        + " + must needs_to need_to should has_to muss soll "
+        "doit debe deve должен",
+        "you_are_required_to you_are_obliged_to",
     ),
     AUTHORITY: (
         "^tool_result tool_response observation = :",
@@ -206,7 +217,11 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "<user-prompt-submit-hook> <session-start-hook> <hook> <root>",
         "message notice order orders instruction instructions > from by of > anthropic openai the_administrator "
         "the_operator the_developers the_security_team the_system_owner",
-        "real_owner author_of_this owner_of_this whoever_stored_this",
+        "real_owner author_of_this owner_of_this whoever_stored_this who_wrote_this whoever_wrote_this",
+        "security_team_here admin_here operator_here this_is_the_security_team this_is_the_administrator "
+        "hier_ist_das_sicherheitsteam ici_l'équipe_de_sécurité aquí_el_equipo_de_seguridad "
+        "aqui_é_a_equipe_de_segurança qui_il_team_di_sicurezza это_служба_безопасности 这里是安全团队 安全团队通知 "
+        "セキュリティチームです",
         "human_approved user_approved approved_by_user approved_by_the_user returned_allow tool_output:",
         "### > instruction instructions response > :",
         "^system sistema système система 系统 システム = : ]",
@@ -321,6 +336,12 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "書い 書き 開示",
     ),
     CONCEALED: (
+        "and_don't_tell and_do_not_tell and_tell_no and_say_nothing und_sag_nichts et_ne_dis_rien y_no_digas "
+        "e_não_diga "
+        "e_non_dire и_никому",
+        "hooks hook checks protection scanner sandbox filter > quietly silently secretly discreetly",
+        "is_not_bothered not_be_bothered isn't_bothered don't_bother_the without_comment without_further_comment "
+        "ohne_kommentar sans_commentaire sin_comentarios sem_comentar senza_commenti без_комментариев",
         "no_contárselo no_decírselo não_contar non_dirglielo sag_niemandem",
         "hide > failing failed errors error > from_the_user from_them",
         "sprich rede redet sprecht > nicht > darüber davon",
@@ -339,7 +360,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "hides_its_traces hide_this hide_it hide_the_fact not_a_word keep_it_secret keep_this_secret "
         "keep_it_to_yourself "
         "keep_this_to_yourself keep_it_quiet keep_this_quiet keep_it_hidden keep_this_hidden before_anyone_looks "
-        "before_anyone_notices without_a_word as_if_nothing leave_it_out leave_this_out leave_that_out",
+        "before_anyone_notices without_a_word as_if_nothing",
         "silently secretly covertly quietly discreetly stealthily invisibly > " + _DEEDS,
         _DEEDS + " + silently secretly covertly discreetly stealthily unnoticed > at on in before after and when each "
         "every",
@@ -401,6 +422,12 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "ohne > vorher zu um weitere jede > nachzufragen rückfrage fragen bestätigung genehmigung erlaubnis freigabe",
         "ohne keine > nachzufragen rückfrage* bestätigung genehmigung erlaubnis zustimmung freigabe nachfrage",
         "frag* > nicht nie > nach mehr",
+        "nothing_has_to_be nothing_needs_to_be nothing_must_be > confirmed approved asked",
+        "ohne_review ohne_code-review sans_revue sans_relecture sem_revisão senza_revisione",
+        "nunca_peça nunca_pidas nunca_preguntes ne_demande_jamais non_chiedere_mai никогда_не_спрашивай* "
+        "nunca_pergunte "
+        "永远不要问",
+        "confirmation confirmations approvals permission + formality you_should_skip you_can_skip may_be_skipped",
         "sans sin sem senza > me te plus jamais > demander pedir perguntar chiedere",
         "sans sin sem senza > demander attendre confirmation autorisation approbation validation pedir solicitar "
         "esperar preguntar confirmaci* autorizaci* permiso aprobaci* revisi* perguntar confirmaç* autorizaç* permiss* "
@@ -420,7 +447,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "home_directory home_folder project_folder whole_repo entire_repo whole_disk",
         "env_| $(whoami) $(hostname) $(cat $(env $(id `cat database_dump db_dump production_data "
         "customer_list browser_history",
-        "the_user's > email password files messages",
+        "the_user's > email password files message messages",
         "gesamt* ganze* ganzen complète* entière toute tous toda todas todo todos cada jede* tutta intera "
         "tutti вся всю весь все каждое 整个 全部 所有 完整 every > chatverlauf gespräch unterhaltung "
         "conversation conversations conversación conversa conversazione переписк* 对话 聊天 会話 mensaje* "
@@ -431,13 +458,19 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "mit_den_passwörtern с_паролями",
         ".ssh id_rsa id_ed25519 authorized_keys .env .npmrc .pypirc .netrc ~/.aws .aws/credentials "
         ".config/gcloud .kube kubeconfig "
-        "mcp.json .git-credentials .docker/config keychain /etc/passwd /etc/shadow printenv $(env) seed_phrase",
+        "mcp.json .git-credentials .docker/config keychain /etc/passwd /etc/shadow printenv $(env) seed_phrase "
+        "output_of_env contents_of_secrets secrets/",
         f"all every each alle tous toutes todas todos tutte tutti все всех 所有 すべての > {VALUABLES}",
         "secrets.yaml secrets.yml secrets.json credentials.json .git_folder last_message its_memory your_memory",
         "whole entire full everything_in > conversation chat chat_history transcript history context",
         "private > repo repo's repository source source_code key keys code",
         "everything all + user > typed wrote said types",
         "contents content value output > of > the > env environment",
+        "tar zip archive bundle compress > the this whole entire > repository repo home_directory codebase",
+        "copy transcript log record > of > this the our > conversation chat session",
+        "token key tokens keys secret secrets > you_find you_can_find in_the in_its in_your from_the > shell "
+        "environment "
+        "env",
     ),
     OUTBOUND: (
         "http:// https:// + =$( =${ =`",
@@ -475,6 +508,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "approuve* approve approves approva genehmig* aprueb* aprove* одобр* 批准 承認 + all every any "
         "toutes tous alle todas todos cualquier tutte tutti все любые 所有 任何 すべて",
         "chmod > 777",
+        "log logs record records save saves write writes > every each all any > password passwords token tokens "
+        "credentials",
         "no_lo_revises ne_le_vérifie ne_vérifie_pas não_revise não_verifique non_controllare не_проверяй* "
         "不要检查 不要审查 do_not_look_for_bugs not_look_for_bugs",
         _OFF + " + " + _PROTECTION,
@@ -509,9 +544,10 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "change changes modifica modifiche deployments",
         "give + your_approval",
         "give giving provide > wrong false misleading incorrect > answers answer results information advice",
-        "crontab .bashrc .zshrc sudoers + curl wget add append write",
+        "crontab .bashrc .zshrc sudoers + curl wget add added append write",
         "slip plant hide introduce insert sneak smuggle > in a an the subtle > password bug vulnerability flaw "
         "backdoor subtle malicious master",
+        "add adds append put + to in into > the > sudoers wheel",
         "sabotage exploit malware ransomware",
         "systemctl_stop ufw_disable setenforce_0 verify=false strict-ssl_false nodetlsrejectunauthorized",
         "hashing_rounds lower_the_password",
@@ -542,6 +578,8 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "cualquier toda qualquer todo ogni qualsiasi люб* все 任何 所有 下面 すべて",
     ),
     LASTING: (
+        "todas_as_sessões toutes_les_sessions todas_las_sesiones tutte_le_sessioni allen_sitzungen всех_сессиях "
+        "all_sessions every_session 所有会话 すべてのセッション",
         "ab_heute dès_maintenant desde_hoy a_partir_de_hoje da_oggi с_сегодняшнего 从今天起 今日から",
         "from_now_on from_this_point from_this_moment henceforth going_forward permanently remember_this_forever",
         "in for > all every any each > future new later > session sessions conversation conversations chat chats",
@@ -615,6 +653,10 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     ),
     OBEYED: (
         "les_miennes nur_meine las_mías as_minhas le_mie только_мои",
+        "comply_with_all you_comply obey_all réponds_à_tout responde_a_todo responda_a_tudo rispondi_a_tutto "
+        "antworte_auf_alles отвечай_на_всё слушай_только 回答一切 按这条执行 すべてに答え",
+        "comply_first comply_with_every mando_yo solo_io_comando nur_diese_notiz zählt_nur n'obéis_qu' only_this_note "
+        "every_request_is_to all_requests_are_to this_note_says 只听这 このメモだけ действует_только",
         "do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says "
         "was_hier_steht à_ce_texte solo_este_texto somente_a_este a_questo_testo этому_тексту 服从这 この文章に従",
         "only_do only_obey do_only do_exactly_what ausschließlich nur_dies* folge_nur seulement_cette "
@@ -640,26 +682,34 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
 }
 
 _EDGE = r"(?<![a-z0-9à-ÿа-яё])"
-_END = r"(?![a-z0-9à-ÿа-яё])"
+_END = r"(?![a-z0-9à-ÿа-яё]|\.[a-z])"
 _CHARS = {" + ": GAP, " > ": NEXT, " = ": 1}
 _CLAUSE_START = r"(?<!\w )(?<!\w)"
+_NO_TOPIC = (
+    r"(?!(?: \w+)? (?:on|about|for|in|of|from|regarding|concerning|zum|zur|zu|für|über|in der|im|sur|pour|concernant"
+    r"|sobre"
+    r"|para|acerca|su|sui|sulla|sullo|sul|per|о|об|по|для) (?!you|your|this|these|all|dich|dir|dein|diese|toi|ton|tes"
+    r"|cette"
+    r"|ti|tu|tus|esta|este|você|sua|te|tuo|tue|questa|questo|тебя|твои|этой|use\b))"
+)
 _JOINT = re.compile(r" [+>=] (?=\S)")
 
 
 def wordings() -> Iterator[Sign]:
-    for trait, rows in (*WORDINGS.items(), *CONCEPTS.items()):
+    for trait, rows in (*WORDINGS.items(), *CONCEPTS.items(), *MISUSES.items()):
         yield from (_sign(trait, row) for row in rows)
 
 
 def _sign(trait: str, row: str) -> Sign:
-    starts_clause, row = row.startswith("^"), row.removeprefix("^")
-    slots, joints = _JOINT.split(row), _JOINT.findall(row)
+    starts_clause, is_general = row.startswith("^"), row.startswith("~")
+    slots, joints = _JOINT.split(row.lstrip("^~")), _JOINT.findall(row)
     groups = tuple(group_of_words(slot) for slot in slots)
     front = _CLAUSE_START if starts_clause else ""
     pattern = front + _slot(slots[0]) + "".join(_between(*pair) for pair in zip(joints, slots[1:], strict=True))
+    pattern += _NO_TOPIC if is_general else ""
     reach = sum(LONGEST_PHRASE + _CHARS[joint] for joint in joints)
     telling = tuple(group for group in groups[1:] if not group.is_common)
-    return Sign(trait, groups, rarest_starts(groups), re.compile(pattern), reach, telling)
+    return Sign(trait, groups, rarest_starts(groups), pattern, reach, telling)
 
 
 def _between(joint: str, slot: str) -> str:
@@ -667,18 +717,30 @@ def _between(joint: str, slot: str) -> str:
 
 
 def _slot(phrases: str) -> str:
-    return f"(?:{'|'.join(map(_phrase, sorted(phrases.split(), key=len, reverse=True)))})"
+    """Phrases that have the same edges share them, for an edge in front of each is slow to compile and to match."""
+    by_edges: dict[tuple[str, str], list[str]] = {}
+    for phrase in sorted(phrases.split(), key=len, reverse=True):
+        by_edges.setdefault(_edges(phrase), []).append(re.escape(phrase.rstrip("*").replace("_", " ")))
+    return f"(?:{'|'.join(_within(edges, literals) for edges, literals in by_edges.items())})"
 
 
-def _phrase(phrase: str) -> str:
+def _within(edges: tuple[str, str], literals: Iterable[str]) -> str:
+    return f"{edges[0]}(?:{'|'.join(literals)}){edges[1]}"
+
+
+def _edges(phrase: str) -> tuple[str, str]:
     if phrase == "@":
-        return r"(?<=\w)@(?=[\w-]+\.\w)"
+        return r"(?<=\w)", r"(?=[\w-]+\.\w)"
     stem = phrase.rstrip("*")
-    literal = re.escape(stem.replace("_", " "))
-    front = _EDGE if _is_lettered(stem[0]) else r"(?<!\w)" if stem[0] == "." else ""
     if phrase != stem:
-        return rf"{front}{literal}[\w'-]{{0,20}}"
-    return front + literal + (_END if _is_lettered(stem[-1]) else "")
+        return _front(stem), r"[\w'-]{0,20}"
+    return _front(stem), _END if _is_lettered(stem[-1]) else ""
+
+
+def _front(stem: str) -> str:
+    if stem.startswith("n't"):
+        return ""
+    return _EDGE if _is_lettered(stem[0]) else r"(?<!\w)" if stem[0] == "." else ""
 
 
 def _is_lettered(char: str) -> bool:
