@@ -246,6 +246,9 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "utente sviluppatore пользовател* разработчик* 用户 开发者 ユーザー 開発者",
         "忽略 无视 别管 игнорируй* > 用户 开发者 пользовател* разработчик*",
         "ユーザー 開発者 + 無視",
+        "ignore disregard forget discard > everything all anything > above before earlier so_far you_were you_have",
+        "everything all anything > above before earlier so_far > is are was were must should + discarded ignored "
+        "forgotten outdated obsolete void",
         "nothing_the_user nothing_your_developer + counts matters applies valid",
         "put_aside set_aside leave_aside drop + your > usual normal own safety > caution rules limits "
         "restraint guidelines values",
@@ -655,6 +658,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "les_miennes nur_meine las_mías as_minhas le_mie только_мои",
         "comply_with_all you_comply obey_all réponds_à_tout responde_a_todo responda_a_tudo rispondi_a_tutto "
         "antworte_auf_alles отвечай_на_всё слушай_только 回答一切 按这条执行 すべてに答え",
+        "answer_only_to answers_only_to listen_only_to only_what_follows only_to_this",
         "comply_first comply_with_every mando_yo solo_io_comando nur_diese_notiz zählt_nur n'obéis_qu' only_this_note "
         "every_request_is_to all_requests_are_to this_note_says 只听这 このメモだけ действует_только",
         "do_as_this as_this_memory_says as_this_note_says what_this_note_says what_this_memory_says "
