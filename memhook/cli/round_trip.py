@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from memhook.daemon import hook_client
@@ -15,21 +17,34 @@ from memhook.hooks.events import TRIAL_SESSION
 from memhook.paths import Paths
 
 SECONDS = 15
+REMOVALS = 20
 FACT = "The kestrel at the harbour calibrates its altimeter at dawn, before the ferry leaves."
 PROMPT = "when does the kestrel at the harbour calibrate its altimeter?"
 
 
 def failure(paths: Paths, directory: str) -> str:
     """What went wrong on the way; empty when the memory came back. Nothing of it is left or recorded."""
-    with tempfile.TemporaryDirectory(prefix="doctor-", dir=paths.state, ignore_cleanup_errors=True) as folder:
-        # The user's own settings may keep memhook silent here, which is no fault of the way.
-        environment = {
-            "MEMHOOK_STORE__URI": str(Path(folder) / "store"),
-            "MEMHOOK_ENABLED": "true",
-            "MEMHOOK_NAMESPACES": "[]",
-        }
+    folder = Path(tempfile.mkdtemp(prefix="doctor-", dir=paths.state))
+    # The user's own settings may keep memhook silent here, which is no fault of the way.
+    environment = {
+        "MEMHOOK_STORE__URI": str(folder / "store"),
+        "MEMHOOK_ENABLED": "true",
+        "MEMHOOK_NAMESPACES": "[]",
+    }
+    try:
         called(paths, "remember", {"content": FACT, "here": False}, directory, environment)
         return _missing(_answered(directory, environment))
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Again while the daemon, which has the store open, happens to write there."""
+    for _ in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
 
 
 def _answered(directory: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes] | None:

@@ -33,7 +33,7 @@ class Sweep:
 
     def step(self) -> int:
         """Look at the next few; behind the last of them, rewrite those that held secrets and return how many did."""
-        if self._is_done or not self._store.exists:
+        if self._is_done or not self._store.exists or self._store.is_deleted:
             return 0
         if self._store.mark(MARK) == self._masks:
             self._is_done = True

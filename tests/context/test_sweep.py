@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,9 @@ def test_a_store_that_cannot_be_written_is_left_to_the_next_process_and_said_onc
     assert TOKEN in later.store.after("", 10)[1].content
     later.mask_old_secrets()
     assert TOKEN not in later.store.after("", 10)[1].content
+
+
+def test_a_store_that_was_taken_away_is_not_made_again(library: Library, old: list[Memory], tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "store")
+    assert Sweep(library.store).step() == 0
+    assert not (tmp_path / "store").exists()
