@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -43,16 +43,18 @@ class Sign:
     reach: int
     telling: tuple[Group, ...] = ()
     """Where the pattern starts with the first group: those of the others that are worth a look before it is tried."""
+    written_out: Callable[[str], str] = str
+    """Makes a regular expression of the source."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """Compiled when first needed: all of them take a second, and most texts need few."""
-        return _compiled(self.source)
+        return _compiled(self.written_out, self.source)
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source)
+def _compiled(written_out: Callable[[str], str], source: str) -> re.Pattern[str]:
+    return re.compile(written_out(source))
 
 
 @cache  # signs that have a group in common look for it once
@@ -74,7 +76,8 @@ def _group(phrases: Iterable[tuple[str, str]]) -> Group:
     for start, phrase in phrases:
         by_start.setdefault(start, []).append(phrase)
     every = tuple(phrase for some in by_start.values() for phrase in some)
-    return Group(every, frozenset(by_start), by_start, _are_common(every))
+    short = sum(len(some) for start, some in by_start.items() if _is_short(start))
+    return Group(every, frozenset(by_start), by_start, "," in every or short > len(every) / 2)
 
 
 def rarest_starts(groups: Iterable[Group]) -> frozenset[str]:
@@ -83,10 +86,6 @@ def rarest_starts(groups: Iterable[Group]) -> frozenset[str]:
 
 def _commonness(starts: frozenset[str]) -> tuple[bool, int, int]:
     return ANY_TEXT in starts, sum(map(_is_short, starts)), len(starts)
-
-
-def _are_common(phrases: Sequence[str]) -> bool:
-    return "," in phrases or sum(map(_is_short, map(_start, phrases))) > len(phrases) / 2
 
 
 def _is_short(start: str) -> bool:

@@ -705,15 +705,21 @@ def wordings() -> Iterator[Sign]:
 
 
 def _sign(trait: str, row: str) -> Sign:
-    starts_clause, is_general = row.startswith("^"), row.startswith("~")
-    slots, joints = _JOINT.split(row.lstrip("^~")), _JOINT.findall(row)
-    groups = tuple(group_of_words(slot) for slot in slots)
-    front = _CLAUSE_START if starts_clause else ""
-    pattern = front + _slot(slots[0]) + "".join(_between(*pair) for pair in zip(joints, slots[1:], strict=True))
-    pattern += _NO_TOPIC if is_general else ""
-    reach = sum(LONGEST_PHRASE + _CHARS[joint] for joint in joints)
+    groups = tuple(group_of_words(slot) for slot in _slots(row))
+    reach = sum(LONGEST_PHRASE + _CHARS[joint] for joint in _JOINT.findall(row))
     telling = tuple(group for group in groups[1:] if not group.is_common)
-    return Sign(trait, groups, rarest_starts(groups), pattern, reach, telling)
+    return Sign(trait, groups, rarest_starts(groups), row, reach, telling, _pattern)
+
+
+def _slots(row: str) -> list[str]:
+    return _JOINT.split(row.lstrip("^~"))
+
+
+def _pattern(row: str) -> str:
+    front = _CLAUSE_START if row.startswith("^") else ""
+    first, *others = _slots(row)
+    rest = "".join(_between(*pair) for pair in zip(_JOINT.findall(row), others, strict=True))
+    return front + _slot(first) + rest + (_NO_TOPIC if row.startswith("~") else "")
 
 
 def _between(joint: str, slot: str) -> str:
