@@ -91,6 +91,7 @@ class Server:
 
     def _load(self) -> None:
         # lancedb and fastembed take seconds to import: the socket must be open before.
+        gc.disable()  # nothing of it is garbage, and looking for some takes a tenth of the time
         try:
             from memhook.hooks.runner import Runner  # noqa: PLC0415
 
@@ -106,6 +107,7 @@ class Server:
             self._last_error = f"{type(error).__name__}: {error}"
             if not self._runner.done():
                 self._runner.set_exception(error)
+        gc.enable()
         self._warm.set()
 
     def _let_those_waiting_go_first(self) -> None:
