@@ -56,7 +56,10 @@ _OTHER_DOORS = {
 _AZURE_SSH_PATH = re.compile(r"v3/([^/]+)/([^/]+)/([^/]+)")
 
 # What a repository's own configuration could make git start is switched off; aliases cannot replace a built-in command.
-_GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_GIT = (
+    *("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+    *("-c", "safe.bareRepository=explicit"),
+)
 _KEPT_VARIABLES = ("PATH", "HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL")  # safe.directory is in the user's own file
 _GIT_VARIABLES = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -268,14 +271,44 @@ class _Repository:
 
 
 def _repository(candidates: Sequence[Path]) -> _Repository | None:
+    """The nearest repository whose work tree holds the first of `candidates`.
+
+    What a clone contains must not make it another project. So a folder that looks like a bare repository is passed
+    over, as by git's safe.bareRepository=explicit, and a `.git` that leads elsewhere counts only when the repository
+    there names this work tree as its own.
+    """
     for directory in candidates:
         git_dir = _git_dir_in(directory)
-        if git_dir is not None and (common := _common_dir(git_dir)) is not None:
+        common = _common_dir(git_dir) if git_dir else None
+        if git_dir and common and _has_work_tree(git_dir, common, directory, candidates[0]):
             return _Repository(directory, common)
-        if (common := _common_dir(directory)) is not None:  # a bare repository, or inside a .git
-            top = directory.parent if directory.name == ".git" else directory
-            return None if top in _too_wide() else _Repository(top, common)
     return None
+
+
+def _has_work_tree(git_dir: Path, common_dir: Path, directory: Path, start: Path) -> bool:
+    """Whether `start` is in the work tree of the repository that `directory`/.git is or leads to."""
+    dot_git = directory / ".git"
+    is_own = git_dir == dot_git and not dot_git.is_symlink()
+    if not is_own and _is_checked_out(common_dir):
+        return False
+    if _exists(git_dir / "commondir"):  # a linked worktree, which git records with the main one
+        recorded = _small_file(git_dir / "gitdir").strip()
+        return bool(recorded) and _is_same_file(git_dir / recorded, dot_git)
+    if worktree := _config_of(common_dir).worktree:
+        top = _real_directory((git_dir / worktree).absolute())
+        return top is not None and top not in _too_wide() and start.is_relative_to(top)
+    return is_own
+
+
+def _is_checked_out(git_dir: Path) -> bool:
+    """Whether `git_dir` is content of another repository's work tree: git never checks out what is named .git."""
+    too_wide = _too_wide()
+    for directory in (git_dir, *git_dir.parents):
+        if directory.name == ".git" or directory in too_wide:
+            return False
+        if (directory / ".git").is_dir():
+            return True
+    return False
 
 
 def _git_dir_in(directory: Path) -> Path | None:
@@ -441,6 +474,13 @@ def _small_file(path: Path, limit: int = _LARGEST_POINTER) -> str:
         return path.read_text("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return ""
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def _exists(path: Path) -> bool:

@@ -252,19 +252,17 @@ def test_a_submodule_is_its_own_project(tmp_path: Path) -> None:
     git(shop, "submodule", "--quiet", "add", str(library), "vendor/library")
     vendored = shop / "vendor" / "library"
     git(vendored, "worktree", "add", "-q", str(tmp_path / "linked"))
-    own_path = {project_of(place).id for place in (vendored, tmp_path / "linked", shop / ".git/modules/vendor/library")}
-    assert own_path == {str(library)}
+    assert {project_of(place).id for place in (vendored, tmp_path / "linked")} == {str(library)}
     git(vendored, "remote", "set-url", "origin", "https://example.com/team/library.git")
     assert project_of(vendored) == Project("example.com/team/library", vendored, "library")
     assert project_of(shop / "vendor").id == IDENTITY
 
 
-def test_a_bare_repository_and_its_worktrees_are_one_project(tmp_path: Path) -> None:
+def test_the_worktrees_of_a_bare_repository_are_one_project(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(repository(tmp_path / "original")), "shop.git")
     bare = tmp_path / "shop.git"
     git(bare, "remote", "remove", "origin")
     git(bare, "worktree", "add", "-q", str(tmp_path / "linked"), "main")
-    assert project_of(bare / "refs") == Project(str(bare), bare, "shop")
     assert project_of(tmp_path / "linked") == Project(str(bare), tmp_path / "linked", "shop")
 
 
@@ -275,16 +273,89 @@ def test_a_hidden_bare_repository_is_named_after_the_directory_it_is_in(tmp_path
     git(shop / ".bare", "remote", "remove", "origin")
     (shop / ".git").write_text("gitdir: ./.bare\n")
     git(shop, "worktree", "add", "-q", "main")
-    found = [project_of(place) for place in (shop, shop / "main", shop / ".bare")]
-    assert {(one.id, one.name) for one in found} == {(str(shop / ".bare"), "shop")}
+    assert project_of(shop / "main") == Project(str(shop / ".bare"), shop / "main", "shop")
 
 
-def test_a_git_directory_kept_elsewhere_gives_one_project(tmp_path: Path) -> None:
+def test_a_git_directory_kept_elsewhere_counts_when_it_names_the_work_tree(tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     git(tmp_path, "init", "-q", "--separate-git-dir", str(tmp_path / "kept"), str(shop))
-    git(shop, "commit", "-q", "--allow-empty", "-m", "First")
-    git(shop, "worktree", "add", "-q", str(tmp_path / "linked"))
-    assert project_of(shop).id == project_of(tmp_path / "linked").id == str(tmp_path / "kept")
+    git(shop, "remote", "add", "origin", REMOTE)
+    assert project_of(shop) == NO_PROJECT
+    git(shop, "config", "core.worktree", str(shop))
+    assert project_of(shop).id == IDENTITY
+
+
+FAKE_CONFIG = f'[core]\n\tbare = true\n[remote "origin"]\n\turl = {REMOTE}\n'
+
+
+def planted_git_directory(path: Path, config: str = FAKE_CONFIG) -> Path:
+    """What a repository may contain as ordinary files: git checks out anything that is not named .git."""
+    for folder in ("objects", "refs"):
+        (path / folder).mkdir(parents=True)
+        (path / folder / "keep").touch()
+    (path / "HEAD").write_text("ref: refs/heads/main\n")
+    (path / "config").write_text(config)
+    return path
+
+
+@pytest.mark.parametrize("where", ["docs", "docs/refs"])
+@pytest.mark.parametrize("pathname", ["remote", "path"])
+def test_a_clone_that_contains_a_bare_repository_stays_itself(tmp_path: Path, where: str, pathname: str) -> None:
+    victim = repository(tmp_path / "victim", REMOTE if pathname == "remote" else "")
+    planted = planted_git_directory(tmp_path / "theirs" / "docs")
+    if pathname == "path":
+        (planted / "config").write_text(f"[core]\n\tworktree = {victim}\n")
+        (planted / "commondir").write_text(str(victim / ".git"))
+    theirs = tmp_path / "theirs"
+    git(theirs, "init", "-q", "-b", "main")
+    git(theirs, "add", "--force", ".")
+    git(theirs, "commit", "-q", "-m", "Nothing to see")
+    git(tmp_path, "clone", "-q", str(theirs), "clone")
+    assert (tmp_path / "clone" / where).is_dir()
+    assert project_of(tmp_path / "clone" / where).id == str(theirs)
+    assert recent_work(tmp_path / "clone" / where, 10).subjects == ("Nothing to see",)
+
+
+def pointer(text: str) -> Callable[[Path], object]:
+    return lambda git_file: git_file.write_text(f"gitdir: {text}\n")
+
+
+@pytest.mark.parametrize(
+    "leads_elsewhere",
+    [
+        pointer("../../victim/.git"),
+        pointer("../../victim/.git/worktrees/linked"),
+        pointer("../../victim.git"),
+        pointer("../planted"),
+        pointer("../planted/worktrees/part"),
+        lambda git_file: git_file.symlink_to("../../victim/.git"),
+        lambda git_file: git_file.symlink_to("../planted"),
+    ],
+)
+def test_a_git_file_that_leads_to_another_repository_is_passed_over(
+    tmp_path: Path, leads_elsewhere: Callable[[Path], object]
+) -> None:
+    victim = repository(tmp_path / "victim", REMOTE)
+    git(victim, "worktree", "add", "-q", str(tmp_path / "linked"))
+    git(tmp_path, "clone", "-q", "--bare", str(victim), "victim.git")
+    git(tmp_path / "victim.git", "remote", "set-url", "origin", REMOTE)
+    clone = repository(tmp_path / "clone", "https://example.com/them/theirs")
+    planted = planted_git_directory(clone / "planted")
+    linked = planted / "worktrees" / "part"
+    linked.mkdir(parents=True)
+    (linked / "HEAD").touch()
+    (linked / "commondir").write_text("../..\n")
+    (linked / "gitdir").write_text("../../../part/.git\n")
+    (clone / "part").mkdir()
+    leads_elsewhere(clone / "part" / ".git")
+    assert project_of(clone / "part").id == "example.com/them/theirs"
+
+
+def test_a_repository_whose_work_tree_is_elsewhere_does_not_count_where_it_lies(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", REMOTE)
+    (tmp_path / "elsewhere").mkdir()
+    git(shop, "config", "core.worktree", str(tmp_path / "elsewhere"))
+    assert project_of(shop) == NO_PROJECT
 
 
 @pytest.mark.parametrize("marker", project.ROOT_MARKERS)
