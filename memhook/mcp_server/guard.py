@@ -22,6 +22,7 @@ from anyio.to_thread import run_sync
 
 from memhook.context.scopes import Rights, scopes_of
 from memhook.errors import MemhookError
+from memhook.mcp_server.connections import admit
 from memhook.store.tokens import Token, Tokens
 
 log = logging.getLogger("memhook")
@@ -69,6 +70,7 @@ def guarded(app: App, tokens: Tokens, names: frozenset[str]) -> App:
         if isinstance(verdict, Refusal):
             await _refused(verdict, send)
             return
+        admit(scope)
         await run_sync(tokens.note_use, verdict.token, now)
         scope[_RIGHTS] = verdict.rights
         await app(scope, receive, send)
@@ -143,6 +145,7 @@ async def _refused(refusal: Refusal, send: Send) -> None:
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        (b"connection", b"close"),  # the rest of its body is not waited for
         *([refusal.header] if refusal.header else []),
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

@@ -21,6 +21,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memhook.errors import InvalidInput
 from memhook.mcp_server.address import Address, is_loopback, listening
+from memhook.mcp_server.connections import Connection
 from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
 from memhook.mcp_server.server import server_for_many
 from memhook.store.tokens import Tokens
@@ -85,7 +86,7 @@ async def _end_at_a_signal(server: _Server, *, task_status: TaskStatus[None]) ->
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
