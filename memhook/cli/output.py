@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
 from typing import Any
 
-from memhook.core.fencing import clean, collapsed
+from memhook.core.fencing import HIDDEN, clean, collapsed
 
 MAX_WIDTH = 100
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def say(*lines: str) -> None:
@@ -48,9 +45,9 @@ def say_json(value: Any) -> None:
 
 
 def json_text(value: Any, indent: int | None = None, encoding: str = "utf-8") -> str:
-    """Readable JSON; half a surrogate pair, which no encoding has, is escaped as JSON does."""
+    """Readable JSON that parses to `value`: what would act on a terminal or hide in it is escaped."""
     text = json.dumps(value, ensure_ascii=not _is_utf8(encoding), indent=indent)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else _escaped(found[0]), text)
 
 
 def counted(memories: int) -> str:
@@ -71,6 +68,11 @@ def is_terminal() -> bool:
 
 def width() -> int:
     return min(shutil.get_terminal_size().columns, MAX_WIDTH)
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _wrapped(line: str, indent: str) -> list[str]:

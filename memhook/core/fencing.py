@@ -24,11 +24,14 @@ _EMOJI = (
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Unicode's default-ignorable characters (bidirectional controls, tags and fillers among them) and the other format
 # controls, apart from the joiner and the emoji selector, which are judged by their neighbours.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_INVISIBLE = re.compile(f"[{_IGNORABLE}]")
+HIDDEN = re.compile(f"[\x00-\x1f\x7f-\x9f\u200d\u2028\u2029\ufe0f\ud800-\udfff{_IGNORABLE}]")
+"""All that can act on a terminal or hide from a reader, wherever it stands: for formats that can escape it."""
 # The character itself comes first and is looked behind from: a pattern that starts with a look-behind is tried at
 # every place, 200 times slower.
 _STRAY_SELECTOR = re.compile(rf"\ufe0f(?<![{_EMOJI}]\ufe0f)(?:(?<![0-9#*]\ufe0f)|(?!\u20e3))")

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhook.cli.output import json_text
+from tests.cli.conftest import Cli, Engine
+
+# Format characters that are signs one sees: Arabic and Syriac number signs, Kaithi ones, hieroglyph joiners aside.
+VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+SELECTORS = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x34F, 0x115F, 0x1160, 0x3164, 0xFFA0}
+HIDDEN = [
+    chr(point)
+    for point in range(sys.maxunicode + 1)
+    if (unicodedata.category(chr(point)) in ("Cc", "Cf", "Cs", "Zl", "Zp") and point not in VISIBLE_FORMAT)
+    or point in SELECTORS
+]
+NOT_SURROGATES = [one for one in HIDDEN if unicodedata.category(one) != "Cs"]  # JSON joins two halves that meet
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_holds_no_character_that_acts_or_hides_and_loses_none(indent: int | None) -> None:
+    value = {"content": "x".join(HIDDEN), "ü" + HIDDEN[0]: ["日本 → größer 👍", *HIDDEN]}
+    text = json_text(value, indent)
+    assert [f"{ord(one):x}" for one in HIDDEN if one in text and one != "\n"] == []
+    assert "\n" not in json_text(value)
+    assert json.loads(text) == value
+    assert "日本 → größer 👍" in text
+
+
+@given(
+    st.recursive(
+        st.text() | st.text(st.sampled_from(NOT_SURROGATES)),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_whatever_is_said_in_json_comes_back(value: Any) -> None:
+    assert json.loads(json_text(value)) == value
+    assert json.loads(json_text(value, indent=2, encoding="latin-1")) == value
+
+
+@pytest.mark.parametrize("command", [("get", "x", "--json"), ("export", "-")])
+def test_remembered_text_in_json_cannot_act_on_the_terminal(engine: Engine, cli: Cli, command: tuple[str, ...]) -> None:
+    evil = "a\x9b2J\u202eb\u200bc\U000e0041d\x7f"
+    record = {"id": "k3v9x2m4p7qa", "title": evil, "content": evil}
+    engine.answers["get"] = [record]
+    engine.answers["export_page"] = lambda after, limit: [] if after else [record]
+    out = cli(*command).out
+    assert "\\u202e" in out
+    assert not set(out) & set("\x9b\u202e\u200b\U000e0041\x7f")
