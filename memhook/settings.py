@@ -430,8 +430,8 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:  # also a number of 5,000 digits, which is no TOMLDecodeError
-        line = text.rstrip("\n").count("\n") + 1
-        raise ValueError(str(error).replace("at end of document", f"at line {line}, where it ends")) from error
+        last = text.rstrip("\n").count("\n") + 1
+        raise ValueError(str(error).replace("at end of document", f"at line {last}, where it ends")) from error
 
 
 def _decoded(data: bytes) -> str:

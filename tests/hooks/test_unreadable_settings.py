@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,11 +195,3 @@ def test_a_folder_that_may_not_be_entered_is_no_missing_file(assistant: Assistan
     configured.parent.symlink_to(configured.parent)  # a loop: not even the file's status can be asked for
     with pytest.raises(MemhookError, match=r"config\.toml cannot be read"):
         assistant.remembers(FACT)
-
-
-@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything; see tests/daemon/test_permissions.py")
-def test_a_file_that_may_no_longer_be_read_is_noticed(assistant: Assistant, configured: Path) -> None:
-    assistant.remembers(FACT)
-    configured.chmod(0)
-    with pytest.raises(SettingsError, match="Permission denied"):
-        assistant.remembers("lost")
