@@ -71,6 +71,8 @@ class Store(_Section):
         "", description="an absolute path, one below ~/, or a location such as s3://bucket/path, without credentials"
     )
     options: Mapping[str, str] = {}
+    foreign: bool = Field(False, exclude=True)
+    """Whether a variable named it: a repository's own files may set one. Found out by `load_settings`, no setting."""
 
     @field_validator("uri")
     @classmethod
@@ -195,7 +197,10 @@ def load_settings(
     if project_file is not None:
         layers.append(_file_layer("project file", project_file, os.O_NOFOLLOW))
     layers.append(_Layer("environment", "the environment", _environment_values(environment or {}, problems, stopping)))
+    before_variables = Settings()
     for layer in layers:
+        if layer.source == "environment":
+            before_variables = Settings(**nested(values))
         if layer.unreadable:
             problems.append(stopping.setdefault(layer.source, layer.unreadable))
         for key, value in layer.values:
@@ -211,7 +216,33 @@ def load_settings(
         values["hooks.capture"] = False
     unreadable = stopping.get("user file") or stopping.get("environment", "")
     project_problem = _without_its_words(stopping["project file"], project_file) if "project file" in stopping else ""
-    return Loaded(Settings(**nested(values)), sources, tuple(problems), unreadable, project_problem)
+    settings = _with_foreign_stores(Settings(**nested(values)), sources, before_variables)
+    return Loaded(settings, sources, tuple(problems), unreadable, project_problem)
+
+
+def _with_foreign_stores(settings: Settings, sources: Mapping[str, Source], own: Settings) -> Settings:
+    """Told apart: stores that are where `own`, without the environment, has them, and those that a variable names."""
+
+    def told_apart(prefix: str, store: Store, mine: Store) -> Store:
+        return store.model_copy(update={"foreign": _is_elsewhere(prefix, store, mine, sources)})
+
+    named = {
+        name: told_apart(f"stores.{name}", store, own.stores.get(name, Store()))
+        for name, store in settings.stores.items()
+    }
+    return settings.model_copy(update={"store": told_apart("store", settings.store, own.store), "stores": named})
+
+
+def _is_elsewhere(prefix: str, store: Store, own: Store, sources: Mapping[str, Source]) -> bool:
+    """Where no place is named, it is the user's data folder. Credentials say who asks; another option may say whom."""
+    given = (f"{prefix}.options.{name}" for name in store.options if store.options[name] != own.options.get(name))
+    redirected = any(sources.get(key) == "environment" and not is_secret(key) for key in given)
+    return redirected or (bool(store.uri) and _place(store.uri) != _place(own.uri))
+
+
+def _place(uri: str) -> str:
+    path = uri.removeprefix("file://")
+    return path if "://" in path else os.path.normpath(Path(path).expanduser()) if path else ""
 
 
 def _without_its_words(problem: str, project_file: Path | None) -> str:
@@ -274,7 +305,7 @@ def is_setting(key: str) -> bool:
         case ("agents", name, leaf):
             return bool(name) and leaf in Agent.model_fields
         case ("stores", name, leaf):
-            return _is_store_name(name) and leaf in SharedStore.model_fields and leaf != "options"
+            return _is_store_name(name) and leaf in SharedStore().model_dump(exclude={"options"})
         case ("stores", name, "options", option):
             return _is_store_name(name) and bool(option)
         case ("store", "options", option):
