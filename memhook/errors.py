@@ -2,6 +2,7 @@
 
 MemhookError
 ├── InvalidInput      something the user gave cannot be used
+├── SettingsError     what the user has set cannot be read, so nothing is stored or shown
 ├── NotFound          no memory answers to that URN, id or alias
 ├── StoreError        the store cannot be opened, read or written
 │   └── RemoteError   one that is elsewhere cannot be reached, or refuses; what is here is not concerned
@@ -21,6 +22,9 @@ class MemhookError(Exception):
 
 
 class InvalidInput(MemhookError): ...
+
+
+class SettingsError(MemhookError): ...
 
 
 class NotFound(MemhookError): ...

@@ -10,6 +10,8 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -17,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from memhook.errors import InvalidInput
+from memhook.core.toml_layout import layout_of
+from memhook.errors import InvalidInput, SettingsError
 from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]
@@ -27,6 +30,8 @@ STORE_NAME = r"[a-z][a-z0-9_-]{0,39}"
 StoreName = Annotated[str, StringConstraints(pattern=rf"^{STORE_NAME}$")]
 
 LARGEST_FILE = 64 * 1024
+MOST_VALUES = 500  # each is checked by itself, and somebody else's file is read while a prompt waits
+MOST_DOTS = 500  # on one line: tomllib takes the square of a key's parts
 LONGEST_SHOWN = 100
 
 HIDDEN = "(hidden)"
@@ -66,6 +71,8 @@ class Store(_Section):
         "", description="an absolute path, one below ~/, or a location such as s3://bucket/path, without credentials"
     )
     options: Mapping[str, str] = {}
+    foreign: bool = Field(False, exclude=True)
+    """Whether a variable named it: a repository's own files may set one. Found out by `load_settings`, no setting."""
 
     @field_validator("uri")
     @classmethod
@@ -141,11 +148,41 @@ class Settings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in force, where each value that is not a default came from, and what was wrong on the way."""
+    """The settings in force, where each value that is not a default came from, and what was wrong on the way.
+
+    `unreadable` says why the user's own settings are not known: then `settings` are good for looking at, and no more.
+    `project_problem` says the same of the project's, which may only narrow: nothing is captured there.
+    """
 
     settings: Settings
     sources: Mapping[str, Source]
     problems: tuple[str, ...] = ()
+    unreadable: str = ""
+    project_problem: str = ""
+
+    def usable(self) -> Settings:
+        """Raises SettingsError unless it is known where the user wants memories to be, and whether at all."""
+        if self.unreadable:
+            raise SettingsError(
+                f"{self.unreadable} Until that is repaired, nothing is stored, changed or shown.",
+                "Repair it: memhook config edit",
+            )
+        return self.settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What one place says, in the order it does. `text` is the file's, to find the line of a value."""
+
+    source: Source
+    place: str
+    values: tuple[tuple[str, Any], ...] = ()
+    text: str = ""
+    unreadable: str = ""
+
+    def where(self, key: str) -> str:
+        line = _line_of(key, self.text)
+        return f"{self.place}, line {line}" if line else self.place
 
 
 def load_settings(
@@ -153,23 +190,104 @@ def load_settings(
 ) -> Loaded:
     """Never raises for a bad value: the value below it in the order is used, and `problems` says so."""
     problems: list[str] = []
+    stopping: dict[Source, str] = {}
     values: dict[str, Any] = {}
     sources: dict[str, Source] = {}
-    layers: list[tuple[Source, str, dict[str, Any]]] = [("user file", str(user_file), _toml(user_file, problems))]
+    layers = [_file_layer("user file", user_file)]
     if project_file is not None:
-        layers.append(("project file", str(project_file), _toml(project_file, problems, follow_link=False)))
-    layers.append(("environment", "the environment", _environment_values(environment or {}, problems)))
-    for source, place, layer in layers:
-        for key, value in flattened(layer):
-            problem = _problem_with(key, value, values, source)
-            if problem:
-                problems.append(f"{place}: {problem} It is ignored.")
-                continue
-            values[key] = value
-            sources[key] = source
-    return Loaded(Settings(**nested(values)), sources, tuple(problems))
+        layers.append(_file_layer("project file", project_file, os.O_NOFOLLOW))
+    layers.append(_Layer("environment", "the environment", _environment_values(environment or {}, problems, stopping)))
+    before_variables = Settings()
+    for layer in layers:
+        if layer.source == "environment":
+            before_variables = Settings(**nested(values))
+        if layer.unreadable:
+            problems.append(stopping.setdefault(layer.source, layer.unreadable))
+        for key, value in layer.values:
+            problem = _problem_with(key, value, values, layer.source)
+            if not problem:
+                values[key] = value
+                sources[key] = layer.source
+            elif _is_decisive(key, value, layer.source):
+                problems.append(stopping.setdefault(layer.source, f"{layer.where(key)}: {problem}"))
+            else:
+                problems.append(f"{layer.where(key)}: {problem} It is ignored.")
+    if "project file" in stopping:
+        values["hooks.capture"] = False
+    unreadable = stopping.get("user file") or stopping.get("environment", "")
+    project_problem = _without_its_words(stopping["project file"], project_file) if "project file" in stopping else ""
+    settings = _with_foreign_stores(Settings(**nested(values)), sources, before_variables)
+    return Loaded(settings, sources, tuple(problems), unreadable, project_problem)
 
 
+def _with_foreign_stores(settings: Settings, sources: Mapping[str, Source], own: Settings) -> Settings:
+    """Told apart: stores that are where `own`, without the environment, has them, and those that a variable names."""
+
+    def told_apart(prefix: str, store: Store, mine: Store) -> Store:
+        return store.model_copy(update={"foreign": _is_elsewhere(prefix, store, mine, sources)})
+
+    named = {
+        name: told_apart(f"stores.{name}", store, own.stores.get(name, Store()))
+        for name, store in settings.stores.items()
+    }
+    return settings.model_copy(update={"store": told_apart("store", settings.store, own.store), "stores": named})
+
+
+def _is_elsewhere(prefix: str, store: Store, own: Store, sources: Mapping[str, Source]) -> bool:
+    """Where no place is named, it is the user's data folder. Credentials say who asks; another option may say whom."""
+    given = (f"{prefix}.options.{name}" for name in store.options if store.options[name] != own.options.get(name))
+    redirected = any(sources.get(key) == "environment" and not is_secret(key) for key in given)
+    return redirected or (bool(store.uri) and _place(store.uri) != _place(own.uri))
+
+
+def _place(uri: str) -> str:
+    path = uri.removeprefix("file://")
+    return path if "://" in path else os.path.normpath(Path(path).expanduser()) if path else ""
+
+
+def _without_its_words(problem: str, project_file: Path | None) -> str:
+    """For the user to be told: whoever wrote a project's file must not speak to them by it."""
+    line = re.search(r"\bline (\d+)", problem.removeprefix(str(project_file)))
+    return f"{project_file} cannot be read{f' (at line {line[1]})' if line else ''}."
+
+
+# Settings that say where memories are, and whether any are stored or shown: a guess at these does harm.
+_DECISIVE = ("store", "stores", "enabled", "hooks.capture", "namespaces")
+_SLIP_OF_THE_PEN = 0.85
+
+
+def _is_decisive(key: str, value: Any, source: Source) -> bool:
+    """Whether a value of `key` that cannot be used leaves open what its author wants.
+
+    The user's file stops memhook for any such value, but not for a key of another version that means nothing here. A
+    project's comes from somebody else, who must not silence the user by it.
+    """
+    meant = key if is_setting(key) else _likely_meant(key, _SLIP_OF_THE_PEN)
+    if source == "project file":
+        return meant in _SWITCHED and value is not True
+    head = key.partition(".")[0]
+    if source == "environment":
+        return head in _DECISIVE or meant in _DECISIVE or meant == "store.uri"
+    return not is_secret(key) and bool(meant or head in _DECISIVE or _is_misplaced(key))
+
+
+def _is_misplaced(key: str) -> bool:
+    """Whether it is a value where a table belongs, or the other way round."""
+    return any(one.startswith(f"{key}.") or key.startswith(f"{one}.") for one in (*setting_keys(), "agents."))
+
+
+def _line_of(key: str, text: str) -> int:
+    """The line of a valid TOML file on which a setting has its value, from 1; 0 when it is not found."""
+    path = key_path(key)
+    try:
+        starts = (entry.start for entry in layout_of(text).entries if entry.path[: len(path)] == path)
+        start = next(starts, None)
+    except (RecursionError, IndexError):
+        return 0
+    return 0 if start is None else text.count("\n", 0, start) + 1
+
+
+@cache
 def setting_keys() -> tuple[str, ...]:
     return tuple(key for key, _ in flattened(Settings().model_dump(mode="json")))
 
@@ -187,7 +305,7 @@ def is_setting(key: str) -> bool:
         case ("agents", name, leaf):
             return bool(name) and leaf in Agent.model_fields
         case ("stores", name, leaf):
-            return _is_store_name(name) and leaf in SharedStore.model_fields and leaf != "options"
+            return _is_store_name(name) and leaf in SharedStore().model_dump(exclude={"options"})
         case ("stores", name, "options", option):
             return _is_store_name(name) and bool(option)
         case ("store", "options", option):
@@ -314,17 +432,48 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _toml(path: Path, problems: list[str], *, follow_link: bool = True) -> dict[str, Any]:
+def _file_layer(source: Source, path: Path, flags: int = 0) -> _Layer:
+    """What the file says; nothing when there is none. A link to nowhere is a file that cannot be read."""
     try:
-        return tomllib.loads(_plain_text(path, 0 if follow_link else os.O_NOFOLLOW))
+        text = _decoded(_plain_bytes(path, flags))
+        values = tuple(islice(flattened(_parsed(text)), MOST_VALUES + 1))
+        if len(values) <= MOST_VALUES:
+            return _Layer(source, str(path), values, text)
+        reason = f"it has more than {MOST_VALUES} values"
     except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        problems.append(f"{path} cannot be read ({error}). It is ignored.")
-        return {}
+        if not path.is_symlink():
+            return _Layer(source, str(path))
+        reason = f"it is a link to {path.readlink()}, which is missing"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        reason = str(error)
+    return _Layer(source, str(path), unreadable=f"{path} cannot be read: {reason}.")
 
 
-def _plain_text(path: Path, flags: int) -> str:
+def _parsed(text: str) -> dict[str, Any]:
+    """Raises ValueError that names the line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and not line.lstrip().startswith("#"):
+            raise ValueError(f"it has a key of too many parts (at line {number})")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # also a number of 5,000 digits, which is no TOMLDecodeError
+        last = text.rstrip("\n").count("\n") + 1
+        raise ValueError(str(error).replace("at end of document", f"at line {last}, where it ends")) from error
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"it is not UTF-8 (at line {line})") from error
+
+
+def _plain_bytes(path: Path, flags: int) -> bytes:
     """A project's file is somebody else's: it may be a pipe that never ends, a device, or a link to what is private."""
     if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # before it is opened: some devices act then
         raise OSError("it is not a plain file")
@@ -334,7 +483,7 @@ def _plain_text(path: Path, flags: int) -> str:
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise OSError(f"it is larger than {LARGEST_FILE >> 10} KB")
-    return data.decode("utf-8")
+    return data
 
 
 OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by the hooks, and no settings
@@ -354,11 +503,18 @@ class _GivenEnvironment(EnvSettingsSource):
         return self._given
 
 
-def _environment_values(environment: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+def _environment_values(
+    environment: Mapping[str, str], problems: list[str], stopping: dict[Source, str]
+) -> tuple[tuple[str, Any], ...]:
     wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper(): key for key in setting_keys()}
     environment = {name: value for name, value in environment.items() if name.startswith(ENVIRONMENT_PREFIX)}
     wanted |= {name: _named_key(name) for name in environment if _NAMED_VARIABLE.fullmatch(name)}
-    problems += map(_unknown_variable, sorted(environment.keys() - wanted.keys() - OTHER_VARIABLES))
+    for name in sorted(environment.keys() - wanted.keys() - OTHER_VARIABLES):
+        problem = _unknown_variable(name)
+        if _is_decisive(_named_key(name), environment[name], "environment"):
+            problems.append(stopping.setdefault("environment", problem))
+        else:
+            problems.append(f"{problem} It is ignored.")
     values: dict[str, Any] = {}
     for name in sorted(wanted.keys() & environment.keys()):
         key, text = wanted[name], environment[name]
@@ -367,17 +523,20 @@ def _environment_values(environment: Mapping[str, str], problems: list[str]) -> 
         try:
             found = _GivenEnvironment({name: text})()
         except ValueError:
-            problems.append(f"the environment: {_not_possible(key, text).message} It is ignored.")
-            continue
-        values = nested(dict([*flattened(values), *flattened(found)]))
-    return values
+            found = nested({key: text})
+        values |= dict(flattened(found))
+    return tuple(values.items())
 
 
 def _unknown_variable(name: str) -> str:
     key = _named_key(name)
-    likely = difflib.get_close_matches(key, setting_keys(), 1)
-    meant = f" Did you mean {ENVIRONMENT_PREFIX}{likely[0].replace('.', '__').upper()}?" if likely else ""
-    return f"the environment: there is no setting {key}, which {name} would be for.{meant} It is ignored."
+    likely = _likely_meant(key)
+    meant = f" Did you mean {ENVIRONMENT_PREFIX}{likely.replace('.', '__').upper()}?" if likely else ""
+    return f"the environment: there is no setting {key}, which {name} would be for.{meant}"
+
+
+def _likely_meant(key: str, likeness: float = 0.6) -> str:
+    return next(iter(difflib.get_close_matches(key, setting_keys(), 1, likeness)), "")
 
 
 def _named_key(variable: str) -> str:

@@ -138,17 +138,18 @@ def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None
     assert not is_kept()
 
 
-def test_a_bad_value_costs_only_itself_and_the_log_says_so(
+def test_a_bad_variable_of_a_budget_costs_only_itself_and_the_log_says_so(
     assistant: Assistant, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assistant.remembers(LONG)
-    configure(home, 'max_tokens = "many"\npreview_chars = 60\n')
+    configure(home, "preview_chars = 60\n")
+    assistant.environment = {"MEMHOOK_MAX_TOKENS": "many"}
     with caplog.at_level(logging.WARNING, logger="memhook"):
         context = assistant.prompts(QUESTION)
     assert "the primary" in context
     assert max(map(len, context.split("\n")[3:])) <= 70
     assert "max_tokens = 'many'" in caplog.text
-    assert "config.toml" in caplog.text
+    assert "the environment" in caplog.text
     assert assistant.calls("status")["max_tokens"] == 4000
 
 

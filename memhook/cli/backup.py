@@ -55,8 +55,9 @@ def restore(args: Namespace, place: Place) -> int:
 def _rebuild(args: Namespace, place: Place) -> int:
     from memhook.context.backup import rebuilt  # noqa: PLC0415
 
+    location = _location(place)[0]
     stopped(place.paths)
-    result = rebuilt(place.paths, _location(place)[0])
+    result = rebuilt(place.paths, location)
     if args.json:
         say_json(asdict(result))
     else:
@@ -72,5 +73,5 @@ def _merges(count: int) -> str:
 
 
 def _location(place: Place) -> tuple[str, Mapping[str, str]]:
-    store = place.settings().settings.store
+    store = place.settings().usable().store
     return store.uri or str(place.paths.store), store.options

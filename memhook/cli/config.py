@@ -56,20 +56,22 @@ def show(args: Namespace, place: Place) -> int:
     rows = [(key, _shown(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
     if args.json:
         settings = {key: {"value": value, "source": source} for key, value, source in rows}
-        say_json({"settings": settings, "problems": loaded.problems})
+        say_json({"settings": settings, "problems": loaded.problems, "unreadable": loaded.unreadable})
         return 0
     key_width = max(len(key) for key, _, _ in rows)
     value_width = max(len(literal(value)) for _, value, _ in rows)
     for key, value, source in rows:
         say(f"{key:<{key_width}}  {literal(value):<{value_width}}  {source}")
     warn(*loaded.problems)
+    if loaded.unreadable:
+        warn("Until that is repaired, nothing is stored, changed or shown: memhook config edit")
     return 0
 
 
 def get(args: Namespace, place: Place) -> int:
     _known(args.key)
     loaded = place.settings()
-    value = _shown(loaded.settings, args.key)
+    value = _shown(loaded.usable(), args.key)
     if args.json:
         say_json({"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")})
     else:

@@ -64,10 +64,11 @@ def doctor(args: Namespace, place: Place) -> int:
 
 def found(place: Place) -> Iterator[Finding]:
     """In the order in which one thing rests on another."""
-    checks: tuple[Check, ...] = (
-        *(python, packages, settings, folders, room, plugin, assistants, daemon),
-        *(store, shared, files, health, hooks, interpreter, round_trip),  # files after the store: opening may mend some
-    )
+    checks: list[Check] = [python, packages, settings, folders, room, plugin, assistants, daemon]
+    if place.settings().unreadable:  # which store is meant is not known then
+        checks += [files, interpreter]
+    else:
+        checks += [store, shared, files, health, hooks, interpreter, round_trip]  # opening the store may mend files
     for check in checks:
         try:
             yield from check(place)

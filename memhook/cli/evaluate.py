@@ -34,7 +34,7 @@ def eval_(args: Namespace, place: Place) -> int:
     from memhook.context.evaluation_set import read_set, sampled  # noqa: PLC0415
 
     found = read_set(Path(args.folder))
-    settings = place.settings().settings
+    settings = place.settings().usable()
     detail = args.detail or settings.hooks.detail
     plan = Plan(
         settings,

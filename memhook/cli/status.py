@@ -20,6 +20,8 @@ from memhook.core.fencing import collapsed
 
 OTHER_PROJECTS = 5
 COLUMNS = 80
+REFUSED = 1
+REPAIR = "Until that is repaired, nothing is stored, changed or shown: memhook config edit"
 
 NEXT_STEPS = (
     'memhook remember "what is worth keeping"   store a memory',
@@ -37,6 +39,7 @@ def where_you_are(_args: Namespace, place: Place) -> int:
         f"memories  {_counted(place, running=state['running'])}",
         f"hooks     {_hooks(place)}",
         f"daemon    {summary(state)}",
+        *_settings_problem(place),
         "",
         "What to do next:",
         *(f"  {step}" for step in NEXT_STEPS),
@@ -49,6 +52,8 @@ def where_you_are(_args: Namespace, place: Place) -> int:
 def status(args: Namespace, place: Place) -> int:
     pause = as_json(current_pause(place))
     state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
+    if unreadable := place.settings().unreadable:
+        return _without_the_store(args, place, {"version": __version__, "settings_problem": unreadable, **state})
     report = {"version": __version__, **place.call("status"), **state}
     if args.json:
         say_json(report)
@@ -72,6 +77,27 @@ def status(args: Namespace, place: Place) -> int:
     return 0
 
 
+def _without_the_store(args: Namespace, place: Place, report: Mapping[str, Any]) -> int:
+    """Which store it would be about, settings that cannot be read do not say."""
+    if args.json:
+        say_json(report)
+        return REFUSED
+    say_title(f"memhook {__version__}")
+    say(
+        f"project   {_project(place.project.name, place.project.id)}",
+        *_on_in(report),
+        f"hooks     {_hooks(place)}",
+        *_settings_problem(place),
+        f"daemon    {summary(report['daemon'])}",
+    )
+    return REFUSED
+
+
+def _settings_problem(place: Place) -> list[str]:
+    unreadable = place.settings().unreadable
+    return [f"settings  {collapsed(unreadable)}", f"          {REPAIR}"] if unreadable else []
+
+
 def _project(name: str, identity: str) -> str:
     if not identity:
         return "none in this directory, so only global memories apply"
@@ -79,6 +105,8 @@ def _project(name: str, identity: str) -> str:
 
 
 def _counted(place: Place, *, running: bool) -> str:
+    if place.settings().unreadable:
+        return "not known: your settings cannot be read"
     if running:
         return str(place.call("status")["memories"])
     if not place.settings().settings.store.uri and not place.paths.store.exists():
@@ -149,6 +177,8 @@ def _hooks(place: Place) -> str:
     if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
         return "silent where MEMHOOK_DISABLE is set, as it is here"
     loaded = place.settings()
+    if loaded.unreadable:
+        return "silent until your settings can be read"
     if not loaded.settings.enabled:
         return f"switched off by enabled = false ({loaded.sources['enabled']})"
     pause = current_pause(place)

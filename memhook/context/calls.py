@@ -225,6 +225,11 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
 def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
     library = holder([caller.library, *caller.open_shared()], references)
+    if not library.keeps_releases:
+        raise InvalidInput(
+            "A variable names this store, so what it says is screened each time.",
+            f"If it is yours: memhook config set store.uri {library.store.uri}",
+        )
     library.quarantine_suspects()
     released = []
     with library.store.annotating():

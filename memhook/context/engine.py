@@ -20,7 +20,7 @@ from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
 from memhook.core.courtesies import COURTESIES
-from memhook.errors import InvalidInput, RemoteError, StoreError
+from memhook.errors import InvalidInput, RemoteError, SettingsError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.embedding import Embedder
@@ -92,6 +92,10 @@ class Engine:
         )
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
+        """Raises SettingsError when the user's own cannot be read: nothing may be guessed from the others."""
+        return self.loaded(environment, root).usable()
+
+    def loaded(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Loaded:
         """Read again when a file has changed, so that a change holds from the next prompt on."""
         user_file = self.paths.config_file
         project_file = root / PROJECT_FILE if root else None
@@ -103,11 +107,17 @@ class Engine:
             loaded = load_settings(user_file, project_file, environment)
             for problem in loaded.problems:
                 log.warning("settings: %s", problem)
+            if loaded.unreadable or loaded.project_problem:
+                return loaded  # it may be for a moment only, as when too many files are open
             with self._lock:
                 while len(self._loaded) >= KEPT_SETTINGS:
                     del self._loaded[next(iter(self._loaded))]
                 self._loaded[key] = loaded
-        return loaded.settings
+        return loaded
+
+    def version_of_settings(self) -> str:
+        """Another one after each change to the user's file, so that a new fault in it is reported again."""
+        return str(_stamp(self.paths.config_file))
 
     def project(self, directory: str, environment: Mapping[str, str] | None = None) -> Project:
         return self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
@@ -149,16 +159,19 @@ class Engine:
 
     def open(self) -> None:
         """Read the store into memory while the model is loaded: without, the first answer would count its words."""
-        self._embedder(self.settings().embedding.model)
         try:
-            self.library(self.settings()).store.keep_in_memory()
-            for library in self._libraries.shared(self.settings()):
+            settings = self.settings()
+            self._embedder(settings.embedding.model)
+            self.library(settings).store.keep_in_memory()
+            for library in self._libraries.shared(settings):
                 library.store.keep_in_memory()
-        except StoreError as error:
+        except (StoreError, SettingsError) as error:
             log.warning("%s %s", error.message, error.hint)
 
     def warm_up(self) -> None:
         """Do before the first prompt what it would otherwise wait for."""
+        if self.loaded().unreadable:
+            return
         library = self.searched(self.settings())
         recall.for_search(library, "warm up", access.OWNER, 1)
         if (vector := library.query_vector("warm up")) is not None:
@@ -177,6 +190,8 @@ class Engine:
             self._ledger.close()
 
     def keep_house(self, now: datetime) -> None:
+        if self.loaded().unreadable:
+            return  # what it writes, and where, the settings say
         self._libraries.close_deleted()
         self._libraries.refresh_due_ones()
         for library in self._libraries.all():
@@ -248,9 +263,10 @@ class Engine:
             return None
 
 
-def _stamp(path: Path | None) -> tuple[int, int]:
+def _stamp(path: Path | None) -> tuple[int, ...]:
+    """Another one whenever the file is: also when its rights, or those of its folder, change."""
     try:
         status = path.stat() if path else None
-    except OSError:
-        return (0, 0)
-    return (status.st_mtime_ns, status.st_size) if status else (0, 0)
+    except OSError as error:
+        return (error.errno or 0,)
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino) if status else ()

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from memhook.context.library import Library
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Origin
 from memhook.store.filters import Filter
 from memhook.store.schema import Vector
 from memhook.store.snapshot import Candidate
@@ -188,5 +188,10 @@ class _Sum(Mapping[str, int]):
 
 
 def _from(library: Library, memories: Iterable[Memory]) -> Iterator[Memory]:
-    """Each with the name of the store it is from."""
-    return (replace(memory, store=library.name) if library.name else memory for memory in memories)
+    """Each with the name of the store it is from; from a foreign one, not as the user's own."""
+    named: dict[str, Any] = {"store": library.name} if library.name else {}
+    if library.foreign:
+        named["origin"] = Origin.SHARED
+    if not library.keeps_releases:
+        named["released"] = ""
+    return (replace(memory, **named) for memory in memories) if named else iter(memories)

@@ -40,16 +40,24 @@ class Renewal:
 class Library:
     """One store, with a name if it is shared, and the model wanted for it.
 
-    Until its vectors are of that model, the model they are of is asked.
+    Until its vectors are of that model, the model they are of is asked. A foreign store is one that the user has not
+    set: whatever it says of itself, its memories are not the user's.
 
     `load` gives a model by its name; without any, words alone are searched.
     """
 
     def __init__(
-        self, store: MemoryStore, wanted: str, load: Callable[[str], Future[Embedder]], name: str = ""
+        self,
+        store: MemoryStore,
+        wanted: str,
+        load: Callable[[str], Future[Embedder]],
+        name: str = "",
+        *,
+        foreign: bool = False,
     ) -> None:
         self.store = store
         self.name = name
+        self.foreign = foreign
         self.renewal: Renewal | None = None
         self._load = load
         self._wanted = wanted
@@ -68,6 +76,11 @@ class Library:
         """Whether a vector made for the other can be compared with the vectors here."""
         ours, theirs = self._reader(), other._reader()
         return ours is not None and theirs is not None and ours.model == theirs.model
+
+    @property
+    def keeps_releases(self) -> bool:
+        """Whether what is recorded as let through was let through by the user: there, anybody could record it."""
+        return not self.foreign or isinstance(self.store, ReplicatedStore)
 
     def touch(self, memories: Sequence[Memory], now: datetime) -> None:
         """Mark them as accessed."""

@@ -24,8 +24,9 @@ from memhook.store.replica import ReplicatedStore
 log = logging.getLogger("memhook")
 
 REFRESH_SECONDS = 60.0  # of a personal store that is elsewhere
+OF_THE_ENVIRONMENT = "the environment"  # no shared store can be called so
 
-Key = tuple[str, str, tuple[tuple[str, str], ...]]
+Key = tuple[str, bool, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class OpenedLibraries:
 
     def personal(self, settings: Settings) -> Library:
         """Raises StoreError when it cannot be opened; the next call tries again."""
-        return self._library("", settings.store, REFRESH_SECONDS, settings.embedding.model)
+        return self._library(_own_name(settings), settings.store, REFRESH_SECONDS, settings.embedding.model)
 
     def shared(self, settings: Settings) -> list[Library]:
         return [library for name in settings.stores if (library := self._if_possible(name, settings))]
@@ -66,7 +67,7 @@ class OpenedLibraries:
 
     def is_open(self, settings: Settings) -> Library | None:
         """The personal one, if it was opened already."""
-        found = self._open.get(_key("", settings.store))
+        found = self._open.get(_key(_own_name(settings), settings.store))
         return found.library if found else None
 
     def close_all(self) -> None:
@@ -77,7 +78,7 @@ class OpenedLibraries:
     def close_deleted(self) -> None:
         with self._opening:
             for key in [key for key, one in self._open.items() if one.library.store.is_deleted]:
-                log.info("the store at %s is gone", key[1] or self._paths.store)
+                log.info("the store at %s is gone", key[2] or self._paths.store)
                 del self._open[key]
 
     def refresh_due_ones(self) -> None:
@@ -101,26 +102,35 @@ class OpenedLibraries:
         with self._opening:
             found = self._open.get(_key(name, store))
             if found is None:
-                opened = store_at(store.uri, store.options, self._paths, name)
-                found = _Open(Library(opened, model, self._load, name), refresh_seconds)
+                opened = store_at(store.uri, store.options, self._paths, name, foreign=store.foreign)
+                found = _Open(Library(opened, model, self._load, name, foreign=store.foreign), refresh_seconds)
                 self._open[_key(name, store)] = found
             found.refresh_seconds = refresh_seconds
             found.library.want(model)
             return found.library
 
 
-def store_at(uri: str, options: Mapping[str, str], paths: Paths, name: str = "") -> MemoryStore:
+def store_at(
+    uri: str, options: Mapping[str, str], paths: Paths, name: str = "", *, foreign: bool = False
+) -> MemoryStore:
     """The store at that place: itself if it is a folder of one's own, else by a replica of it here."""
     refuse_foreign(paths.data)
     if not uri:
         refuse_foreign(paths.store)
         return MemoryStore(str(paths.store), paths.backups)
-    if not name and local_directory(uri) is not None:
+    if name in ("", OF_THE_ENVIRONMENT) and local_directory(uri) is not None:
         return MemoryStore(uri, paths.backups)
-    replica = paths.replicas / hashlib.sha256(uri.encode()).hexdigest()[:16]
+    # Options may lead elsewhere under the same name: what comes from there must not end up in the user's own replica.
+    place = f"{uri} {sorted(options.items())}" if foreign else uri
+    replica = paths.replicas / hashlib.sha256(place.encode()).hexdigest()[:16]
     open_origin = partial(OriginStore, uri, paths.backups, options)
     return ReplicatedStore(replica, paths.backups, uri, open_origin, shared=bool(name))
 
 
 def _key(name: str, store: Store) -> Key:
-    return name, store.uri, tuple(sorted(store.options.items()))
+    return name, store.foreign, store.uri, tuple(sorted(store.options.items()))
+
+
+def _own_name(settings: Settings) -> str:
+    """Of the store that is written to unless another is named: none, unless it is not the user's."""
+    return OF_THE_ENVIRONMENT if settings.store.foreign else ""

@@ -10,7 +10,7 @@ from typing import Literal
 from memhook.context.access import OWNER
 from memhook.context.library import Library
 from memhook.context.remember import draft_of, edited, found, remembered
-from memhook.core.memory import Memory, Sensitivity, id_of
+from memhook.core.memory import Memory, Origin, Sensitivity, id_of
 from memhook.errors import InvalidInput, NotFound
 from memhook.store.filters import Filter
 
@@ -57,7 +57,10 @@ def shared_copy(memory: Memory, target: Library, now: datetime) -> Shared:
         return Shared(edited(target, memory.id, changes, now), "updated")
     known = {one.id for one in target.store.by_reference(memory.supersedes, OWNER)}
     supersedes = tuple(name for name in memory.supersedes if name in known)
+    # No row says "shared": that is found out by each reader, and an older memhook would not know the word.
+    origin = Origin.IMPORT if memory.origin is Origin.SHARED else memory.origin
     draft = replace(draft_of(memory), supersedes=supersedes, aliases=(), muted=False, accessed=None, id=memory.id)
+    draft = replace(draft, origin=origin)
     stored = remembered(target, [draft], now, again=True)[0]
     assert stored.memory is not None  # noqa: S101  only an import can be refused
     return Shared(stored.memory, "stored" if stored.outcome == "stored" else "already there")

@@ -35,6 +35,8 @@ class Origin(StrEnum):
     AGENT = "agent"
     IMPORT = "import"
     CAPTURE = "capture"
+    SHARED = "shared"
+    """Whoever it was: it is from a store that is not the user's own."""
 
 
 @dataclass(frozen=True, slots=True)

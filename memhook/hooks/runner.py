@@ -19,14 +19,15 @@ from memhook.context.answer import Outcome, Surroundings, silence
 from memhook.context.engine import Engine
 from memhook.context.stages import Stages
 from memhook.core.capture import asked_in
-from memhook.errors import MemhookError
+from memhook.core.fencing import collapsed
+from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.adapters.choice import Adapter, adapter_for
 from memhook.hooks.capturing import Captures
 from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled
 from memhook.hooks.kept_back import KeptBack, Searched
 from memhook.paths import Paths
-from memhook.settings import Settings
+from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
 from memhook.store.project import Project
 
@@ -111,7 +112,7 @@ class Runner:
         self.engine.close()
 
     def idle_seconds(self) -> float:
-        return self.engine.settings().daemon.idle_minutes * 60
+        return self.engine.loaded().settings.daemon.idle_minutes * 60
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
@@ -148,6 +149,8 @@ class Runner:
         try:
             try:
                 outcome = self._outcome(plan, event, environment)
+            except SettingsError as error:
+                outcome = Outcome("failed", notice=self._told_once(error, self.engine.version_of_settings()))
             except MemhookError as error:
                 log.error("%s: %s %s", event.name, error.message, error.hint)
                 self.engine.reopen()
@@ -167,8 +170,13 @@ class Runner:
         if not commands:
             return late
         project = self.engine.project(event.directory, environment)
-        settings = self.engine.settings(environment, project.root)
-        if not settings.hooks.capture or silence(settings, self.engine.pause(project, datetime.now(UTC))):
+        loaded = self.engine.loaded(environment, project.root)
+        settings = loaded.settings
+        if silence(settings, self.engine.pause(project, datetime.now(UTC))):
+            return late
+        if unknown := loaded.unreadable or loaded.project_problem:  # said each time: else the note is lost silently
+            return " ".join(filter(None, (late, f"memhook did not store that: {collapsed(unknown)}")))
+        if not settings.hooks.capture:
             return late
         return " ".join(filter(None, (late, self._captures.notice(commands, event, project, settings))))
 
@@ -178,13 +186,15 @@ class Runner:
         with stages.timed("total"):
             with stages.timed("project"):
                 project = self.engine.project(event.directory, environment)
-                settings = self.engine.settings(environment, project.root)
+                loaded = self.engine.loaded(environment, project.root)
+                settings = loaded.usable()
             if event.kind is Kind.SUBAGENT_START:
                 settings = settings_of_agent(settings, event.agent_type)
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.reset_account(event.session, event.agent)
             reason = silence(settings, self.engine.pause(project, now))
             outcome = Outcome(reason) if reason else self._handled(event, project, settings, now, stages)
+            outcome = replace(outcome, notice=outcome.notice or _said_of_project_file(loaded))
         if event.session != TRIAL_SESSION:
             plan.injection = _injection(event, outcome, project, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
@@ -224,9 +234,15 @@ class Runner:
             if plan.number:
                 self.engine.mark_delivered(plan.number, part)
 
-    def _told_once(self, error: MemhookError) -> str:
-        notice = f"memhook: {error.message} {error.hint}".strip()
-        return notice if self.engine.first_telling(notice, datetime.now(UTC)) else ""
+    def _told_once(self, error: MemhookError, occasion: str = "") -> str:
+        """The error for the user, unless they know it from the same occasion."""
+        notice = f"memhook: {collapsed(error.message)} {error.hint}".strip()
+        return notice if self.engine.first_telling(f"{notice}{occasion}", datetime.now(UTC)) else ""
+
+
+def _said_of_project_file(loaded: Loaded) -> str:
+    problem = collapsed(loaded.project_problem)
+    return f"memhook: {problem} Your own settings hold here, and no note is stored from a prompt." if problem else ""
 
 
 def _injection(

@@ -196,6 +196,9 @@ class ReplicatedStore(MemoryStore):
         if self.model != model:  # the vectors here are of the model that is wanted here; the daemon makes these anew
             rows = _without_vectors(rows)
         rows = rows.select(table.schema.names).cast(table.schema)
+        if self._shared:  # what others have let through, this user has not
+            place = rows.schema.get_field_index("released")
+            rows = rows.set_column(place, rows.schema.field(place), pa.array([""] * len(rows), pa.string()))
         if is_first:
             table.add(rows, on_bad_vectors="null")
         else:

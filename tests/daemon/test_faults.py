@@ -20,7 +20,7 @@ import pytest
 from memhook import __version__
 from memhook.cli.main import main
 from memhook.daemon import control, hook_client, wire
-from memhook.errors import DaemonUnavailable, MemhookError
+from memhook.errors import DaemonUnavailable, MemhookError, SettingsError
 from memhook.paths import Paths
 from tests.daemon.conftest import CLIENT, FACT, answered, event, hook, log_text, with_a_memory
 from tests.daemon.test_server import daemons, gone, left_behind
@@ -253,3 +253,22 @@ def test_a_clock_that_was_set_back_costs_nothing(paths: Paths) -> None:
     assert call("search", query="ledger replica")["results"][0]["content"] == FACT
     assert call("stats", days=1)
     assert control.called(paths, "daemon_status")["last_error"] == ""
+
+
+def test_settings_that_cannot_be_read_stop_the_running_daemon_and_the_next(paths: Paths, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    paths.config.mkdir(parents=True)
+    paths.config_file.write_text(f'store.uri = "{elsewhere}"\n', encoding="utf-8")
+    with_a_memory(paths)
+    paths.config_file.write_text(f'store.uri = "{elsewhere}"\n= oops\n', encoding="utf-8")
+    for _ in range(2):
+        for method, params in (("remember", {"content": "lost"}), ("list", {})):
+            with pytest.raises(SettingsError, match=r"config\.toml cannot be read.*line 2"):
+                control.called(paths, method, params)
+        control.stopped(paths)
+        control.started(paths)
+    assert context_of(hook(event())) == ""
+    assert not paths.store.exists()
+    paths.config_file.write_text(f'store.uri = "{elsewhere}"\n', encoding="utf-8")
+    assert control.called(paths, "list", {})["total"] == 1
+    assert b"primary" in answered(event()).stdout

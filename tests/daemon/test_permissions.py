@@ -208,3 +208,25 @@ store.chmod(0o700)
 """
     )
     assert "cannot be read" in ran(code, folder)
+
+
+def test_settings_that_may_no_longer_be_read_stop_writing(folder: Path) -> None:
+    code = """
+config = user_paths().config_file
+config.parent.mkdir(parents=True)
+config.write_text("max_tokens = 3000")
+runner = Runner(user_paths())
+print(runner.call("list", {}, "/", {})["total"])
+for path in (config, config.parent):
+    path.chmod(0)
+    try:
+        runner.call("remember", {"content": "a fact"}, "/", {})
+    except MemhookError as error:
+        print(type(error).__name__, error.message)
+    path.chmod(0o700)
+print(runner.call("list", {}, "/", {})["total"])
+"""
+    first, *refused, last = ran(code, folder).splitlines()
+    assert (first, last) == ("0", "0")
+    assert len(refused) == 2
+    assert all(line.startswith("SettingsError") and "Permission denied" in line for line in refused)

@@ -1,0 +1,70 @@
+"""What the commands do while the user's settings cannot be read, and how one gets out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memhook.paths import Paths, user_paths
+from tests.cli.conftest import Cli
+
+WRITING = (
+    ("remember", "a fact"),
+    ("import", "notes.jsonl"),
+    ("edit", "urn:memhook:k3v9x2m4p7qa", "--title", "x"),
+    ("forget", "urn:memhook:k3v9x2m4p7qa", "--yes"),
+    ("redact", "urn:memhook:k3v9x2m4p7qa", "--yes"),
+    ("backup", "saved.zip"),
+    ("restore", "saved.zip"),
+    ("restore", "--from-damaged"),
+)
+READING = (
+    ("search", "facts"),
+    ("list",),
+    ("get", "urn:memhook:k3v9x2m4p7qa"),
+    ("export", "-"),
+    ("why", "facts"),
+    ("pack", "facts"),
+    ("config", "get", "store.uri"),
+)
+
+
+@pytest.fixture
+def paths(home: Path, tmp_path: Path, outside_any_project: Path) -> Paths:
+    paths = user_paths()
+    paths.config.mkdir(parents=True)
+    paths.config_file.write_text(f'store.uri = "{tmp_path}/elsewhere"\nmax_tokens = = 3\n', encoding="utf-8")
+    (outside_any_project / "notes.jsonl").write_text('{"text": "a fact"}\n', encoding="utf-8")
+    return paths
+
+
+def test_each_command_about_memories_is_refused_with_file_and_line(cli: Cli, paths: Paths, tmp_path: Path) -> None:
+    for command in (*WRITING, *READING):
+        result = cli("--no-daemon", *command)
+        assert result.code == 1, command
+        assert f"{paths.config_file} cannot be read" in result.err, command
+        assert "line 2" in result.err, command
+        assert "memhook config edit" in result.err, command
+    assert not paths.store.exists()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_status_doctor_and_config_tell_what_is_wrong(cli: Cli, paths: Paths) -> None:
+    for command in (("status",), (), ("doctor",), ("config", "show")):
+        result = cli("--no-daemon", *command)
+        assert "line 2" in result.out + result.err, command
+    assert "line 2" in cli("--no-daemon", "status", "--json").json["settings_problem"]
+    checks = cli("--no-daemon", "doctor", "--json").json["checks"]
+    assert {check["name"] for check in checks if not check["ok"]} == {"settings"}
+    assert "line 2" in cli("config", "show", "--json").json["unreadable"]
+    assert "line 2" in cli("config", "set", "max_tokens", "3").err
+
+
+def test_a_value_that_is_impossible_is_set_right_by_a_command(cli: Cli, paths: Paths) -> None:
+    paths.config_file.write_text("max_tokens = 'many'\n[hooks]\n# off\ncapture = 'perhaps'\n", encoding="utf-8")
+    assert "line 1: max_tokens = 'many' is not possible" in cli("--no-daemon", "remember", "a fact").err
+    assert cli("config", "set", "max_tokens", "3000").code == 0
+    assert "line 4: hooks.capture = 'perhaps' is not possible" in cli("--no-daemon", "remember", "a fact").err
+    assert cli("config", "unset", "hooks.capture").code == 0
+    assert cli("--no-daemon", "remember", "a fact").code == 0
