@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import gc
 import json
 import logging
@@ -26,9 +25,9 @@ from memhook import __version__
 from memhook.core.secrets import masked
 from memhook.daemon import hook_client, wire
 from memhook.daemon.peer import is_same_user
+from memhook.daemon.place import HAND_OVER_SECONDS, Place, taken
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
-from memhook.store.locking import is_named
 
 if TYPE_CHECKING:
     from memhook.hooks.runner import Runner
@@ -40,7 +39,7 @@ WAITING = 256  # who comes while it loads is told so at once, and is not kept wa
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
-HAND_OVER_SECONDS = 10.0
+LOOK_SECONDS = 1.0  # a daemon that clients no longer find is replaced within the deadline of a hook
 WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
 GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
@@ -49,9 +48,10 @@ GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not kee
 class Server:
     """Answers hooks and calls until it is idle, told to stop, or met by a newer version."""
 
-    def __init__(self, paths: Paths, listener: socket.socket) -> None:
-        self._paths = paths
-        self._listener = listener
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._paths = place.paths
+        self._listener = place.listener
         self._workers = ThreadPoolExecutor(WORKERS, "memhook-request")
         self._waiting = ThreadPoolExecutor(WAITING, "memhook-waiting")
         self._slots = threading.Semaphore(WORKERS)
@@ -64,6 +64,7 @@ class Server:
         self._last_error = ""
         self._stopping = threading.Event()
         self._housekeeping = threading.Thread()
+        self._last_housekeeping = self._started
         self._warm = threading.Event()
         self._held_megabytes = 0.0
 
@@ -71,10 +72,9 @@ class Server:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
         threading.Thread(target=self._load, name="memhook-load", daemon=True).start()
         threading.Thread(target=self._accept, name="memhook-accept", daemon=True).start()
-        while not self._stopping.wait(min(HOUSEKEEPING_SECONDS, self._idle_seconds() / 2)):
-            self._keep_house()
-        # Off the door first: who comes now starts the next daemon, which waits for this one's lock.
-        self._paths.socket.unlink(missing_ok=True)
+        while not self._stopping.wait(min(LOOK_SECONDS, self._idle_seconds() / 2)):
+            self._look_after()
+        self._place.leave_socket()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         for pool in (self._waiting, self._workers):
@@ -230,12 +230,13 @@ class Server:
     def _idle_seconds(self) -> float:
         return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
 
-    def _keep_house(self) -> None:
+    def _look_after(self) -> None:
         if self._is_idle():
             self.stop("idle")
-        elif not self._paths.socket.exists():
-            self.stop("its socket is gone")
-        elif not self._housekeeping.is_alive():
+        elif self._place.is_lost():
+            self.stop("its lock or its socket was removed or replaced")
+        elif time.monotonic() - self._last_housekeeping >= HOUSEKEEPING_SECONDS and not self._housekeeping.is_alive():
+            self._last_housekeeping = time.monotonic()
             # On a thread of its own: embedding a store anew takes minutes, and this one must hear when to stop.
             self._housekeeping = threading.Thread(target=self._tidy, name="memhook-housekeeping", daemon=True)
             self._housekeeping.start()
@@ -270,23 +271,21 @@ def main() -> int:
         return 1
     _log_to(paths.log)
     try:
-        lock = _locked(paths)
-        if lock is None:
-            return 0  # another one won
-        os.chdir(paths.state)
-        listener = _listening()
+        place = taken(paths)
     except (OSError, MemhookError) as error:
         log.error("the daemon cannot start: %s", error)
         return 1
-    _run(paths, listener)
-    _leave_nothing(paths)
+    if place is None:
+        return 0  # another one won
+    _run(place)
+    place.leave()
     log.info("stopped")
     logging.shutdown()
     os._exit(0)  # LanceDB's threads would keep the process for a while
 
 
-def _run(paths: Paths, listener: socket.socket) -> None:
-    server = Server(paths, listener)
+def _run(place: Place) -> None:
+    server = Server(place)
 
     def terminated(_number: int, _frame: FrameType | None) -> None:
         server.stop("SIGTERM")
@@ -294,49 +293,8 @@ def _run(paths: Paths, listener: socket.socket) -> None:
     signal.signal(signal.SIGTERM, terminated)
     signal.signal(signal.SIGINT, terminated)
     log.info("started: version %s, pid %s", __version__, os.getpid())
-    _record_interpreter(paths)
+    _record_interpreter(place.paths)
     server.run()
-
-
-def _leave_nothing(paths: Paths) -> None:
-    """The lock's file goes while the lock is still held: who waits for it finds out that it is gone."""
-    (paths.state / "daemon.starting").unlink(missing_ok=True)
-    paths.daemon_lock.unlink(missing_ok=True)
-
-
-def _locked(paths: Paths) -> int | None:
-    """The right to be the daemon; None when another one has it and is there to answer."""
-    deadline = time.monotonic() + HAND_OVER_SECONDS
-    while True:
-        handle = os.open(paths.daemon_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        refuse_foreign(paths.daemon_lock)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            # The one that holds it may be ending: it closes its socket first.
-            if paths.socket.exists() or time.monotonic() > deadline:
-                return None
-            time.sleep(0.02)
-            continue
-        if is_named(paths.daemon_lock, handle):
-            break
-        os.close(handle)  # its last holder removed it at its end
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    return handle
-
-
-def _listening() -> socket.socket:
-    """Bound by its name in the current folder: the full path may be longer than a socket's can be."""
-    refuse_foreign(Path("daemon.sock").absolute())
-    Path("daemon.sock").unlink(missing_ok=True)  # of a dead daemon: the lock is ours
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind("daemon.sock")
-    Path("daemon.sock").chmod(0o600)
-    listener.listen(256)
-    Path("daemon.failed").unlink(missing_ok=True)
-    return listener
 
 
 class MaskingFormatter(logging.Formatter):
