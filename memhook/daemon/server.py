@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import memhook
 from memhook import __version__
 from memhook.core.secrets import masked
 from memhook.daemon import hook_client, wire
@@ -42,6 +43,7 @@ HOUSEKEEPING_SECONDS = 5.0
 LOOK_SECONDS = 1.0  # a daemon that clients no longer find is replaced within the deadline of a hook
 WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
+UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
 GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
 
 
@@ -58,6 +60,8 @@ class Server:
         self._runner: Future[Runner] = Future()
         self._started = time.monotonic()
         self._last_request = self._started
+        self._last_understood = self._started
+        self._told: set[wire.Client] = set()
         self._requests = 0
         self._in_progress = 0
         self._counting = threading.Condition()
@@ -134,19 +138,63 @@ class Server:
                     log.warning("refused a connection of another user")
                     return
                 header = wire.read_block(connection, wire.MAX_HEADER)
-                request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
-                try:
-                    self._answer(connection, request)
-                finally:  # also when its client did not wait for the answer
-                    if _is_newer(request.version, __version__):
-                        self.stop(f"version {request.version} takes over from {__version__}")
+                client = wire.client_of(header)
+                if client.protocol == wire.PROTOCOL:
+                    self._serve_request(connection, header, client)
+                else:
+                    self._serve_stranger(connection, header, client)
             except wire.ConnectionEnded:
                 pass  # somebody looked whether a daemon is there
-            except (wire.BadRequest, OSError) as error:
+            except (wire.BadRequest, wire.AskAgain, OSError) as error:
                 log.warning("bad request: %s %s", type(error).__name__, error)
             except Exception as error:
                 log.exception("a request failed")
                 self._last_error = f"{type(error).__name__}: {error}"
+
+    def _serve_request(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
+        self._last_understood = time.monotonic()
+        request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
+        try:
+            self._answer(connection, request)
+        finally:  # also when its client did not wait for the answer
+            if client.is_newer() or (client.version != __version__ and _is_replaced()):
+                self._give_way(client)
+
+    def _serve_stranger(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
+        """A client of another protocol. A newer one starts its own daemon; an older one is told what to do.
+
+        It would be wrong to give way to an older one, too: with two versions in use each would end the other's daemon
+        at every prompt. So it may only take over where the newer one is no longer installed or no longer used.
+        """
+        unused = time.monotonic() - self._last_understood
+        if client.is_newer():
+            self._give_way(client)
+            connection.sendall(wire.ASK_AGAIN)
+        elif _is_replaced() or unused > UNUSED_SECONDS:
+            self._give_way(client)  # what closes without an answer is asked again, in every protocol
+        else:
+            body = wire.read_block(connection, wire.MAX_BODY)
+            connection.sendall(wire.block(self._answer_to_older(header, body, client)))
+
+    def _answer_to_older(self, header: bytes, body: bytes, client: wire.Client) -> bytes:
+        """Of any protocol, `stop` and `daemon_status` are understood: `memhook daemon restart` needs them."""
+        message = (
+            f"Two versions of memhook are in use: {__version__} runs in the background and does not understand"
+            f" {client.version[:20]}, which asks."
+        )
+        hint = "Upgrade the older one; if you have gone back to it, run: memhook daemon restart"
+        if b"\0call\0" in header:
+            return self._managed(_method_in(body)) or wire.error_block(MemhookError(message, hint))
+        if client in self._told:
+            return b""
+        self._told.add(client)
+        log.warning("%s (protocol %s)", message, client.protocol[:20])
+        return json.dumps({"systemMessage": f"{message} So no memories are shown. {hint}"}).encode() + b"\n"
+
+    def _give_way(self, client: wire.Client) -> None:
+        """Off the door before the connection closes: a client that asks again must not meet this daemon once more."""
+        self.stop(f"version {client.version[:20]} takes over from {__version__}")
+        self._place.leave_socket()
 
     @contextmanager
     def _busy(self) -> Iterator[None]:
@@ -188,17 +236,21 @@ class Server:
         with self._slots:
             return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
 
+    def _managed(self, method: object) -> bytes:
+        """The answer to what a command asks of the process itself; empty for every other call."""
+        if method == "stop":
+            self.stop("asked to")
+            return wire.result_block({"pid": os.getpid()})
+        return wire.result_block(self._status()) if method == "daemon_status" else b""
+
     def _called(self, request: wire.Request) -> bytes:
         try:
             call = json.loads(request.body)
             method, params = call["method"], call.get("params", {})
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             return wire.error_block(InvalidInput(f"The call cannot be read: {error}"))
-        if method == "stop":
-            self.stop("asked to")
-            return wire.result_block({"pid": os.getpid()})
-        if method == "daemon_status":
-            return wire.result_block(self._status())
+        if answer := self._managed(method):
+            return answer
         try:
             runner = self._runner.result()
             result = runner.call(method, params, request.directory, dict(request.environment))
@@ -323,11 +375,19 @@ def _record_interpreter(paths: Paths) -> None:
         log.warning("%s cannot be written: %s", paths.interpreter, error)
 
 
-def _is_newer(theirs: str, ours: str) -> bool:
-    def numbers(version: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in version.split(".") if part.isdigit())
+def _method_in(body: bytes) -> object:
+    try:
+        return json.loads(body)["method"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
-    return numbers(theirs) > numbers(ours)
+
+def _is_replaced() -> bool:
+    """Whether the files this process was started from are of another version by now, or deleted."""
+    try:
+        return f'__version__ = "{__version__}"' not in Path(str(memhook.__file__)).read_text(encoding="utf-8")
+    except OSError:
+        return True
 
 
 def _resident_megabytes() -> float:

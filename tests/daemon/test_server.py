@@ -26,7 +26,7 @@ from tests.sockets import connect, hook_answer
 
 def daemons(paths: Paths) -> list[int]:
     """Processes of this home's daemon, from what the system lists."""
-    listing = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     pids = [int(line.split()[0]) for line in listing.splitlines() if "memhook.daemon" in line]
     return [pid for pid in pids if serves(pid, paths)]
 
