@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"## .* \(memhook\)(?:, continued)?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The notes in their order, TAKE_BACK among them; the rest, for the assistant; and notes in text that looks pasted."""
+    """The notes in their order, TAKE_BACK among them; the rest, for the assistant; and notes that look pasted."""
 
     commands: tuple[str, ...]
     rest: str
