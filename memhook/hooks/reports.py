@@ -40,6 +40,7 @@ class Reports:
         self._lock = Lock()
         self._reports = {number: _Report("", line) for number, line in (engine.pending_reports() or {}).items()}
         self._unwritten = count(-1, -1)
+        self._take_over_from_setup()
 
     def begun(self, session: str) -> int:
         """From here on the user is told something, if only that it was interrupted."""
@@ -82,3 +83,15 @@ class Reports:
         if written is not None:
             for number in [number for number in self._reports if number > 0 and number not in written]:
                 del self._reports[number]
+
+    def _take_over_from_setup(self) -> None:
+        """What the plugin's set-up left to be told, when there is somebody to tell it."""
+        notice = self._engine.paths.state / "setup.notice"
+        try:
+            line = notice.read_text(encoding="utf-8").strip()
+            notice.unlink()
+        except (OSError, ValueError):
+            return
+        number = self.begun("")
+        self.finished(number, f"memhook: {line}", [])
+        self._reports[number].not_before = 0.0  # no hook asked for it
