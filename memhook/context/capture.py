@@ -85,6 +85,15 @@ def said_of(notes: Sequence[Note], project: Project) -> str:
     )
 
 
+def left_out(texts: Sequence[str]) -> str:
+    """One line for the user about notes that looked pasted."""
+    if not texts:
+        return ""
+    title = shortened(collapsed(masked(texts[0]).text), TITLE_CHARS)
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"memhook: not remembered, as it looks pasted: “{title}”{more}. To keep it, send it as a prompt of its own."
+
+
 def _noticed(notes: Sequence[Note]) -> Iterator[str]:
     """What the user would not expect of a note: a text that is not quite theirs, or that nobody will be shown."""
     kinds = dict.fromkeys(kind for note in notes for kind in note.masked)

@@ -227,6 +227,19 @@ class Engine:
     def uncapture(self, note: Captured) -> None:
         self._from_ledger(lambda ledger: ledger.take_back(note.number), None)
 
+    def report_begun(self, line: str, now: datetime) -> int:
+        return self._from_ledger(lambda ledger: ledger.begin_report(line, now), 0)
+
+    def report_finished(self, number: int, line: str, memories: Sequence[str]) -> None:
+        self._from_ledger(lambda ledger: ledger.finish_report(number, line, memories), None)
+
+    def pending_reports(self) -> dict[int, str] | None:
+        """None when the ledger does not say."""
+        return self._from_ledger(lambda ledger: ledger.pending_reports(), None)
+
+    def reports_told(self, numbers: Sequence[int]) -> None:
+        self._from_ledger(lambda ledger: ledger.end_reports(numbers), None)
+
     def reset_account(self, session: str, agent: str) -> None:
         self._from_ledger(lambda ledger: ledger.reset(session, agent), None)
 

@@ -2,15 +2,17 @@
 
 `remember: ...`, `remember that ...` and `#remember ...` at the start of a line; `forget that` as a line of its own.
 A note is the rest of its line and the indented or listed lines under it; where that line has no rest, the lines up to
-the next blank one. In code, in quotes and in memhook's own blocks pasted back nothing is asked.
+the next blank one. In code, in quotes, in memhook's own blocks pasted back and in other text that looks pasted nothing
+is asked: only what the user wrote counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memhook.core.pasted import pasted_from
 from memhook.core.rendering import END
 
 TAKE_BACK = ""
@@ -30,10 +32,18 @@ _BLOCK = re.compile(r"## .* \(memhook\)(?:, continued)?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The notes in their order, TAKE_BACK among them; and what of the prompt is for the assistant."""
+    """The notes in their order, TAKE_BACK among them; the rest, for the assistant; and notes that look pasted."""
 
     commands: tuple[str, ...]
     rest: str
+    pasted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    start: int
+    end: int
+    text: str
 
 
 def asked_in(prompt: str) -> Asked:
@@ -42,18 +52,38 @@ def asked_in(prompt: str) -> Asked:
         return Asked((), prompt)
     lines = prompt.replace("\r\n", "\n").split("\n")
     is_open = _open_lines(lines)
-    commands: list[str] = []
-    rest: list[str] = []
+    found = list(_commands(lines, is_open))
+    own = _of_the_user(found, lines, is_open)[:MOST_NOTES]
+    pasted = tuple(one.text for one in found[len(own) :] if one.text != TAKE_BACK)[:MOST_NOTES]
+    if not own:
+        return Asked((), prompt, pasted)
+    taken = _marked(own, len(lines))
+    rest = "\n".join(line for line, is_taken in zip(lines, taken, strict=True) if not is_taken)
+    return Asked(tuple(one.text for one in own), rest, pasted)
+
+
+def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Command]:
     at = 0
     while at < len(lines):
-        end, command = _command_at(lines, at, is_open)
-        if command is None or len(commands) == MOST_NOTES:
-            rest.append(lines[at])
-            at += 1
-        else:
-            commands.append(command)
-            at = end
-    return Asked(tuple(commands), "\n".join(rest)) if commands else Asked((), prompt)
+        end, text = _command_at(lines, at, is_open)
+        if text is not None:
+            yield _Command(at, end, text)
+        at = max(end, at + 1)
+
+
+def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
+    """Those before anything that looks pasted, and those that stand above all else."""
+    is_note = _marked(found, len(lines))
+    pasted = pasted_from(lines, [not one for one in is_open], is_note)
+    first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
+    return [one for one in found if one.start < max(pasted, first_other)]
+
+
+def _marked(commands: Sequence[_Command], count: int) -> list[bool]:
+    marks = [False] * count
+    for one in commands:
+        marks[one.start : one.end] = [True] * (one.end - one.start)
+    return marks
 
 
 def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> tuple[int, str | None]:

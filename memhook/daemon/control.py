@@ -42,6 +42,11 @@ REPEATABLE = frozenset(
 
 Call = Callable[..., Any]
 
+
+class NothingDone(DaemonUnavailable):
+    """The daemon has not begun with the call, so it may be repeated whatever it is."""
+
+
 _working_directory_lock = threading.Lock()
 
 
@@ -67,11 +72,11 @@ def _environment() -> dict[str, str]:
 def _persistently(
     paths: Paths, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]
 ) -> Any:
-    """A daemon may be ending, or be killed, just now: what may be asked twice is asked again of the next one."""
+    """A daemon may be ending, or be killed, just now: what was not done, or may be done twice, is asked again."""
     try:
         return called(paths, method, params, directory, environment)
-    except DaemonUnavailable:
-        if method not in REPEATABLE:
+    except DaemonUnavailable as error:
+        if method not in REPEATABLE and not isinstance(error, NothingDone):
             raise
         _wait_until(lambda: not is_running(paths), HAND_OVER_SECONDS)
         started(paths)
@@ -91,10 +96,13 @@ def called(
     with _connected(paths) as connection:
         connection.settimeout(AT_ONCE_SECONDS)
         try:
-            connection.sendall(wire.encoded(request))
+            with suppress(ConnectionError):  # one that does not read everything may have answered
+                connection.sendall(wire.encoded(request))
             if method not in AT_ONCE:
                 _wait_while_it_is_well(paths, connection)
             answer = wire.read_block(connection, wire.MAX_BODY * 8)
+        except wire.AskAgain as error:
+            raise NothingDone("The daemon ends for a newer version.", "Try again.") from error
         except (OSError, wire.ConnectionEnded) as error:
             raise DaemonUnavailable(
                 "The daemon went away before it had answered.", "Check whether it was done, then try again."
@@ -189,7 +197,7 @@ def _connected(paths: Paths) -> socket.socket:
             connection.connect(name)
     except OSError as error:
         connection.close()
-        raise DaemonUnavailable("No daemon is running.", "Start it: memhook daemon start") from error
+        raise NothingDone("No daemon is running.", "Start it: memhook daemon start") from error
     if not is_same_user(connection):
         connection.close()
         raise DaemonUnavailable(

@@ -16,8 +16,10 @@ DEADLINE = 1.5
 DEADLINE_WITH_START = 5.0
 POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
+ASK_AGAIN = b"\xff\xff\xff\xfe"
 PASSED_ON = ("COPILOT_CLI", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR")
 BROKEN = (OSError, ValueError, MemoryError)
+ENDING_SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 deadline = DEADLINE
 
@@ -37,6 +39,24 @@ NO_PLACE = (
 
 
 def main(argv: list[str]) -> int:
+    for number in ENDING_SIGNALS:
+        _signal.signal(number, end_at_once)
+    try:
+        return hook(argv)
+    finally:
+        ignore_signals()  # Python's own end would set them back to what kills
+
+
+def end_at_once(_signal_number: int, _frame: object) -> None:
+    os._exit(0)
+
+
+def ignore_signals() -> None:
+    for number in ENDING_SIGNALS:
+        _signal.signal(number, _signal.SIG_IGN)
+
+
+def hook(argv: list[str]) -> int:
     event, part, client = arguments(argv)
     if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
         return 0
@@ -77,8 +97,7 @@ def answer(state: str, event: str, part: str, client: str) -> None:
         send_all(connection, request("hook", event, part, client, working_directory, body))
         answered, text = received(connection, state)
         if answered:
-            _signal.setitimer(_signal.ITIMER_REAL, 0)  # never stop half-way through an object
-            write_all(1, text)
+            write_out(text)
             connection.send(b"\x06")  # read to its end: what it held counts as shown
             return
         connection.close()
@@ -222,6 +241,8 @@ def received(connection: _socket.socket, state: str) -> tuple[bool, bytes]:
     if size == STILL_STARTING:
         allow_for_a_start(state, b"")
         size = read_exactly(connection, 4)
+    if size == ASK_AGAIN:  # an older daemon ends for this client
+        return False, b""
     text = read_exactly(connection, int.from_bytes(size, "big")) if len(size) == 4 else b""
     return len(size) == 4 and len(text) == int.from_bytes(size, "big"), text
 
@@ -248,14 +269,17 @@ def send_all(connection: _socket.socket, data: bytes) -> None:
 
 def tell(message: bytes) -> None:
     try:
-        write_all(1, message)
+        write_out(message)
     except OSError:
         pass
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_out(data: bytes) -> None:
+    """One object on stdout: neither the deadline nor a signal ends the process half-way through it."""
+    _signal.setitimer(_signal.ITIMER_REAL, 0)
+    ignore_signals()
     while data:
-        data = data[os.write(descriptor, data) :]
+        data = data[os.write(1, data) :]
 
 
 def nap() -> None:
@@ -271,7 +295,7 @@ def start_timer(state: str, seconds: float, reason: str = "no answer in time", m
     def give_up(_signal_number: int, _frame: object) -> None:
         note(state, f"hook gave up after {deadline} s: {reason}")
         if message and first_time(state):
-            write_all(1, message)
+            tell(message)
         os._exit(0)
 
     _signal.signal(_signal.SIGALRM, give_up)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import gc
 import json
 import logging
@@ -22,13 +21,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import memhook
 from memhook import __version__
 from memhook.core.secrets import masked
 from memhook.daemon import hook_client, wire
 from memhook.daemon.peer import is_same_user
+from memhook.daemon.place import HAND_OVER_SECONDS, Place, taken
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
-from memhook.store.locking import is_named
 
 if TYPE_CHECKING:
     from memhook.hooks.runner import Runner
@@ -40,30 +40,35 @@ WAITING = 256  # who comes while it loads is told so at once, and is not kept wa
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
-HAND_OVER_SECONDS = 10.0
+LOOK_SECONDS = 1.0  # a daemon that clients no longer find is replaced within the deadline of a hook
 WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
+UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
 GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
 
 
 class Server:
     """Answers hooks and calls until it is idle, told to stop, or met by a newer version."""
 
-    def __init__(self, paths: Paths, listener: socket.socket) -> None:
-        self._paths = paths
-        self._listener = listener
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._paths = place.paths
+        self._listener = place.listener
         self._workers = ThreadPoolExecutor(WORKERS, "memhook-request")
         self._waiting = ThreadPoolExecutor(WAITING, "memhook-waiting")
         self._slots = threading.Semaphore(WORKERS)
         self._runner: Future[Runner] = Future()
         self._started = time.monotonic()
         self._last_request = self._started
+        self._last_understood = self._started
+        self._told: set[wire.Client] = set()
         self._requests = 0
         self._in_progress = 0
         self._counting = threading.Condition()
         self._last_error = ""
         self._stopping = threading.Event()
         self._housekeeping = threading.Thread()
+        self._last_housekeeping = self._started
         self._warm = threading.Event()
         self._held_megabytes = 0.0
 
@@ -71,10 +76,9 @@ class Server:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
         threading.Thread(target=self._load, name="memhook-load", daemon=True).start()
         threading.Thread(target=self._accept, name="memhook-accept", daemon=True).start()
-        while not self._stopping.wait(min(HOUSEKEEPING_SECONDS, self._idle_seconds() / 2)):
-            self._keep_house()
-        # Off the door first: who comes now starts the next daemon, which waits for this one's lock.
-        self._paths.socket.unlink(missing_ok=True)
+        while not self._stopping.wait(min(LOOK_SECONDS, self._idle_seconds() / 2)):
+            self._look_after()
+        self._place.leave_socket()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         for pool in (self._waiting, self._workers):
@@ -134,19 +138,63 @@ class Server:
                     log.warning("refused a connection of another user")
                     return
                 header = wire.read_block(connection, wire.MAX_HEADER)
-                request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
-                try:
-                    self._answer(connection, request)
-                finally:  # also when its client did not wait for the answer
-                    if _is_newer(request.version, __version__):
-                        self.stop(f"version {request.version} takes over from {__version__}")
+                client = wire.client_of(header)
+                if client.protocol == wire.PROTOCOL:
+                    self._serve_request(connection, header, client)
+                else:
+                    self._serve_stranger(connection, header, client)
             except wire.ConnectionEnded:
                 pass  # somebody looked whether a daemon is there
-            except (wire.BadRequest, OSError) as error:
+            except (wire.BadRequest, wire.AskAgain, OSError) as error:
                 log.warning("bad request: %s %s", type(error).__name__, error)
             except Exception as error:
                 log.exception("a request failed")
                 self._last_error = f"{type(error).__name__}: {error}"
+
+    def _serve_request(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
+        self._last_understood = time.monotonic()
+        request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
+        try:
+            self._answer(connection, request)
+        finally:  # also when its client did not wait for the answer
+            if client.is_newer() or (client.version != __version__ and _is_replaced()):
+                self._give_way(client)
+
+    def _serve_stranger(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
+        """A client of another protocol. A newer one starts its own daemon; an older one is told what to do.
+
+        It would be wrong to give way to an older one, too: with two versions in use each would end the other's daemon
+        at every prompt. So it may only take over where the newer one is no longer installed or no longer used.
+        """
+        unused = time.monotonic() - self._last_understood
+        if client.is_newer():
+            self._give_way(client)
+            connection.sendall(wire.ASK_AGAIN)
+        elif _is_replaced() or unused > UNUSED_SECONDS:
+            self._give_way(client)  # what closes without an answer is asked again, in every protocol
+        else:
+            body = wire.read_block(connection, wire.MAX_BODY)
+            connection.sendall(wire.block(self._answer_to_older(header, body, client)))
+
+    def _answer_to_older(self, header: bytes, body: bytes, client: wire.Client) -> bytes:
+        """Of any protocol, `stop` and `daemon_status` are understood: `memhook daemon restart` needs them."""
+        message = (
+            f"Two versions of memhook are in use: {__version__} runs in the background and does not understand"
+            f" {client.version[:20]}, which asks."
+        )
+        hint = "Upgrade the older one; if you have gone back to it, run: memhook daemon restart"
+        if b"\0call\0" in header:
+            return self._managed(_method_in(body)) or wire.error_block(MemhookError(message, hint))
+        if client in self._told:
+            return b""
+        self._told.add(client)
+        log.warning("%s (protocol %s)", message, client.protocol[:20])
+        return json.dumps({"systemMessage": f"{message} So no memories are shown. {hint}"}).encode() + b"\n"
+
+    def _give_way(self, client: wire.Client) -> None:
+        """Off the door before the connection closes: a client that asks again must not meet this daemon once more."""
+        self.stop(f"version {client.version[:20]} takes over from {__version__}")
+        self._place.leave_socket()
 
     @contextmanager
     def _busy(self) -> Iterator[None]:
@@ -188,17 +236,21 @@ class Server:
         with self._slots:
             return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
 
+    def _managed(self, method: object) -> bytes:
+        """The answer to what a command asks of the process itself; empty for every other call."""
+        if method == "stop":
+            self.stop("asked to")
+            return wire.result_block({"pid": os.getpid()})
+        return wire.result_block(self._status()) if method == "daemon_status" else b""
+
     def _called(self, request: wire.Request) -> bytes:
         try:
             call = json.loads(request.body)
             method, params = call["method"], call.get("params", {})
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             return wire.error_block(InvalidInput(f"The call cannot be read: {error}"))
-        if method == "stop":
-            self.stop("asked to")
-            return wire.result_block({"pid": os.getpid()})
-        if method == "daemon_status":
-            return wire.result_block(self._status())
+        if answer := self._managed(method):
+            return answer
         try:
             runner = self._runner.result()
             result = runner.call(method, params, request.directory, dict(request.environment))
@@ -230,12 +282,13 @@ class Server:
     def _idle_seconds(self) -> float:
         return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
 
-    def _keep_house(self) -> None:
+    def _look_after(self) -> None:
         if self._is_idle():
             self.stop("idle")
-        elif not self._paths.socket.exists():
-            self.stop("its socket is gone")
-        elif not self._housekeeping.is_alive():
+        elif self._place.is_lost():
+            self.stop("its lock or its socket was removed or replaced")
+        elif time.monotonic() - self._last_housekeeping >= HOUSEKEEPING_SECONDS and not self._housekeeping.is_alive():
+            self._last_housekeeping = time.monotonic()
             # On a thread of its own: embedding a store anew takes minutes, and this one must hear when to stop.
             self._housekeeping = threading.Thread(target=self._tidy, name="memhook-housekeeping", daemon=True)
             self._housekeeping.start()
@@ -270,23 +323,21 @@ def main() -> int:
         return 1
     _log_to(paths.log)
     try:
-        lock = _locked(paths)
-        if lock is None:
-            return 0  # another one won
-        os.chdir(paths.state)
-        listener = _listening()
+        place = taken(paths)
     except (OSError, MemhookError) as error:
         log.error("the daemon cannot start: %s", error)
         return 1
-    _run(paths, listener)
-    _leave_nothing(paths)
+    if place is None:
+        return 0  # another one won
+    _run(place)
+    place.leave()
     log.info("stopped")
     logging.shutdown()
     os._exit(0)  # LanceDB's threads would keep the process for a while
 
 
-def _run(paths: Paths, listener: socket.socket) -> None:
-    server = Server(paths, listener)
+def _run(place: Place) -> None:
+    server = Server(place)
 
     def terminated(_number: int, _frame: FrameType | None) -> None:
         server.stop("SIGTERM")
@@ -294,49 +345,8 @@ def _run(paths: Paths, listener: socket.socket) -> None:
     signal.signal(signal.SIGTERM, terminated)
     signal.signal(signal.SIGINT, terminated)
     log.info("started: version %s, pid %s", __version__, os.getpid())
-    _record_interpreter(paths)
+    _record_interpreter(place.paths)
     server.run()
-
-
-def _leave_nothing(paths: Paths) -> None:
-    """The lock's file goes while the lock is still held: who waits for it finds out that it is gone."""
-    (paths.state / "daemon.starting").unlink(missing_ok=True)
-    paths.daemon_lock.unlink(missing_ok=True)
-
-
-def _locked(paths: Paths) -> int | None:
-    """The right to be the daemon; None when another one has it and is there to answer."""
-    deadline = time.monotonic() + HAND_OVER_SECONDS
-    while True:
-        handle = os.open(paths.daemon_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        refuse_foreign(paths.daemon_lock)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            # The one that holds it may be ending: it closes its socket first.
-            if paths.socket.exists() or time.monotonic() > deadline:
-                return None
-            time.sleep(0.02)
-            continue
-        if is_named(paths.daemon_lock, handle):
-            break
-        os.close(handle)  # its last holder removed it at its end
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    return handle
-
-
-def _listening() -> socket.socket:
-    """Bound by its name in the current folder: the full path may be longer than a socket's can be."""
-    refuse_foreign(Path("daemon.sock").absolute())
-    Path("daemon.sock").unlink(missing_ok=True)  # of a dead daemon: the lock is ours
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind("daemon.sock")
-    Path("daemon.sock").chmod(0o600)
-    listener.listen(256)
-    Path("daemon.failed").unlink(missing_ok=True)
-    return listener
 
 
 class MaskingFormatter(logging.Formatter):
@@ -365,11 +375,19 @@ def _record_interpreter(paths: Paths) -> None:
         log.warning("%s cannot be written: %s", paths.interpreter, error)
 
 
-def _is_newer(theirs: str, ours: str) -> bool:
-    def numbers(version: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in version.split(".") if part.isdigit())
+def _method_in(body: bytes) -> object:
+    try:
+        return json.loads(body)["method"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
-    return numbers(theirs) > numbers(ours)
+
+def _is_replaced() -> bool:
+    """Whether the files this process was started from are of another version by now, or deleted."""
+    try:
+        return f'__version__ = "{__version__}"' not in Path(str(memhook.__file__)).read_text(encoding="utf-8")
+    except OSError:
+        return True
 
 
 def _resident_megabytes() -> float:

@@ -14,6 +14,8 @@ PROTOCOL = "1"
 READ_TO_ITS_END = b"\x06"
 STILL_STARTING = b"\xff\xff\xff\xff"
 """In place of a length: the answer follows, but the one who waits for it should allow for a start."""
+ASK_AGAIN = b"\xff\xff\xff\xfe"
+"""In place of a length: nothing was done, this daemon ends for a newer version; the next daemon should be asked."""
 MAX_HEADER = 1 << 20
 MAX_BODY = 64 << 20
 
@@ -24,6 +26,27 @@ class BadRequest(Exception):
 
 class ConnectionEnded(Exception):
     """The peer went away in the middle."""
+
+
+class AskAgain(Exception):
+    """The peer ends for a newer version and has done nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who asks: the first two fields of a header, in every protocol there is and will be."""
+
+    protocol: str
+    version: str
+
+    def is_newer(self) -> bool:
+        """Than this code; of one version the higher protocol is."""
+        theirs = (_numbers(self.version), _numbers(self.protocol))
+        return theirs > (_numbers(__version__), _numbers(PROTOCOL))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version[:100].split(".") if part.isdecimal())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +76,11 @@ def encoded(request: Request) -> bytes:
     return block(header) + block(request.body)
 
 
+def client_of(header: bytes) -> Client:
+    protocol, version, *_ = [*header.decode("utf-8", "surrogateescape").split("\0", 2), ""]
+    return Client(protocol, version)
+
+
 def decoded(header: bytes, body: bytes) -> Request:
     protocol, *fields = header.decode("utf-8", "surrogateescape").split("\0")
     if protocol != PROTOCOL:
@@ -70,7 +98,10 @@ def block(data: bytes) -> bytes:
 
 
 def read_block(connection: socket.socket, limit: int) -> bytes:
-    size = int.from_bytes(read_exactly(connection, 4), "big")
+    prefix = read_exactly(connection, 4)
+    if prefix == ASK_AGAIN:
+        raise AskAgain
+    size = int.from_bytes(prefix, "big")
     if size > limit:
         raise BadRequest(f"a block of {size} bytes is above {limit}")
     return read_exactly(connection, size)

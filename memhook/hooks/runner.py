@@ -16,9 +16,10 @@ from typing import Any
 
 from memhook.context.agents import settings_of_agent
 from memhook.context.answer import Outcome, Surroundings, silence
+from memhook.context.capture import left_out
 from memhook.context.engine import Engine
 from memhook.context.stages import Stages
-from memhook.core.capture import asked_in
+from memhook.core.capture import Asked, asked_in
 from memhook.core.fencing import collapsed
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.adapters.choice import Adapter, adapter_for
@@ -49,6 +50,7 @@ class _Plan:
     injection: Injection | None = None
     searched: Searched | None = None
     number: int = 0
+    reports: Mapping[int, str] = field(default_factory=dict)
     made: float = field(default_factory=time.monotonic)
 
     def is_recent(self) -> bool:
@@ -156,29 +158,34 @@ class Runner:
                 self.engine.reopen()
                 outcome = Outcome("failed", notice=self._told_once(error))
             # After the search: what is being written down now must not come up for the prompt that says it.
-            notices = (self._captured(event, environment), outcome.notice)
+            notices = (self._captured(plan, event, environment), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
         except BaseException as error:
             plan.outcome.set_exception(error)
             raise
 
-    def _captured(self, event: Event, environment: Mapping[str, str]) -> str:
-        """What to tell the user of what the prompt asks to remember; most ask nothing."""
-        late = self._captures.late_failure(event.session)
-        asks = event.kind is Kind.PROMPT and event.session != TRIAL_SESSION
-        commands = asked_in(event.prompt).commands if asks else ()
-        if not commands:
-            return late
+    def _captured(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> str:
+        """What to tell the user of what prompts asked to remember: this one, and those that could not be told."""
+        if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START:
+            return ""
+        asked = asked_in(event.prompt) if event.kind is Kind.PROMPT else Asked((), "")
+        said = self._carried_out(asked, event, environment) if asked.commands or asked.pasted else ""
+        plan.reports = self._captures.reports.due(event.session)
+        return " ".join(filter(None, (*plan.reports.values(), said)))
+
+    def _carried_out(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
         project = self.engine.project(event.directory, environment)
         loaded = self.engine.loaded(environment, project.root)
         settings = loaded.settings
         if silence(settings, self.engine.pause(project, datetime.now(UTC))):
-            return late
-        if unknown := loaded.unreadable or loaded.project_problem:  # said each time: else the note is lost silently
-            return " ".join(filter(None, (late, f"memhook did not store that: {collapsed(unknown)}")))
-        if not settings.hooks.capture:
-            return late
-        return " ".join(filter(None, (late, self._captures.notice(commands, event, project, settings))))
+            return ""
+        unknown = loaded.unreadable or loaded.project_problem
+        if unknown and asked.commands:  # said each time: else the note is lost silently
+            return f"memhook did not store that: {collapsed(unknown)}"
+        if unknown or not settings.hooks.capture:
+            return ""
+        said = self._captures.carry_out(asked.commands, event, project, settings) if asked.commands else ""
+        return " ".join(filter(None, (said, left_out(asked.pasted))))
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()
@@ -225,6 +232,8 @@ class Runner:
 
     def _delivered(self, plan: _Plan, part: int) -> None:
         """After the answer is out, so that writing the ledger costs the prompt nothing."""
+        if part == 1:  # it carries the notice
+            self._captures.reports.told(plan.reports)
         with self._recording:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.recorded(plan.injection)

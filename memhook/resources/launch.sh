@@ -3,12 +3,17 @@
 # launch EVENT PART --client NAME: hand the event on stdin to memhook; always exits 0.
 # launch mcp: the MCP server.
 
+# A signal ends it with 0. What is ignored stays so in the program that takes its place: Python has a moment in which it
+# could not catch one.
+trap 'exit 0' HUP INT TERM
+
 run() { # PYTHON FOLDER ARGUMENT...
   python=$1
   folder=$2
   shift 2
   [ -x "$python" ] && [ -f "$folder/hook_client.py" ] || return 0
   [ "$1" = mcp ] && exec "$python" -P -E -m memhook.cli "$@"
+  trap '' HUP INT TERM
   # Imported, not run by its path: so Python takes the compiled file and need not compile it for every prompt.
   exec "$python" -I -S -c 'import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])' \
     "$folder" "$@"
@@ -25,7 +30,7 @@ if command -v memhook >/dev/null 2>&1; then
   if [ "$1" = mcp ]; then
     exec memhook "$@"
   fi
-  memhook hook "$@" 2>/dev/null
+  (trap '' HUP INT TERM && exec memhook hook "$@") 2>/dev/null
   case $? in 126 | 127) ;; *) exit 0 ;; esac
 fi
 

@@ -76,6 +76,12 @@ CREATE TABLE IF NOT EXISTS captured (
     taken_back INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS captured_by_session ON captured (session);
+CREATE TABLE IF NOT EXISTS report (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    line TEXT NOT NULL,
+    memories TEXT NOT NULL DEFAULT ''
+);
 """
 
 
@@ -253,6 +259,28 @@ class Ledger:
         with self._writing() as connection:
             connection.execute("UPDATE captured SET taken_back = 1 WHERE id = ?", (number,))
 
+    def begin_report(self, line: str, at: datetime) -> int:
+        """What the user is to be told if nothing more is heard of it; the number returned names it."""
+        with self._writing() as connection:
+            return (
+                connection.execute("INSERT INTO report (at, line) VALUES (?, ?)", (at.isoformat(), line)).lastrowid or 0
+            )
+
+    def finish_report(self, number: int, line: str, memories: Sequence[str]) -> None:
+        """Nothing of a memory that was redacted or purged meanwhile is written down."""
+        if self._gone.isdisjoint(memories):
+            with self._writing() as connection:
+                connection.execute(
+                    "UPDATE report SET line = ?, memories = ? WHERE id = ?", (line, " ".join(memories), number)
+                )
+
+    def pending_reports(self) -> dict[int, str]:
+        return dict(self._read("SELECT id, line FROM report ORDER BY id", ()))
+
+    def end_reports(self, numbers: Sequence[int]) -> None:
+        with self._writing() as connection:
+            connection.executemany("DELETE FROM report WHERE id = ?", [(number,) for number in numbers])
+
     def spent(self, session: str, agent: str) -> int:
         """Tokens of what the session was given since it began or was last reset."""
         rows = self._read(
@@ -333,6 +361,7 @@ class Ledger:
         with self._writing() as connection:
             oldest = (now - timedelta(days=keep_days)).isoformat()
             connection.execute("DELETE FROM captured WHERE at < ?", (oldest,))
+            connection.execute("DELETE FROM report WHERE at < ?", (oldest,))
             return connection.execute("DELETE FROM injection WHERE at < ?", (oldest,)).rowcount
 
     def expunge(self, memories: Sequence[str]) -> int:
@@ -351,6 +380,7 @@ class Ledger:
                 [(without_entries(text, memories, EXPUNGED), number) for number, text in texts.items()],
             )
             connection.executemany("DELETE FROM considered WHERE memory = ?", [(memory,) for memory in memories])
+            connection.executemany("DELETE FROM report WHERE instr(memories, ?)", [(memory,) for memory in memories])
         self._rewrite()
         return len(texts)
 

@@ -43,7 +43,7 @@ def remove_lock(path: Path) -> None:
 def is_named(path: Path, handle: int) -> bool:
     """Whether the open file is still the one at `path`: its last holder may have removed it."""
     try:
-        return path.stat().st_ino == os.fstat(handle).st_ino
+        return os.path.samestat(path.stat(), os.fstat(handle))
     except FileNotFoundError:
         return False
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memhook.core.capture import MOST_NOTES, TAKE_BACK, Asked, asked_in
 from memhook.core.rendering import END, LABEL
+from tests.core.prompt_samples import OWN, PASTED
 
 BLOCK = f"## Relevant memories (memhook)\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
 
@@ -91,3 +92,24 @@ def test_every_line_is_either_a_note_or_for_the_assistant(lines: list[str]) -> N
     assert all(line in lines or line == "" for line in asked.rest.split("\n"))
     in_notes = sum(command.count("\n") + 1 for command in asked.commands)
     assert in_notes <= len(lines)
+
+
+@pytest.mark.parametrize("prompt", PASTED)
+def test_a_line_in_text_that_looks_pasted_is_not_the_user_s(prompt: str) -> None:
+    asked = asked_in(prompt)
+    assert (asked.commands, asked.rest) == ((), prompt)
+
+
+def test_notes_in_the_user_s_own_words_are_found() -> None:
+    missed = [prompt for prompt in OWN if not asked_in(prompt).commands]
+    assert len(missed) <= len(OWN) // 20, missed
+
+
+def test_there_are_enough_samples_to_mean_something() -> None:
+    assert min(len(PASTED), len(OWN)) >= 40
+    assert all("\nremember" in f"\n{prompt}".lower().replace("#", "") for prompt in (*PASTED, *OWN))
+
+
+def test_what_looked_pasted_is_named() -> None:
+    asked = asked_in("remember: mine\nwhy?\n\nINFO start\nremember: not mine\nINFO end")
+    assert (asked.commands, asked.pasted) == (("mine",), ("not mine",))

@@ -209,12 +209,14 @@ def test_with_two_versions_at_once_every_prompt_is_answered_by_one_daemon_at_a_t
     assert FACT in context_of(answered(event(session_id="last")))
 
 
-def another_version(tmp_path: Path, version: str) -> list[str]:
+def another_version(tmp_path: Path, version: str, protocol: str = wire.PROTOCOL) -> list[str]:
     """The client of this code under another number, in an environment of its own."""
     package = tmp_path / "other/memhook"
     shutil.copytree(Path(hook_client.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in (package / "__init__.py", package / "daemon/hook_client.py"):
-        file.write_text(file.read_text(encoding="utf-8").replace(__version__, version), encoding="utf-8")
+    for name in ("__init__.py", "daemon/hook_client.py", "daemon/wire.py"):
+        text = (package / name).read_text(encoding="utf-8").replace(__version__, version)
+        spoken = text.replace(f'PROTOCOL = "{wire.PROTOCOL}"', f'PROTOCOL = "{protocol}"')
+        (package / name).write_text(spoken, encoding="utf-8")
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     (site,) = environment.glob("lib/python*/site-packages")

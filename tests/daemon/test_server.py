@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -16,15 +17,16 @@ import pytest
 
 from memhook import __version__
 from memhook.daemon import control, hook_client, server, wire
+from memhook.daemon.place import Place, taken
 from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
-from memhook.paths import Paths, user_paths
+from memhook.paths import Paths
 from tests.daemon.conftest import FACT, Served, event, log_text
-from tests.sockets import bind, connect, hook_answer
+from tests.sockets import connect, hook_answer
 
 
 def daemons(paths: Paths) -> list[int]:
     """Processes of this home's daemon, from what the system lists."""
-    listing = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     pids = [int(line.split()[0]) for line in listing.splitlines() if "memhook.daemon" in line]
     return [pid for pid in pids if serves(pid, paths)]
 
@@ -48,25 +50,33 @@ def gone(pid: int) -> bool:
     return control._wait_until(lambda: not control._is_alive(pid), 30)
 
 
-def test_who_comes_while_it_loads_is_told_so_however_many_they_are(tmp_path: Path) -> None:
+@pytest.fixture
+def place(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """Of a daemon that is this process."""
+    monkeypatch.chdir(paths.state)  # back again after the test
+    mine = taken(paths)
+    assert mine is not None
+    yield mine
+    mine.listener.close()
+    mine.leave()
+
+
+def test_who_comes_while_it_loads_is_told_so_however_many_they_are(place: Place) -> None:
     """More than there are workers: the last must not hear of it when its deadline has passed."""
-    with socket.socket(socket.AF_UNIX) as listener:
-        bind(listener, tmp_path / "s")
-        listener.listen(64)
-        loading = server.Server(user_paths(), listener)  # whose loading never ends, as far as the clients can tell
-        threading.Thread(target=loading._accept, daemon=True).start()
-        clients = [socket.socket(socket.AF_UNIX) for _ in range(3 * server.WORKERS)]
-        for client in clients:
-            connect(client, tmp_path / "s")
-            client.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event())))
-        for client in clients:
-            client.settimeout(30)
-            assert wire.read_exactly(client, 4) == wire.STILL_STARTING
-        loading._runner.set_exception(RuntimeError("the end of the test"))
-        for client in clients:
-            assert wire.read_block(client, 100) == b""
-            client.close()
-        loading.stop("the test is over")
+    loading = server.Server(place)  # whose loading never ends, as far as the clients can tell
+    threading.Thread(target=loading._accept, daemon=True).start()
+    clients = [socket.socket(socket.AF_UNIX) for _ in range(3 * server.WORKERS)]
+    for client in clients:
+        connect(client, place.paths.socket)
+        client.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event())))
+    for client in clients:
+        client.settimeout(30)
+        assert wire.read_exactly(client, 4) == wire.STILL_STARTING
+    loading._runner.set_exception(RuntimeError("the end of the test"))
+    for client in clients:
+        assert wire.read_block(client, 100) == b""
+        client.close()
+    loading.stop("the test is over")
 
 
 def test_a_second_daemon_leaves_at_once(served: Served) -> None:
@@ -101,14 +111,13 @@ def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
     assert left_behind(paths) == set()
 
 
-def test_who_is_still_being_answered_keeps_it_from_being_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_still_being_answered_keeps_it_from_being_idle(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(0, 10_000_000, 100_000))
     monkeypatch.setattr(server.time, "monotonic", lambda: float(next(now)))
-    with socket.socket(socket.AF_UNIX) as listener:
-        one = server.Server(user_paths(), listener)
-        with one._busy():
-            assert not one._is_idle()
-        assert one._is_idle()
+    one = server.Server(place)
+    with one._busy():
+        assert not one._is_idle()
+    assert one._is_idle()
 
 
 def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
@@ -216,13 +225,12 @@ def test_without_a_daemon_a_call_says_so(paths: Paths) -> None:
         control.called(paths, "status")
 
 
-def test_memory_is_given_back_when_it_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_given_back_when_it_has_grown(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = iter([300.0, 280.0, 285.0, 320.0, 290.0])
     trimmed: list[int] = []
     monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
     monkeypatch.setattr(server.ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=trimmed.append))
-    with socket.socket(socket.AF_UNIX) as listener:
-        one = server.Server(user_paths(), listener)
-        for _ in range(3):
-            one._give_memory_back()
+    one = server.Server(place)
+    for _ in range(3):
+        one._give_memory_back()
     assert trimmed == [0, 0]  # at first and after 35 MB more, not after 5

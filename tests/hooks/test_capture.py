@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from memhook.hooks import capturing
+from memhook.hooks import capturing, reports
+from memhook.hooks.runner import Runner
+from memhook.paths import user_paths
 from memhook.store.locking import exclusive
 from memhook.store.memories import WRITE_LOCK
+from tests.core.prompt_samples import PASTED
 from tests.core.secret_samples import samples
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
@@ -214,6 +217,74 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
         assert said(assistant, "remember: a thing said meanwhile") == capturing.STILL_AT_IT
     assert stored.wait(30)
     assert len(kept(assistant)) == 2
+
+
+@pytest.mark.parametrize("prompt", PASTED[::8])
+def test_what_looks_pasted_is_not_stored_and_the_user_hears_why(assistant: Assistant, prompt: str) -> None:
+    line = said(assistant, prompt)
+    assert kept(assistant) == []
+    assert line.startswith("memhook: not remembered, as it looks pasted: “")
+    assert "\n" not in line
+
+
+def unread(assistant: Assistant, prompt: str, session: str = "s1") -> None:
+    """A prompt whose client was killed, or gave up, before it had read the answer."""
+    assistant.prompts(prompt, read=False, session=session)
+
+
+def own_hook_had_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "OWN_HOOK_SECONDS", 0.0)
+
+
+def test_what_no_client_has_read_the_next_hook_tells_once(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_hook_had_its_time(monkeypatch)
+    unread(assistant, f"remember: {FACT}")
+    assert len(kept(assistant)) == 1
+    assert said(assistant, "yes", session="another").startswith("memhook: remembered for all projects: “Ledger")
+    assert said(assistant, "yes") == ""
+
+
+def test_a_line_that_may_still_be_read_is_left_to_its_own_hook(assistant: Assistant) -> None:
+    unread(assistant, f"remember: {FACT}")
+    assert said(assistant, "yes", session="another") == ""
+
+
+def test_what_could_not_be_told_survives_the_daemon(assistant: Assistant) -> None:
+    unread(assistant, f"remember: {FACT}")
+    assistant.runner = Runner(user_paths())
+    assert FACT[:20] in said(assistant, "yes")
+    assistant.runner = Runner(user_paths())
+    assert said(assistant, "yes") == ""
+
+
+def test_a_daemon_that_was_killed_while_it_stored_a_note_says_so_when_it_is_back(assistant: Assistant) -> None:
+    assistant.runner._captures.reports.begun("s1")  # and nothing more is heard of it
+    assert said(assistant, "yes") == ""
+    assistant.runner = Runner(user_paths())
+    start = {"hook_event_name": "SessionStart", "session_id": "s2", "source": "startup"}
+    assert reports.INTERRUPTED in str(assistant.answer(start)["systemMessage"])
+    assert said(assistant, "yes") == ""
+
+
+def test_what_was_purged_is_not_told_later(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_hook_had_its_time(monkeypatch)
+    unread(assistant, f"remember: {FACT}")
+    assistant.calls("purge", references=[kept(assistant)[0]["urn"]])
+    assert said(assistant, "yes") == ""
+
+
+def test_what_was_stored_after_the_prompt_was_answered_is_told_at_the_next(
+    assistant: Assistant, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assistant.remembers(FACT)
+    monkeypatch.setattr(capturing, "WAIT_SECONDS", 0.01)
+    with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
+        assert said(assistant, "remember: a thing said meanwhile") == capturing.STILL_AT_IT
+    assistant.runner._captures._worker.submit(lambda: None).result(30)
+    assert said(assistant, "yes").startswith("memhook: remembered for all projects: “a thing said meanwhile”")
+    assert said(assistant, "yes") == ""
 
 
 def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(

@@ -1,0 +1,187 @@
+"""Where in a prompt the user's own words end and text begins that looks pasted.
+
+One's own words come first; what is pasted follows them, introduced or not, and may end with anything. So everything
+after the first sign of it counts as pasted. Two kinds of signs differ in what they say about the lines before them: a
+log or a program starts with its own paragraph, but a heading or a mail's end may be far below where its text starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+LETTERS = 0.6  # of a line; less is a table, numbers or code
+SHORTEST_LINE = 20
+SHORT_LINE = 80
+WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
+LABELS = 2  # "name: ..." at the start of a line: once it may be the user's, twice it is a chat or a settings file
+STATEMENTS = 2  # below the first paragraph: two that neither ask nor speak of their author are an article's
+STATEMENT_WORDS = 7
+LONG_WORDS = 45
+
+_MACHINE = re.compile(
+    r"""
+      \t|\ {4}
+    | \s*(?:at\ \S+[(:]|File\ "|Traceback\b|Caused\ by:|\#\d+\s+0x|\d+:\s+\w+::|goroutine\ \d|thread\ '|panic:)
+    | [\[(<]?\d{4}[-/]\d\d[-/]\d\d|[\[(]?\d{1,2}:\d\d\b|\d{1,3}(?:\.\d{1,3}){3}\b|\d{9,}
+    | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +(?:\d{1,2}\ \d\d:|\w{3}\ +\d)
+    | [\[(<](?:trace|debug|info|notice|warn(?:ing)?|error|err|fatal|critical|\d+/\d+)[\])>]
+    | (?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|ERR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b[:\s]
+    | (?:error|warning|fatal|remote|make|ld|gcc|clang)(?:\[\w+\])?:\s|npm\ (?:ERR!|WARN|error|warn|notice)|E\ {2,}
+    | \w+\[\d+\]:|[\w.$/-]*(?:Error|Exception):|[\w$]+(?:\.[\w$]+)+:\s|[\w./-]+\.\w+:\d+|\w+-\d+\ +\|
+    | [$%❯➜]\ |\w+@[\w.-]+[:~\ ].*[$\#%]|(?:PS\ )?[A-Z]:\\|>>>\ |(?:In|Out)\ ?\[\d+\]|==>|-->|Step\ \d+/\d+
+    | diff\ --git|@@\ |(?:\+\+\+|---)\ \S|index\ [0-9a-f]{7}|commit\ [0-9a-f]{7,40}\b|\+\ {2,}
+    | <[/!?a-zA-Z][^>]*>|[{}\[\]();]+,?\s*$|["'][\w.-]+["']\s*[:=]|//|/\*|\*/|\#!|\#\#\[|\#include|@\w+(?:\(|$)
+    | (?:def|class|function|func|fn)\ \w+\s*[({:<]|from\ [\w.]+\ import\b|(?:const|let|var|export)\ \w+\s*[=:]
+    | (?:public|private|static|package|using|namespace)\ .*[;{(]\s*$|(?:if|for|while|with|try|else|elif)\b.*:\s*$
+    | (?:SELECT|INSERT\ INTO|CREATE\ TABLE|DELETE\ FROM|FROM|RUN|COPY|ENV|WORKDIR|ENTRYPOINT)\ \S
+    | [A-Z][A-Z0-9_]+=|[\w.-]+\s*=\s*["'\[{\d]|\[[\w.-]+\]\s*$|%\s
+    """,
+    re.VERBOSE,
+)
+_COLUMNS = re.compile(r"\S {2,}\S.*\S {2,}\S")
+_CODE_END = re.compile(r"(?:.*[;{}\\|]|.*=>)\s*$")
+_DOCUMENT = re.compile(
+    r"""
+      \#{1,6}\s\S|={3,}\s*$|-{3,}\s*$|\*{3,}\s*$|_{5,}|\|.*\||>|[»|│┃]|\*\*[^*]+\*\*\s*$
+    | [•●○◦▪■–—→⇒✓✔✗✘⚠☐☑❌✅⎿├└┌╭╰▶►★“„«]
+    | (?:from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|para|asunto|objet)\s*:\s+\S
+    | dear\ .{1,40}[,:!]\s*$|(?:hi|hello|hey|hallo|good\ \w+)\ (?:all|team|everyone|everybody|folks|both|zusammen)\b
+    | (?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|sincerely|cheers|greetings)\b.{0,30}$|--\s*$|best,\s*$
+    | (?:viele|liebe|beste|mit\ freundlichen)\ gr(?:ü|ue)(?:ß|ss)en?\b|sent\ from\ my\b|on\ .{6,80}\ wrote:
+    | (?:published|posted|updated|last\ updated|written\ by|by)\b.{0,60}\b(?:19|20)\d\d\b|\d+\ min\ read|©|copyright\b
+    | (?:sign\ in|log\ in|sign\ up|subscribe|skip\ to\ (?:main\ )?content|(?:table\ of\ )?contents|menu|home)\s*$
+    | (?:chapter|section|figure|table|appendix|tip|caution|faq)\s*\d*[.:]\s
+    | \d+(?:\.\d+)+\s+\S|\d+\.\s+(?-i:[A-Z])\w+\s*$
+    | (?:user|assistant|human|system|ai)\s*:
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TITLE_WORD = r"(?:[A-Z][\w'-]+|\d+|and|of|the|in|for|to|with|a|an|on|&)"
+_TITLE = re.compile(rf"[A-Z][\w'-]+(?: {_TITLE_WORD})* [A-Z][\w'-]+\s*|[A-Z][A-Z ]{{4,40}}\s*")
+_SPEAKER = re.compile(
+    r"@?[\w.'-]+\s+\[?\d{1,2}:\d\d(?:\s?[AaPp][Mm])?\]?\s*$"
+    r"|@?[A-Z][\w.'-]*(?: [A-Z][\w.'-]*)?,?\s+(?:\[?\d{1,2}:\d\d|—|\d{1,2}/\d)|<@?[\w.-]+>\s"
+)
+_LABEL = re.compile(r"@?([\w.-]+(?: [A-Z][\w.-]*)?)\s*:(?:\s|$)")
+_OWN_LABELS = frozenset(
+    {
+        *("task", "context", "goal", "question", "problem", "bug", "todo", "ps", "btw", "also"),
+        *("plan", "expected", "actual", "background", "requirements", "note"),
+    }
+)
+_LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_OTHERS_TEXT = re.compile(
+    r"""
+    \b(?:logs?|output|trace|traceback|stack|page|article|docs?|documentation|readme|wiki|e-?mail|mail|messages?|ticket
+    |thread|chat|slack|conversation|post|blog|answer|response|transcript|excerpt|snippet|text|paragraph|notes|minutes
+    |instructions|guide|tutorial|manual|policy|terminal|console|reply|review|comment|quote|spec|handbook|changelog|config
+    |wrote|said|says|replied|answered|posted)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HANDED_OVER = re.compile(
+    r"\b(?:below|above|here'?s|here (?:is|are)|pasted|copied|from|got|received|found|this|following|see)\b",
+    re.IGNORECASE,
+)
+_POINTS_BELOW = re.compile(
+    r"\b(?:this|these|the following|dies(?:es|e|er)?|esto|ceci)(?: \S+){0,2}$"
+    r"|\b(?:found|got|saw|read|received|see) (?:this|the)\b",
+    re.IGNORECASE,
+)
+_ABOUT_A_TEXT = re.compile(
+    r"(?:please |pls |can you |could you )?(?:summari[sz]e|translate|proofread|rephrase|reply to|tl;?dr)\b",
+    re.IGNORECASE,
+)
+_OWN_VOICE = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|pls|can you|could you|let's)\b|\?", re.IGNORECASE)
+
+
+def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequence[bool]) -> int:
+    """The first line that counts as pasted; those before it are the user's own.
+
+    What a fence holds says where it ends, so it says nothing about the lines around it; nor do the notes themselves.
+    """
+    start, labels, statements = len(lines), 0, 0
+    first_paragraph_ends = _first_paragraph_ends(lines)
+    for at, line in enumerate(lines):
+        if at >= start:
+            break
+        if is_fenced[at] or is_note[at] or not line.strip():
+            continue
+        labels += _is_label(line)
+        statements += at >= first_paragraph_ends and _is_statement(line)
+        is_single = at > 0 and not _is_within(lines, at, is_fenced)
+        if labels >= LABELS or statements >= STATEMENTS or _is_document(line, is_single=is_single):
+            return 0
+        if _is_wrapped(lines, at) and not is_note[at + 1]:
+            return 0
+        if _is_machine(line):
+            start = _start_of_paragraph(lines, at)
+        elif _introduces(lines, at, is_fenced, is_note):
+            start = at + 1
+    return start
+
+
+def _is_machine(line: str) -> bool:
+    if _MACHINE.match(line) or _CODE_END.match(line) or _COLUMNS.search(line):
+        return True
+    letters = sum(character.isalpha() or character.isspace() for character in line)
+    return len(line) >= SHORTEST_LINE and letters < LETTERS * len(line)
+
+
+def _is_document(line: str, *, is_single: bool) -> bool:
+    if _DOCUMENT.match(line) or _SPEAKER.match(line) or (is_single and _TITLE.fullmatch(line)):
+        return True
+    return len(line.split()) >= LONG_WORDS and not _OWN_VOICE.search(line)
+
+
+def _is_within(lines: Sequence[str], at: int, is_fenced: Sequence[bool]) -> bool:
+    """Whether a line of the same paragraph stands above it: a title stands alone or on top."""
+    return bool(lines[at - 1].strip()) and not is_fenced[at - 1]
+
+
+def _is_wrapped(lines: Sequence[str], at: int) -> bool:
+    following = lines[at + 1] if at + 1 < len(lines) else ""
+    line = lines[at].rstrip()
+    return len(line) >= WRAPPED_CHARS and line[-1] not in ".!?:;" and following[:1].islower()
+
+
+def _is_statement(line: str) -> bool:
+    is_sentence = line[:1].isupper() and line.rstrip().endswith((".", ".)", ".”", '."'))
+    return is_sentence and len(line.split()) >= STATEMENT_WORDS and not _OWN_VOICE.search(line)
+
+
+def _is_label(line: str) -> bool:
+    label = _LABEL.match(line)
+    return label is not None and label[1].lower() not in _OWN_LABELS
+
+
+def _introduces(lines: Sequence[str], at: int, is_fenced: Sequence[bool], is_note: Sequence[bool]) -> bool:
+    """A line after which somebody else speaks."""
+    line = lines[at].rstrip()
+    after = next((number for number in range(at + 1, len(lines)) if lines[number].strip()), None)
+    if after is None or is_fenced[after]:
+        return False
+    is_others_text = _OTHERS_TEXT.search(line) is not None
+    if line.endswith(":"):
+        return is_others_text or not _LISTED.match(lines[after])
+    if _ABOUT_A_TEXT.match(line) or _opens_a_quotation(line):
+        return True
+    is_apart = len(line) <= SHORT_LINE and not lines[at + 1].strip()
+    is_handed_over = is_others_text and _HANDED_OVER.search(line) is not None
+    return is_apart and (is_handed_over or (not is_note[after] and _POINTS_BELOW.search(line) is not None))
+
+
+def _opens_a_quotation(line: str) -> bool:
+    return line.count('"') % 2 == 1 or line.count("“") > line.count("”") or line.count("«") > line.count("»")
+
+
+def _start_of_paragraph(lines: Sequence[str], at: int) -> int:
+    while at > 0 and lines[at - 1].strip():
+        at -= 1
+    return at
+
+
+def _first_paragraph_ends(lines: Sequence[str]) -> int:
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return next((number for number in range(first, len(lines)) if not lines[number].strip()), len(lines))
