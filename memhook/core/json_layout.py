@@ -9,6 +9,8 @@ from typing import Any
 
 Span = tuple[int, int]
 
+DEEPEST = 100  # no settings are nested so deep, and Python stops at some depth
+
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SCALAR = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -61,6 +63,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.depth = 0
 
     def value(self) -> Node:
         self.blank()
@@ -68,8 +71,12 @@ class _Scanner:
         if opened not in ("{", "["):
             plain = self._scalar()
             return Node((start, self.at), plain)
+        if self.depth == DEEPEST:
+            raise self.unexpected()
         self.at += 1
+        self.depth += 1
         members = self._members("}" if opened == "{" else "]", is_object=opened == "{")
+        self.depth -= 1
         values = [member.value.plain for member in members]
         plain = {member.key: member.value.plain for member in members} if opened == "{" else values
         return Node((start, self.at), plain, opened, tuple(members))

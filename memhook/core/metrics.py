@@ -29,8 +29,9 @@ from memhook.core.tokens import estimated_tokens
 ADVERSARIAL = "adversarial"
 """The kind of prompt about something that is in the store and does not answer it: to speak up is no mistake."""
 
-_OWN_LINE = re.compile(
-    rf"(?! )(?:- )?(?:\*\*(?P<title>.*)\*\*)?(?P<rest>.*?) ?\[?urn:memhook:(?P<id>[a-z0-9]{{{ID_LENGTH}}})\]?"
+_URN = "urn:memhook:"
+_AFTER_URN = re.compile(
+    rf"(?P<id>[a-z0-9]{{{ID_LENGTH}}})\]?"
     r"(?: · [-\w, ]+| \([-\w, ]+\))?"  # inject and pack say there when it was written, and by whom
 )
 _CUT = re.compile(r"^… | …$|…$")
@@ -154,20 +155,29 @@ def mean(values: Iterable[float | None], digits: int = 4) -> float | None:
 
 def entries(text: str) -> dict[str, Entry]:
     """What a block shows, by the memory's id; memhook's own lines stand at the margin, remembered ones do not."""
-    found: dict[str, Entry] = {}
+    titles: dict[str, str] = {}
+    bodies: dict[str, list[str]] = {}
     current = ""
     for line in text.split("\n"):
-        if own := _OWN_LINE.fullmatch(line):
+        before, _, after = line.rpartition(_URN)
+        own = _AFTER_URN.fullmatch(after) if _URN in line and line[0] != " " else None
+        if own:
             current = own["id"]
+            titles[current], rest = _title_and_rest(before)
             # In `pack` the first line of the content follows the title, elsewhere facts in parentheses do.
-            opening = own["rest"].removeprefix(": ") if own["rest"].startswith(": ") else ""
-            found[current] = Entry(own["title"] or "", opening)
+            bodies[current] = [rest.removeprefix(": ") if rest.startswith(": ") else ""]
         elif line[:1] not in ("", " "):
             current = ""
         elif current:
-            before = found[current]
-            found[current] = Entry(before.title, f"{before.body}\n{line}")
-    return found
+            bodies[current].append(line)
+    return {key: Entry(title, "\n".join(bodies[key])) for key, title in titles.items()}
+
+
+def _title_and_rest(before: str) -> tuple[str, str]:
+    """Of what stands before the URN in a line of memhook's own."""
+    before = before.removesuffix("[").removesuffix(" ").removeprefix("- ")
+    end = before.rfind("**", 2) if before.startswith("**") else -1
+    return (before[2:end], before[end + 2 :]) if end >= 0 else ("", before)
 
 
 def _text_recall(gold: Sequence[Memory], shown: Mapping[str, Entry]) -> float:

@@ -2,6 +2,9 @@
 
 STARTING   kind, the text each starts with, and what has to follow it
 SHAPED     kind, a text that each has somewhere in it, and the whole of it
+
+A text of nothing but starts must not be read to its end from each of them. So what has to be followed by something is
+bounded, starts where nothing of its kind stands before it, or is passed over as a whole when `needed` is missing.
 """
 
 from __future__ import annotations
@@ -12,8 +15,12 @@ _NO_STOP = r"(?<!\.)"  # a full stop behind a token ends the sentence
 _UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 STARTING: tuple[tuple[str, str, str], ...] = (
-    ("jwt", "eyJ", rf"{_URL_SAFE}{{8,}}\.eyJ{_URL_SAFE}{{8,}}(?:\.{_URL_SAFE}+){{0,3}}"),
-    ("jwt", "eyJ", rf"{_URL_SAFE}{{8,}}(?:\.{_URL_SAFE}*){{2}}\.{_URL_SAFE}{{16,}}\.{_URL_SAFE}{{16,}}"),
+    (
+        "jwt",
+        "eyJ",
+        rf"{_URL_SAFE}{{8,}}+(?P<needed>\.eyJ{_URL_SAFE}{{8,}}(?:\.{_URL_SAFE}+){{0,3}}"
+        rf"|(?:\.{_URL_SAFE}*+){{2}}\.{_URL_SAFE}{{16,}}+\.{_URL_SAFE}{{16,}})?",
+    ),
     ("private-key", "b3BlbnNzaC1rZXktdjE", "[A-Za-z0-9+/=]{40,}"),
     # cloud
     ("aws-access-key", "AKIA", "[A-Z2-7]{16}(?![A-Za-z0-9])"),
@@ -100,7 +107,7 @@ STARTING: tuple[tuple[str, str, str], ...] = (
     ("jsr-token", "jsrp_", f"{_WORD}{{30,}}"),
     ("hex-pm-key", "hexpm_", f"{_WORD}{{30,}}"),
     # chat and mail
-    ("slack-token", "xox", r"[abcdeoprs](?:\.xox[bp])?-(?=[A-Za-z0-9-]*[0-9])[A-Za-z0-9-]{20,}"),
+    ("slack-token", "xox", r"[abcdeoprs](?:\.xox[bp])?-(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{20,}"),
     ("slack-token", "xapp-", f"[0-9]-[A-Z0-9]+-[0-9]+-{_WORD}{{30,}}"),
     ("slack-webhook", "hooks.slack.com/", "(?:services|workflows|triggers)/[A-Za-z0-9/]{30,}"),
     ("discord-webhook", "discord", rf"(?:app)?\.com/api/webhooks/[0-9]{{15,}}/{_URL_SAFE}{{50,}}"),
@@ -146,7 +153,7 @@ STARTING: tuple[tuple[str, str, str], ...] = (
     ("nvidia-key", "nvapi-", f"{_URL_SAFE}{{50,}}"),
     ("together-key", "tgp_v1_", f"{_URL_SAFE}{{30,}}"),
     ("fireworks-key", "fw_", f"(?=[A-Za-z]*[0-9]){_WORD}{{20,}}"),
-    ("voyage-key", "pa-", f"(?=[A-Za-z_-]*[0-9]){_URL_SAFE}{{43}}(?![A-Za-z0-9_-])"),
+    ("voyage-key", "pa-", f"(?=[A-Za-z_-]{{0,42}}[0-9]){_URL_SAFE}{{43}}(?![A-Za-z0-9_-])"),
     ("elevenlabs-key", "sk_", "[0-9a-f]{48}"),
     ("tavily-key", "tvly-", f"{_URL_SAFE}{{20,}}"),
     ("langsmith-key", "lsv2_", "(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
@@ -194,7 +201,11 @@ SHAPED: tuple[tuple[str, str, str], ...] = (
     ("terraform-cloud-token", ".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.{_URL_SAFE}{{50,}}"),
     ("discord-token", ".", rf"(?<![\w.-])[MNO]{_URL_SAFE}{{23,27}}\.{_URL_SAFE}{{6}}\.{_URL_SAFE}{{27,40}}"),
     ("telegram-bot-token", ":AA", rf"(?:(?<=bot)|(?<![\w.]))[0-9]{{8,10}}:AA{_URL_SAFE}{{32,33}}"),
-    ("teams-webhook", ".webhook.office.com/", r"[a-z0-9]+\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{80,}"),
+    (
+        "teams-webhook",
+        ".webhook.office.com/",
+        r"(?<![a-z0-9])[a-z0-9]+\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{80,}",
+    ),
     ("mailgun-key", "-", r"(?<![\w-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
     ("mailchimp-key", "-us", r"(?<![\w-])[0-9a-f]{32}-us[0-9]{1,2}(?![\w-])"),
     ("newrelic-key", "NRAL", r"(?<![\w-])[0-9a-f]{36}NRAL(?!\w)"),

@@ -25,7 +25,7 @@ _EXAMPLE = re.compile(
 )
 _STANDS_FOR = re.compile(
     r"(?:^|[_. -])(?:my|our|the|some|insert|enter|replace|put|sample|fake|hidden|omitted|removed|todo|foo|bar|baz|test)"
-    r"(?=[_. -]|$)|<[^>]*>|^\$|^%[a-z_]+%$|\$\{|\{\{|^\{|#\{|\$\(|^@|^env[.:\[]|process\.env|os\.environ|getenv"
+    r"(?=[_. -]|$)|<[^<>]*>|^\$|^%[a-z_]+%$|\$\{|\{\{|^\{|#\{|\$\(|^@|^env[.:\[]|process\.env|os\.environ|getenv"
     r"|secrets\.|vault:|^ref\+",
     re.IGNORECASE,
 )
@@ -158,9 +158,9 @@ _SECRET_NAME = re.compile(
 )
 _HARMLESS_NAME = re.compile(
     r"public|(?:name|id|ids|count|counts|size|length|len|limit|limits|type|types|path|paths|file|files|dir|url|uri|endpoint|host|hash|sha\d*"
-    r"|digest|checksum|fingerprint|expir\w*|ttl|age|usage|budget|max|min|ref|format|prefix|policy|version|field|column"
+    r"|digest|checksum|fingerprint|expir\w{0,20}|ttl|age|usage|budget|max|min|ref|format|prefix|policy|version|field|column"
     r"|header|index|idx|author|authors|ize[rd]?|ity|s\.\w+)$|(?:^|[_.-])(?:max|min|num|primary|foreign|cache|sort|partition|author|map|dict|hot|short"
-    r"|locali[sz]ation|idempotency|row|object|image|commit|index|public|issue|group|unique|composite|dedup\w*|lookup|session(?![_.-]?token))[_.-]?(?:tokens?|key|keys)?$"
+    r"|locali[sz]ation|idempotency|row|object|image|commit|index|public|issue|group|unique|composite|dedup\w{0,20}|lookup|session(?![_.-]?token))[_.-]?(?:tokens?|key|keys)?$"
     r"|tokeni[sz]|tokens$|keyword|keyboard|keys$|author|authentic|monkey|turkey|hockey|donkey|jockey",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from urllib.parse import unquote
 
 from memhook.core.secret_kinds import SHAPED, STARTING
@@ -109,6 +110,8 @@ def _tokens(text: str) -> Iterator[Span]:
 
 def _matches(text: str, kind: str, pattern: re.Pattern[str], start: str = "") -> Iterator[Span]:
     for found in pattern.finditer(text):
+        if "needed" in pattern.groupindex and found["needed"] is None:
+            continue
         if not is_example(found[0].removeprefix(start)):  # one that always starts alike is no example for that
             yield *found.span(), kind
 
@@ -139,14 +142,15 @@ SHORTEST_BODY = 24
 
 
 def _private_keys(text: str) -> Iterator[Span]:
-    for header in _HEADER.finditer(text):
-        end = header.end()
-        footer = _FOOTER.search(text, end, end + LONGEST_KEY)
-        body = _ARMOURED.match(text, end, end + LONGEST_KEY)
+    headers = [header.span() for header in _HEADER.finditer(text)]
+    for (start, end), (following, _) in pairwise([*headers, (len(text), len(text))]):
+        last = min(end + LONGEST_KEY, following)  # each reads its own key alone
+        footer = _FOOTER.search(text, end, last)
+        body = _ARMOURED.match(text, end, last)
         stop = footer.end() if footer else body.end() if body else end
         stop -= 0 if footer else len(text[end:stop]) - len(text[end:stop].rstrip("\"'`,> \n\t"))
         if sum(char.isalnum() for char in text[end:stop]) >= SHORTEST_BODY:
-            yield header.start(), stop, "private-key"
+            yield start, stop, "private-key"
     for lines in _PUTTY.finditer(text):
         yield lines.start(), lines.start() + len(lines[0].rstrip()), "private-key"
 
@@ -185,6 +189,7 @@ _SEPARATOR = (
     r"|[\"'`]\s{0,3}\{\s{0,40}(?:type\s{0,8}=\s{0,8}\w{1,20}\s{1,40})?default[ \t]{0,8}=[ \t]{0,8}"  # Terraform
     r"|[\"'`][ \t]?,[ \t]?|>)"
 )
+_GIVES = re.compile(rf"[\w.-]{{0,40}}{_SEPARATOR}", re.IGNORECASE)
 _GIVEN = re.compile(
     rf"(?P<suffix>[\w.-]{{0,40}}){_SEPARATOR}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\[\]]{6,500})(?P=quote)"
@@ -197,15 +202,31 @@ NAME_CHARS = 40
 
 
 def _assigned(text: str, lowered: str) -> Iterator[Span]:
-    """`NAME = value`, `"name": "value"`, `name is value`, `--name value`."""
-    for name in _NAMED.finditer(lowered):
-        given = _GIVEN.match(text, name.end())
-        before = _BEFORE_NAME.search(text[max(0, name.start() - NAME_CHARS) : name.start()])
+    """`NAME = value`, `"name": "value"`, `name is value`, `--name value`.
+
+    A value is read to its end once. What is given to a name inside of it is read up to the next such name, else a
+    text of nothing but names would be read as often as it has any.
+    """
+    names = [(name[0], *name.span(), _GIVES.match(text, name.end()) is not None) for name in _NAMED.finditer(lowered)]
+    read = 0
+    for (name, at, end, gives), limit in zip(names, _next_giving(names, len(text)), strict=True):
+        given = _GIVEN.match(text, end, limit if at < read else len(text)) if gives else None
+        before = _BEFORE_NAME.search(text[max(0, at - NAME_CHARS) : at])
         start = before[0] if before else ""
         if given is None and start.startswith("-"):
-            given = _OPTION.match(text, name.end())
+            given = _OPTION.match(text, end)
         if given is not None:
-            yield from _secret_given(start + name[0] + given["suffix"], given)
+            read = max(read, given.end())
+            yield from _secret_given(start + name + given["suffix"], given)
+
+
+def _next_giving(names: Sequence[tuple[str, int, int, bool]], length: int) -> list[int]:
+    """For each name where the next one starts that something is given to."""
+    limits, limit = [], length
+    for _, at, _, gives in reversed(names):
+        limits.append(limit)
+        limit = at if gives else limit
+    return limits[::-1]
 
 
 def _secret_given(name: str, given: re.Match[str]) -> Iterator[Span]:
@@ -254,12 +275,16 @@ _REQUESTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
 
 def _in_requests(text: str, lowered: str) -> Iterator[Span]:
     for kind, mark, rest in _REQUESTS:
-        at = lowered.find(mark)
+        at, read = lowered.find(mark), 0
         while at >= 0:
-            found = rest.match(text, at + len(mark))
-            if found and _is_credential(kind, found["value"]):
-                yield *found.span("value"), kind
-            at = lowered.find(mark, at + len(mark))
+            following = lowered.find(mark, at + len(mark))
+            is_inside = at < read and following >= 0  # of a value that was read already: up to the next mark alone
+            found = rest.match(text, at + len(mark), following if is_inside else len(text))
+            if found:
+                read = max(read, found.end())
+                if _is_credential(kind, found["value"]):
+                    yield *found.span("value"), kind
+            at = following
 
 
 def _is_credential(kind: str, value: str) -> bool:

@@ -5,8 +5,9 @@ term_spans(text)  the same terms, each with where it stands in the original text
 
 A term is case-folded, free of white space and never empty. An identifier or path is found by its parts and as a
 whole, however it is spelled: `getSyncBranch`, `get_sync_branch` and `get-sync-branch` share the term `getsyncbranch`.
-English words are stemmed, stop words dropped unless nothing else is there, Latin accents folded, and scripts written
-without spaces cut into character pairs.
+Words are stemmed, English stop words dropped unless nothing else is there, Latin accents folded, and scripts written
+without spaces cut into character pairs. Who changes what comes out here raises SCHEMA_VERSION: stored terms are made
+anew by that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from threading import Lock
+
+import Stemmer
 
 MAX_TERM_CHARS = 64
 
@@ -61,6 +65,28 @@ _STOP_WORDS_TEXT = """
     s
 """
 STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+
+# Snowball's algorithms, by the script of the word: stored text and prompt have to be stemmed alike, and a word tells no
+# more of its language. Taking off the endings of German, Spanish and French as well finds their inflections, but makes
+# one word of "data", "date" and "database" and of "require" and "request".
+_STEMMERS = {
+    script: Stemmer.Stemmer(language, 0)  # 0: no cache of its own
+    for script, language in {
+        "latin": "english",
+        "cyrillic": "russian",
+        "greek": "greek",
+        "armenian": "armenian",
+        "arabic": "arabic",
+        "devanagari": "hindi",
+        "tamil": "tamil",
+    }.items()
+}
+_SCRIPT = re.compile(
+    "(?P<latin>[a-z]{3,})|(?P<cyrillic>[\u0400-\u04ff]+)|(?P<greek>[\u0370-\u03ff\u1f00-\u1fff]+)"
+    "|(?P<armenian>[\u0531-\u0587]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<devanagari>[\u0900-\u097f]+)"
+    "|(?P<tamil>[\u0b80-\u0bff]+)"
+)
+_stemming = Lock()  # a Stemmer is not to be used by two threads at once
 
 _Relative = tuple[tuple[str, int, int], ...]
 
@@ -220,56 +246,10 @@ def _cut(term: str) -> str:
 
 
 def stemmed(word: str) -> str:
-    """A light English stem of a lower-case word: inflections, and the endings that turn a verb into a noun.
-
-    Within noise of Snowball's English stemmer on the development sets, without its dependency.
-    """
-    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+    """The stem of a case-folded word, by the algorithm for its script."""
+    script = _SCRIPT.fullmatch(word) if len(word) <= MAX_TERM_CHARS else None
+    if script is None or script.lastgroup is None:
         return word
-    return _without_derivation(_without_verb_ending(_without_plural(word)))
-
-
-def _without_plural(word: str) -> str:
-    if word[-1] != "s" or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
-        return word[:-2]
-    return word[:-1]
-
-
-def _without_verb_ending(word: str) -> str:
-    if word.endswith("ied") and len(word) > 4:
-        return word[:-3] + "y"
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and not word.endswith("eed"):
-            return _verb(word, word[: -len(ending)])
-    return word
-
-
-def _verb(word: str, stem: str) -> str:
-    if not _has_vowel(stem):
-        return word
-    if len(stem) == 2:
-        return stem + "e" if stem[0] in "aeiou" else word
-    if stem[-1] == stem[-2] and stem[-1] not in "aeioulsz":
-        return stem[:-1]
+    with _stemming:
+        stem: str = _STEMMERS[script.lastgroup].stemWord(word)
     return stem
-
-
-def _without_derivation(word: str) -> str:
-    for ending, kept in (("ation", 5), ("ator", 5), ("ment", 4), ("ness", 4), ("able", 5), ("ate", 5), ("ly", 4)):
-        if word.endswith(ending) and len(word) - len(ending) >= kept:
-            return _without_final_e(word[: -len(ending)])
-    if word.endswith(("tion", "sion", "tor")) and len(word) > 5:
-        return word[:-3] if word.endswith("ion") else word[:-2]
-    return _without_final_e(word)
-
-
-def _without_final_e(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word[-1] == "e" else word
-
-
-def _has_vowel(stem: str) -> bool:
-    return any(letter in "aeiouy" for letter in stem)

@@ -45,8 +45,13 @@ class Layout:
 
 
 def layout_of(text: str) -> Layout:
+    """Raises ValueError where the text is not TOML, or nested deeper than Python can read."""
     scanner = _Scanner(text)
-    scanner.scan()
+    try:
+        tomllib.loads(text)
+        scanner.scan()
+    except RecursionError as error:
+        raise ValueError("arrays or tables are nested too deeply") from error
     return Layout(tuple(scanner.entries), scanner.tables)
 
 

@@ -570,8 +570,12 @@ class MemoryStore:
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
             return table
         with self._locked():
+            table = opened_table(self._database, self.uri, self._backups)  # another process may have migrated it
+            if version_of(table.schema) == SCHEMA_VERSION:
+                return table
             back_up(self.uri, self._backups, version_of(table.schema))
-            return self._overwritten(self._table_of(*migrated(table)))
+            model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
+            return self._overwritten(migrated(table, self._schema(model)))
 
     def _mend(self) -> None:
         """What cannot be mended, opening it says."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -18,11 +18,12 @@ from memhook.errors import StoreError
 from memhook.store import recovery
 from memhook.store.embedding import ModelIdentity
 from memhook.store.recovery import FOREIGN_ERRORS
-from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, version_of
+from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, stored_terms, version_of
 
 TABLE = "memories"
 INDEX_CACHE = 64_000_000
 METADATA_CACHE = 16_000_000
+MIGRATED_AT_ONCE = 1_000  # rows
 SERVER = "db://"
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
@@ -132,9 +133,16 @@ def salvaged_rows(uri: str) -> recovery.Salvage:
             ) from error
 
 
-def migrated(table: Any) -> tuple[list[dict[str, Any]], ModelIdentity]:
-    """The rows of an older table in today's shape, and the model that made their vectors."""
-    return migrated_rows(table.to_arrow())
+def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
+    """The rows of an older table in today's shape, a batch at a time: a store may be larger than memory."""
+    model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in table.search().to_batches(batch_size=MIGRATED_AT_ONCE):
+            rows = [_migrated_row(row, model) for row in batch.to_pylist()]
+            yield from pa.Table.from_pylist(rows, schema=schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def migrated_rows(rows: pa.Table) -> tuple[list[dict[str, Any]], ModelIdentity]:
@@ -163,7 +171,8 @@ def first_line(error: BaseException) -> str:
 
 def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:
     vector = row.get("vector") if model != NO_MODEL else None
-    return row_of(memory_of(row), vector) | {"forgotten": row.get("forgotten")}
+    kept = {"forgotten": None} | {name: row[name] for name in ("forgotten", "namespace") if name in row}
+    return row_of(memory_of(row), vector) | kept | {"terms": stored_terms(row)}
 
 
 def refuse_unknown(table: Any, uri: str) -> None:

@@ -23,7 +23,7 @@ from memhook.store.filters import quoted
 from memhook.store.memories import WRITE_LOCK, MemoryStore
 from memhook.store.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.recovery import FOREIGN_ERRORS
-from memhook.store.schema import SCHEMA_VERSION, version_of
+from memhook.store.schema import OLDEST_SHARED_VERSION, version_of
 
 log = logging.getLogger("memhook")
 
@@ -132,7 +132,7 @@ class OriginStore(MemoryStore):
                 return None
             raise self.failure(error) from error
         refuse_unknown(table, self.uri)
-        if version_of(table.schema) != SCHEMA_VERSION:
+        if version_of(table.schema) < OLDEST_SHARED_VERSION:
             raise RemoteError(
                 f"The shared store at {self.uri} was written by an older memhook (schema {version_of(table.schema)}).",
                 "Export it with that version, and import it into a new location with this one.",

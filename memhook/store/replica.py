@@ -20,7 +20,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.opening import first_line
 from memhook.store.origin import OriginStore
 from memhook.store.recovery import FOREIGN_ERRORS
-from memhook.store.schema import Vector
+from memhook.store.schema import Vector, stored_terms
 
 log = logging.getLogger("memhook")
 
@@ -195,7 +195,7 @@ class ReplicatedStore(MemoryStore):
         table = self._table_for(model)
         if self.model != model:  # the vectors here are of the model that is wanted here; the daemon makes these anew
             rows = _without_vectors(rows)
-        rows = rows.select(table.schema.names).cast(table.schema)
+        rows = _with_own_terms(rows.select(table.schema.names).cast(table.schema))
         if self._shared:  # what others have let through, this user has not
             place = rows.schema.get_field_index("released")
             rows = rows.set_column(place, rows.schema.field(place), pa.array([""] * len(rows), pa.string()))
@@ -228,6 +228,12 @@ class ReplicatedStore(MemoryStore):
     def _note(self, name: str, value: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.set_mark(name, value)
+
+
+def _with_own_terms(rows: pa.Table) -> pa.Table:
+    """Whoever wrote them may have another version of memhook, which reads other terms out of the same text."""
+    described = rows.drop_columns(["vector", "terms"]).to_pylist()
+    return rows.set_column(rows.schema.get_field_index("terms"), "terms", pa.array(map(stored_terms, described)))
 
 
 def _without_vectors(rows: pa.Table) -> pa.Table:

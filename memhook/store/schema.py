@@ -23,7 +23,8 @@ from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
 from memhook.store.embedding import ModelIdentity
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4  # 4: the columns of 3, terms by another stemmer
+OLDEST_SHARED_VERSION = 3  # whose columns are today's: nobody searches the terms of a shared store itself
 DIMENSIONS = 384
 
 Vector = npt.NDArray[np.float32] | Sequence[float]
@@ -99,6 +100,11 @@ def model_of(schema: pa.Schema) -> ModelIdentity:
 def searchable_terms(memory: Memory) -> str:
     names = (*memory.tags, *memory.related)
     return " ".join(terms(indexed_text(memory.title, memory.content, memory.created.isoformat(), names)))
+
+
+def stored_terms(row: Mapping[str, Any]) -> str:
+    """What the column `terms` of a row has to be; of what is forgotten or redacted nothing."""
+    return "" if row.get("forgotten") is not None or row.get("redacted") else searchable_terms(memory_of(row))
 
 
 def row_of(memory: Memory, vector: Vector | None) -> dict[str, Any]:

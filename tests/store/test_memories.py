@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import lancedb
 import numpy as np
@@ -18,7 +19,7 @@ from memhook.errors import StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
-from memhook.store.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema
+from memhook.store.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema, version_of
 from memhook.store.snapshot import Candidate
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -198,6 +199,36 @@ def test_a_table_from_before_versions_is_migrated_after_a_backup(tmp_path: Path,
     assert kept.column_names == ["id", "content", "created"]
     assert open_store().count() == 1
     assert len(list((tmp_path / "backups").iterdir())) == 1
+
+
+def test_terms_of_an_older_memhook_are_made_anew_and_nothing_else_changes(tmp_path: Path, open_store: Open) -> None:
+    notes = [memory(number, f"note {number} about yings and migrations") for number in range(1, 1_200)]
+    gone = memory(0, "a forgotten yingling")
+    written = open_store()
+    add(written, *notes, gone)
+    with written.writing():
+        written.forget([gone], NOW)
+    expected = stored_rows(tmp_path)
+    write_as_an_older_memhook(tmp_path / "store")
+    assert matching(open_store(), "migration")
+    assert stored_rows(tmp_path) == expected
+    (backup,) = (tmp_path / "backups").iterdir()
+    assert version_of(lancedb.connect(backup).open_table("memories").schema) == SCHEMA_VERSION - 1
+
+
+def write_as_an_older_memhook(directory: Path) -> None:
+    """What memhooks before this one left: the same columns, a lower version, and terms by other rules."""
+    database = lancedb.connect(directory)
+    rows = database.open_table("memories").to_arrow()
+    place = rows.schema.get_field_index("terms")
+    rows = rows.set_column(place, rows.schema.field(place), pa.array(["of older rules"] * len(rows)))
+    older = table_schema(MODEL, version=SCHEMA_VERSION - 1)
+    database.create_table("memories", data=rows.cast(older), schema=older, mode="overwrite", on_bad_vectors="null")
+
+
+def stored_rows(tmp_path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: row["id"])
 
 
 def snapshot(directory: Path) -> dict[str, bytes]:

@@ -20,7 +20,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.origin import OriginStore
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import DIMENSIONS
-from tests.store.test_memories import MODEL, NOW, add, axis, memory
+from tests.store.test_memories import MODEL, NOW, add, axis, matching, memory, write_as_an_older_memhook
 
 OTHER_MODEL = ModelIdentity("another", "hash of it", DIMENSIONS)
 
@@ -238,6 +238,21 @@ def test_a_store_that_was_made_before_it_was_shared_is_read_whole_when_it_change
         ada.replace([memory(1, "corrected")], [axis(1)], MODEL)
     assert (bob.refresh(), contents(bob)) == (2, ["corrected", "older"])
     assert bob.refresh() == 0
+
+
+def test_a_replica_has_terms_of_its_own_whatever_memhook_wrote_the_shared_store(
+    opened: Open, shared_folder: Path
+) -> None:
+    add(opened("ada"), memory(1, "yings and migrations"))
+    write_as_an_older_memhook(shared_folder)
+    bob = opened("bob")
+    assert bob.refresh() == 1
+    assert matching(bob, "migration") == ["yings and migrations"]
+    add(bob, memory(2, "a migrated note"))
+    assert matching(bob, "migrating") == ["yings and migrations", "a migrated note"]
+    with bob.writing():
+        bob.forget([memory(2, "a migrated note")], NOW)
+    assert matching(bob, "migrating") == ["yings and migrations"]
 
 
 def test_what_is_put_back_replaces_everything_and_later_changes_are_fetched_alone(opened: Open) -> None:

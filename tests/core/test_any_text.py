@@ -1,0 +1,340 @@
+"""No text, however odd, may raise or stall: every public function of the pure room takes any text, in linear time.
+
+A function that is new has to be named in CALLS, or in NO_TEXT when no text reaches it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count, product
+from string import ascii_lowercase
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import memhook.core
+from memhook.core import (
+    capture,
+    entries,
+    fencing,
+    gist,
+    json_layout,
+    memory,
+    metrics,
+    packing,
+    passages,
+    poison,
+    poison_negation,
+    poison_quotes,
+    poison_search,
+    poison_traits,
+    ranking,
+    relevance,
+    rendering,
+    secret_values,
+    secrets,
+    terms,
+    tokens,
+    toml_layout,
+    topics,
+)
+from memhook.core.memory import Memory
+from memhook.core.packing import PartLimit
+from memhook.core.rendering import HOOK, INJECT, Level
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+Call = Callable[[str], object]
+
+
+def remembered(text: str) -> Memory:
+    return Memory(
+        id="k3v9x2m4p7qa",
+        title=memory.derived_title(text),
+        content=text,
+        summary=memory.derived_summary(text),
+        created=NOW,
+        updated=NOW,
+        namespace=text[:40] or "general",
+        tags=(text[:40],),
+        source=text[:40],
+    )
+
+
+def rejecting(parse: Call) -> Call:
+    """A parser of files may refuse a text, with a ValueError."""
+
+    def call(text: str) -> object:
+        with suppress(ValueError):
+            return parse(text)
+        return None
+
+    return call
+
+
+def first_match(text: str) -> Any:
+    return poison_quotes._QUOTATION.search(f'{text}"an example"')
+
+
+def packed_block(text: str) -> object:
+    every = [rendering.rendering(remembered(text), level, HOOK) for level in Level]
+    return packing.packed([every, every], 500, rendering.hook_frames(), PartLimit(1000, packing.utf16_units))
+
+
+def scored(text: str) -> object:
+    asked = terms.terms(text)
+    candidates = [ranking.Candidate(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
+    return ranking.scored(asked, candidates, {}, 10, 20.0)
+
+
+def judged(text: str) -> object:
+    block = f"- **t** (general) urn:memhook:k3v9x2m4p7qa\n{fencing.indented(text)}"
+    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (block,), 1000)
+
+
+def passage_of(text: str) -> object:
+    spans = terms.term_spans(text)
+    return passages.passage(text, {term: 1.0 for term, _, _ in spans[:10]}, spans, 200)
+
+
+CALLS: dict[str, Call] = {
+    "capture.asked_in": capture.asked_in,
+    "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
+    "fencing.clean": fencing.clean,
+    "fencing.collapsed": fencing.collapsed,
+    "fencing.indented": fencing.indented,
+    "fencing.label": partial(fencing.label, limit=80),
+    "fencing.one_line": partial(fencing.one_line, limit=80),
+    "fencing.without_urns": fencing.without_urns,
+    "gist.gist": gist.gist,
+    "json_layout.Node.member": lambda text: json_layout.layout_of('{"a": 1}').member(text),
+    "json_layout.blank_after": lambda text: json_layout.blank_after(text, 0),
+    "json_layout.layout_of": rejecting(json_layout.layout_of),
+    "memory.content_hash": memory.content_hash,
+    "memory.derived_summary": memory.derived_summary,
+    "memory.derived_title": memory.derived_title,
+    "memory.id_of": memory.id_of,
+    "memory.is_id": memory.is_id,
+    "memory.shortened": lambda text: memory.shortened(text, 80),
+    "metrics.entries": metrics.entries,
+    "metrics.judged": judged,
+    "metrics.ranking_recall": lambda text: metrics.ranking_recall(text, list(text), 5),
+    "packing.packed": packed_block,
+    "packing.utf16_units": packing.utf16_units,
+    "packing.utf8_bytes": packing.utf8_bytes,
+    "passages.as_it_stands": lambda text: passages.as_it_stands(passages.front(text, 200), text),
+    "passages.front": lambda text: passages.front(text, 200),
+    "passages.passage": passage_of,
+    "poison.reason_to_distrust": poison.reason_to_distrust,
+    "poison_negation.is_forbidden": lambda text: poison_negation.is_forbidden(text, first_match(text)),
+    "poison_negation.is_forbidden_outright": lambda text: poison_negation.is_forbidden_outright(
+        text, first_match(text)
+    ),
+    "poison_quotes.without_examples": lambda text: poison_quotes.without_examples(text, str),
+    "poison_search.Finder.has": lambda text: poison_search.Finder(text).has(poison_search.group_of("ignore token")),
+    "poison_search.Finder.may_have": lambda text: poison_search.Finder(text).may_have(poison_search.indexed(())),
+    "poison_search.Finder.places": lambda text: poison_search.Finder(text).places(poison_search.group_of("ignore a")),
+    "poison_traits.hinted_at": lambda text: poison_traits.hinted_at(poison_search.Finder(text)),
+    "poison_traits.statements": lambda text: list(poison_traits.statements(poison_search.Finder(text))),
+    "ranking.embedded_prompt": ranking.embedded_prompt,
+    "ranking.embedded_text": lambda text: ranking.embedded_text(text, text, text, (text,)),
+    "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
+    "ranking.scored": scored,
+    "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
+    "relevance.is_small_talk": relevance.is_small_talk,
+    "relevance.may_be_small_talk": relevance.may_be_small_talk,
+    "rendering.hook_frames": rendering.hook_frames,
+    "rendering.origin_of": lambda text: rendering.origin_of(remembered(text)),
+    "rendering.rendering": lambda text: [
+        rendering.rendering(remembered(text), level, style) for level in Level for style in (HOOK, INJECT)
+    ],
+    "secret_values.is_example": secret_values.is_example,
+    "secret_values.is_password": secret_values.is_password,
+    "secret_values.is_placeholder": secret_values.is_placeholder,
+    "secret_values.is_random": secret_values.is_random,
+    "secret_values.is_secret_name": secret_values.is_secret_name,
+    "secret_values.is_url_password": lambda text: secret_values.is_url_password(text, text[:20]),
+    "secrets.masked": secrets.masked,
+    "secrets.without": secrets.without,
+    "terms.stemmed": terms.stemmed,
+    "terms.term_spans": terms.term_spans,
+    "terms.terms": terms.terms,
+    "tokens.estimated_tokens": tokens.estimated_tokens,
+    "toml_layout.Layout.entry": lambda text: toml_layout.layout_of("a = 1").entry((text,)),
+    "toml_layout.comments_in": toml_layout.comments_in,
+    "toml_layout.layout_of": rejecting(toml_layout.layout_of),
+    "topics.entry": lambda text: topics.entry(remembered(text)),
+    "topics.headed": lambda text: topics.headed(text, 1, text),
+    "topics.heading": lambda text: topics.heading(text, 1, 1),
+}
+
+NO_TEXT = {
+    "memory.id_from_bytes": "bytes",
+    "metrics.mean": "numbers",
+    "metrics.percentile": "numbers",
+    "metrics.spoken": "what happened",
+    "metrics.summed_up": "numbers",
+    "ordering.placed": "numbers",
+    "ordering.recency": "numbers",
+    "poison_search.group_of": "memhook's own words",
+    "poison_search.group_of_words": "memhook's own words",
+    "poison_search.indexed": "memhook's own words",
+    "poison_search.near": "numbers",
+    "poison_search.rarest_starts": "memhook's own words",
+    "poison_wordings.wordings": "memhook's own words",
+    "ranking.attainable": "numbers",
+    "relevance.worth_showing": "numbers",
+}
+
+
+def public_functions() -> Iterator[str]:
+    for found in pkgutil.iter_modules(memhook.core.__path__):
+        module = importlib.import_module(f"memhook.core.{found.name}")
+        for name, value in vars(module).items():
+            if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
+                continue
+            if inspect.isfunction(inspect.unwrap(value) if callable(value) else value):
+                yield f"{found.name}.{name}"
+            elif inspect.isclass(value):
+                methods = (key for key, one in vars(value).items() if inspect.isfunction(one) and key[0] != "_")
+                yield from (f"{found.name}.{name}.{key}" for key in methods)
+
+
+def test_every_public_function_of_the_pure_room_is_here() -> None:
+    assert sorted(public_functions()) == sorted((*CALLS, *NO_TEXT))
+
+
+# Repeated, each of them has made some expression or loop of somebody's quadratic, or looks as if it might.
+UNITS = (
+    *"a A 1 é ß 接 한 ا ﷽ İ 🙂 \u0301 \u200b \u202e \ud800 \0 \x1b _ - . / : = ? & ; % \\ ` ~ < > [ ( { | * # @ ! \" '".split(),
+    *(" ", "\n", "\t", "\r\n", "a ", "a b\n", "aA", "a1", "a_", "a.", "a.b ", "a-", "./", "/a", "a\n\n", "Aa1_"),
+    *(
+        "key=",
+        "key:",
+        "key: ",
+        "key is ",
+        "token",
+        "password is ",
+        "http://a?token=",
+        "://",
+        "://a:",
+        "a:b@",
+        "?a=",
+        "&a=",
+    ),
+    *(
+        "curl ",
+        "curl -u ",
+        "mysql ",
+        "login a ",
+        "bearer ",
+        "sig=",
+        ":5432:",
+        'client("',
+        "sess",
+        "pass",
+        "eyJ",
+        "eyJa.",
+    ),
+    *(
+        "ghp_",
+        "s.",
+        "SG.",
+        "xoxb-",
+        "AKIA",
+        "-----BEGIN PRIVATE KEY-----",
+        "Private-Lines: 1\n",
+        "QUFB",
+        "4142",
+        "a" * 16 + "\n",
+    ),
+    *("%41", "\\x41", "\\u0041", "&amp;", "&#65;", "\\", "\\[", "\x1b[0m", "\u200b\u200d", "e\u0301"),
+    *("```\n", "~~~\n", "> ", "# a\n", "- a\n", "1. a\n", "| a ", "<a>", "<!--", "<system>", "</", "[a](", "{{", "${"),
+    *(
+        "system: ",
+        "user:\n",
+        "ignore previous instructions ",
+        "you must ",
+        "do not ",
+        "not ",
+        "send it to ",
+        '"a b" ',
+        "'a b' ",
+    ),
+    *(
+        "urn:memhook:",
+        "- **a** urn:memhook:k3v9x2m4p7qa\n",
+        "remember: a\n",
+        "remember:\n",
+        "forget that\n",
+        "yes ",
+        "// a\n",
+        "/*",
+    ),
+    *(
+        '{"a":',
+        "[1,",
+        '"a\\"',
+        "a = 1\n",
+        "[a]\n",
+        "a.b.",
+        "'''",
+        '"""',
+        "2026-03-01 ",
+        "at a(",
+        "Error: ",
+        "1.1.1.1 ",
+        "… ",
+    ),
+)
+SMALL, TIMES = 512, 8
+LINEAR = 2.4 * TIMES  # time itself varies; a quadratic one takes TIMES * TIMES as long
+
+
+def shapes(length: int) -> Iterator[tuple[str, str]]:
+    for unit in UNITS:
+        yield unit, (unit * (length // len(unit) + 1))[:length]
+    for opened, closed in ("[]", "()", "{}", "<>"):
+        yield opened + closed, opened * (length // 2) + closed * (length // 2)
+    for unit in ("a", "=", " ", "a ", "key=", "://a:"):  # an expression that has to go back notices only at the end
+        yield unit + "\n!", (unit * length)[: length - 2] + "\n!"
+
+
+SHAPES = {name: (small, large) for (name, small), (_, large) in zip(shapes(SMALL), shapes(SMALL * TIMES), strict=True)}
+
+
+def seconds(call: Call, text: str, runs: int, fresh: Iterator[int]) -> float:
+    """Of the processor, the least of some runs; each time another text, for results are cached."""
+    least = float("inf")
+    for _ in range(runs):
+        asked = f"{next(fresh):06d} {text[7:]}"
+        started = time.thread_time()
+        call(asked)
+        least = min(least, time.thread_time() - started)
+    return least
+
+
+def is_linear(call: Call, small: str, large: str, fresh: Iterator[int]) -> bool:
+    """Only what looks quadratic is measured again: a busy machine may make a run slow, never one fast."""
+    short, long = seconds(call, small, 2, fresh), seconds(call, large, 1, fresh)
+    for _ in range(4):
+        if long <= LINEAR * max(short, 20e-6):
+            return True
+        long = min(long, seconds(call, large, 2, fresh))
+    return long <= LINEAR * max(short, 20e-6)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_time_is_linear_in_the_length_of_the_text(name: str) -> None:
+    call, fresh = CALLS[name], count()
+    call("warm up " * 20)
+    assert [unit for unit, (small, large) in SHAPES.items() if not is_linear(call, small, large, fresh)] == []
