@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -15,18 +16,20 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memhook import durable
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
 from memhook.store import recovery
+from memhook.store.compaction import compact, sweep
 from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
-from memhook.store.expunging import emptied, rewritten, swept
+from memhook.store.expunging import emptied, rewritten
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.gate import Gate
 from memhook.store.held import Held, Reach, can_be_held
 from memhook.store.id_pages import ids_after
 from memhook.store.indexes import INDEXES, indexed, missing, unindexed_rows
-from memhook.store.locking import exclusive, remove_lock, sync_files
+from memhook.store.locking import exclusive, remove_lock
 from memhook.store.marks import mark_of, set_mark
 from memhook.store.opening import (
     TABLE,
@@ -69,6 +72,7 @@ log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
 RENEWED_VECTORS = ".renewed-vectors"
+NEW_TABLE = ".new-table-"
 LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
@@ -133,6 +137,7 @@ class MemoryStore:
         self._sizes = sizes
         self._disk = DiskSearch(sizes)
         self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
+        self._synced = durable.Synced(self._directory / f"{TABLE}.lance") if self._directory else None
         self.readers = Gate()
         self.mended = ""
         self._being_optimized = 0
@@ -379,12 +384,16 @@ class MemoryStore:
             return
         _private_store_directory(self._directory)
         with exclusive(self._directory / WRITE_LOCK, LOCK_SECONDS):
-            started, began = time.time_ns(), time.monotonic_ns()
-            yield
+            try:
+                yield
+            finally:  # also where a later step failed: the next write builds on what an earlier one has committed
+                self._sync()
             self._last_write = time.monotonic()
-            # Back to before the start where the clock was set back meanwhile; file systems keep coarser times, too.
-            set_back = max(0, (time.monotonic_ns() - began) - (time.time_ns() - started))
-            sync_files(self._directory / f"{TABLE}.lance", started - set_back - 50_000_000)
+
+    def _sync(self) -> None:
+        """Force to disk what was written: LanceDB renames its files into place without fsync."""
+        if self._synced is not None:
+            self._synced.sync()
 
     @_landing
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
@@ -501,8 +510,9 @@ class MemoryStore:
     @_translated
     def put_back(self, rows: pa.Table) -> None:
         """These rows and no others, in one step; of an older schema, in today's shape."""
-        self._database = self._database or connected(self.uri, self._options, create=True)
-        self._table = self._overwritten(self._table_of(*migrated_rows(rows)))
+        table = self._table_of(*migrated_rows(rows))
+        self._table_for(model_of(table.schema))
+        self._table = self._overwritten(table)
 
     @_translated
     def optimize(self) -> bool:
@@ -522,7 +532,7 @@ class MemoryStore:
         if self._upkeep is not None and is_large:
             return self._optimize_apart(self._upkeep, self._age_to_keep(is_settled))
         with self._locked():
-            keep_up(self._table, self._age_to_keep(is_settled), self._sizes)
+            keep_up(self._table, self._age_to_keep(is_settled), self._sizes, self._sync)
         self._unoptimized = 0
         return True
 
@@ -586,9 +596,22 @@ class MemoryStore:
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
         if self._current_table() is None:
-            self._database = self._database or connected(self.uri, self._options, create=True)
-            self._table = self._indexed(self._database.create_table(TABLE, schema=self._schema(model)))
+            self._table = self._created(self._schema(model))
         return self._table
+
+    def _created(self, schema: pa.Schema) -> Any:
+        """An empty table with its indexes, made aside: a power cut leaves all of it or nothing, never a damaged one."""
+        self._database = self._database or connected(self.uri, self._options, create=True)
+        if self._directory is None or (self._directory / f"{TABLE}.lance").exists():
+            return self._indexed(self._database.create_table(TABLE, schema=schema))
+        for left_behind in self._directory.glob(f"{NEW_TABLE}*"):
+            durable.delete(left_behind)
+        with tempfile.TemporaryDirectory(prefix=NEW_TABLE, dir=self._directory) as aside:
+            self._indexed(connected(aside, self._options).create_table(TABLE, schema=schema))
+            made = Path(aside, f"{TABLE}.lance")
+            durable.sync_tree(made)
+            durable.moved(made, self._directory / made.name)
+        return self._database.open_table(TABLE)
 
     def _schema(self, model: ModelIdentity) -> pa.Schema:
         return table_schema(model)
@@ -628,8 +651,10 @@ class MemoryStore:
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
         self._table = self._indexed(rewritten(self._database, self._table, ids, kept))
+        compact(self._table)
+        self._sync()  # before the readers have to wait
         with self.readers.alone(READERS_SECONDS):
-            swept(self._table, is_ours_alone=self._directory is not None)
+            sweep(self._table, self._sync, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
             if self._held is not None:
                 self._held.drop()
@@ -717,7 +742,7 @@ def _with_vectors(
 
 def _private_store_directory(directory: Path) -> None:
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        durable.made_folder(directory)
     except OSError as error:
         raise StoreError(
             f"The store's folder {directory} cannot be made ({error.strerror}).",

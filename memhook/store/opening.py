@@ -13,6 +13,7 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from memhook import durable
 from memhook.core.secrets import masked
 from memhook.errors import StoreError
 from memhook.store import recovery
@@ -152,8 +153,9 @@ def back_up(uri: str, backups: Path, version: int) -> None:
     if directory is None:
         return  # an object store keeps the old version of the table
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    backups.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shutil.copytree(directory, backups / f"store-schema{version}-{stamp}")
+    copy = durable.made_folder(backups) / f"store-schema{version}-{stamp}"
+    shutil.copytree(directory, copy)
+    durable.sync_tree(copy)
 
 
 def first_line(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from memhook.errors import RemoteError
+from memhook.store.compaction import delete_old_versions
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import WRITE_LOCK, MemoryStore
@@ -102,7 +103,7 @@ class OriginStore(MemoryStore):
         if self._table.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
             return False
         with self.writing():
-            self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=OLD_VERSIONS))
+            self._until_it_lands(lambda: delete_old_versions(self._table, OLD_VERSIONS, self._sync))
         return True
 
     def _append(self, table: Any, data: pa.Table) -> None:
@@ -120,11 +121,12 @@ class OriginStore(MemoryStore):
         elif rows:
             self._until_it_lands(lambda: self._merge([left(row) for row in rows]))
         self._until_it_lands(lambda: self._table.update(values_sql={"title": "title"}))
-        self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=AT_ONCE))
+        self._until_it_lands(lambda: delete_old_versions(self._table, AT_ONCE, self._sync))
 
     # How it works inside
 
     def _opened(self) -> Any:
+        self._mend()
         try:
             table = self._database.open_table(TABLE)
         except FOREIGN_ERRORS as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from uuid import UUID
 
 import pyarrow as pa
 
+from memhook.durable import made_folder, moved
+
 LANCE_END = b"LANC"
 ARROW_END = b"ARROW1"
 REBUILD = "memhook restore --from-damaged"
@@ -23,7 +24,7 @@ _HINT = "latest_version_hint.json"
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 """What LanceDB raises."""
 _ROWS_AT_ONCE = 512
-FURTHEST_BACK = 16  # versions; beyond, reading what is readable of the newest loses less
+FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
 
 
 def looks_whole(directory: Path) -> bool:
@@ -177,10 +178,10 @@ def _readable_now(database: Any, name: str, directory: Path) -> int:
 
 
 def _move_aside(paths: list[Path], aside: Path) -> None:
-    aside.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made_folder(aside)
     for path in paths:
         if path.exists():
-            shutil.move(path, aside / path.name)
+            moved(path, aside / path.name)
 
 
 def _manifests(directory: Path) -> list[Path]:

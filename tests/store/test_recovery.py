@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -156,16 +155,3 @@ def test_a_whole_table_looks_so_also_while_it_grows(table: Path, store: MemorySt
     store._unoptimized = 1000
     store.optimize()
     assert looks_whole(table)
-
-
-def test_what_is_written_while_the_clock_is_set_back_is_forced_to_disk_too(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    since: list[int] = []
-    monkeypatch.setattr(memories, "sync_files", lambda _, since_ns: since.append(since_ns))
-    hour = 3_600_000_000_000
-    before = time.time_ns()
-    with store.writing():
-        now = time.time_ns
-        monkeypatch.setattr(time, "time_ns", lambda: now() - hour)
-    assert since[0] < before - hour + 1_000_000_000
