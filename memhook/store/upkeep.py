@@ -19,6 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from memhook.store import checksums
 from memhook.store.indexes import make_missing
 from memhook.store.locking import sync_files
 from memhook.store.opening import TABLE, connected
@@ -107,6 +108,7 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     sync_files(directory / f"{TABLE}.lance", started)
     # What is on disk now stands for all before, of which joining files has made a second copy.
     table.optimize(cleanup_older_than=min(keep, timedelta(seconds=time.monotonic() - began)))
+    checksums.record(directory / f"{TABLE}.lance")
     (directory / LOCK).unlink(missing_ok=True)
     return 0
 
