@@ -133,12 +133,11 @@ def rebuilt(paths: Paths, uri: str) -> Rebuilt:
     with tempfile.TemporaryDirectory(prefix=f"{directory.name}.rebuilt-", dir=directory.parent) as folder:
         fresh = MemoryStore(str(Path(folder) / "store"), paths.backups)
         with fresh.writing():
-            fresh.put_back(found.as_table())
+            fresh.put_back(found.rows)
         fresh.close()
         kept = _kept(directory, paths.backups, DAMAGED)
         durable.moved(Path(folder) / "store", directory)
-    forgotten = sum(row["forgotten"] is not None for row in found.rows)
-    return Rebuilt(len(found.rows) - forgotten, forgotten, found.unreadable, str(kept))
+    return Rebuilt(*_counts(found.rows), found.unreadable, str(kept))
 
 
 def _is_readable(file: Path) -> bool:

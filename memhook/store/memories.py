@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from functools import partial, update_wrapper
 from pathlib import Path
@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from memhook import durable
 from memhook.core.memory import Memory
-from memhook.errors import StoreError
-from memhook.store import recovery
+from memhook.errors import DamagedStore, StoreError
+from memhook.store import checksums, recovery
 from memhook.store.compaction import compact, sweep
 from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
@@ -86,6 +86,9 @@ KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versi
 KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
 
+_SUSPECTED: set[Path] = set()
+"""Tables that failed when they were used: whoever opens one of them next reads all of it."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -96,7 +99,9 @@ def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Co
     def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
-        except FOREIGN_ERRORS as error:
+        except BaseException as error:
+            if not isinstance(error, FOREIGN_ERRORS) and not recovery.is_panic(error):
+                raise
             log.exception("%s on the store failed", method.__name__)
             raise self.failure(error) from error
 
@@ -131,6 +136,7 @@ class MemoryStore:
         self._backups = backups
         self._options = options or {}
         self._directory = local_directory(uri)
+        self._table_folder = None if self._directory is None else self._directory / f"{TABLE}.lance"
         self._database = connected(uri, self._options)
         self._table: Any = None
         self._held: Held | None = None
@@ -350,11 +356,15 @@ class MemoryStore:
         if table is None:
             return report
         try:
+            if self._table_folder is not None and (damaged := recovery.damaged_files(self._table_folder)):
+                _SUSPECTED.add(self._table_folder)
+                names = ", ".join(sorted(path.name for path in damaged)[:3])
+                raise ValueError(f"{len(damaged)} of its files are damaged ({names})")
             table.to_arrow()
             report["missing_indexes"] = [column for column in self._missing_indexes() if column in INDEXES]
             report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
         except FOREIGN_ERRORS as error:
-            report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
+            report["damage"] = f"the store is damaged: {first_line(error)}"
         return report | {"versions": len(self._versions_on_disk())}
 
     @_reading
@@ -389,11 +399,20 @@ class MemoryStore:
             finally:  # also where a later step failed: the next write builds on what an earlier one has committed
                 self._sync()
             self._last_write = time.monotonic()
+            self._record_checksums()
 
     def _sync(self) -> None:
         """Force to disk what was written: LanceDB renames its files into place without fsync."""
         if self._synced is not None:
             self._synced.sync()
+
+    def _record_checksums(self) -> None:
+        """What was written is on disk, whether this succeeds or not."""
+        if self._table_folder is not None and self._table_folder.exists():
+            try:
+                checksums.record(self._table_folder)
+            except OSError as error:
+                log.warning("the checksums of the store were not written: %s", error)
 
     @_landing
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
@@ -552,14 +571,17 @@ class MemoryStore:
         """The lock keeps other writers away."""
         return write()
 
-    def failure(self, error: Exception) -> StoreError:
+    def failure(self, error: BaseException) -> StoreError:
         """What to tell of it, with the way out where there is one."""
-        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
-        is_cut = table is not None and table.exists() and not recovery.looks_whole(table)
-        what = "is damaged" if is_cut else "could not be used"
-        hint = damage_hint(self._backups) if is_cut else "Run: memhook doctor"
+        table = self._table_folder
+        is_damaged = table is not None and table.exists() and bool(recovery.damaged_files(table))
+        if table is not None:
+            _SUSPECTED.add(table)
+        what = "is damaged" if is_damaged else "could not be used"
+        hint = damage_hint(self._backups) if is_damaged else "Run: memhook doctor"
         return StoreError(f"The store at {self.uri} {what}: {first_line(error)}", hint)
 
+    @_translated
     def _current_table(self) -> Any:
         """The table, looked for again while there is none: another process may have made it."""
         if self._table is None:
@@ -574,7 +596,14 @@ class MemoryStore:
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
         self._mend()
-        table = opened_table(self._database, self.uri, self._backups)
+        try:
+            table = opened_table(self._database, self.uri, self._backups)
+        except DamagedStore:
+            if self._table_folder is None or self._table_folder in _SUSPECTED:
+                raise
+            _SUSPECTED.add(self._table_folder)
+            self._mend()
+            table = opened_table(self._database, self.uri, self._backups)
         if table is not None and self.mended:
             self._indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
@@ -584,14 +613,22 @@ class MemoryStore:
             return self._overwritten(self._table_of(*migrated(table)))
 
     def _mend(self) -> None:
-        """What cannot be mended, opening it says."""
-        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
-        if table is None or not table.exists() or recovery.looks_whole(table):
+        """Where anything looks damaged, or failed when it was last used. Raises when memories remain unreadable."""
+        table = self._table_folder
+        if table is None or not table.exists() or (recovery.looks_whole(table) and table not in _SUSPECTED):
             return
-        with suppress(StoreError), self._locked():  # a finished write of another process looks whole by now
-            if done := mended(self._database, self.uri, self._backups):
-                self.mended = done
-                log.warning("%s", done)
+        try:
+            with self._locked():  # what another process has just written looks whole by now
+                self.mended = mended(self._database, self.uri, self._backups, self._overwrite)
+        except StoreError:
+            if not recovery.newest_reads(table):
+                raise
+        _SUSPECTED.discard(table)
+        if self.mended:
+            log.warning("%s", self.mended)
+
+    def _overwrite(self, rows: pa.Table) -> None:
+        self._overwritten(self._table_of(*migrated_rows(rows)))
 
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
@@ -663,6 +700,7 @@ class MemoryStore:
     def _indexed(self, table: Any) -> Any:
         return indexed(table)
 
+    @_translated
     def _unindexed_rows(self) -> int:
         return 0 if self._current_table() is None else unindexed_rows(self._table)
 

@@ -141,6 +141,9 @@ class OriginStore(MemoryStore):
             )
         return table
 
+    def _record_checksums(self) -> None:
+        """Many write there, each with rights of their own; every replica is a copy."""
+
     def _schema(self, model: ModelIdentity) -> pa.Schema:
         schema = super()._schema(model)
         is_kept = not self.uri.startswith(SERVER)
@@ -168,7 +171,7 @@ class OriginStore(MemoryStore):
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def failure(self, error: Exception) -> RemoteError:
+    def failure(self, error: BaseException) -> RemoteError:
         if _is_refused(error):
             return RemoteError(
                 f"The shared store at {self.uri} refuses this: {first_line(error)}",
@@ -191,7 +194,7 @@ def _may_land_later(error: Exception) -> bool:
     return not _is_refused(error) and any(sign.lower() in said for sign in (*_CONFLICT, *_NO_ANSWER))
 
 
-def _is_refused(error: Exception) -> bool:
+def _is_refused(error: BaseException) -> bool:
     said = str(error).lower()
     return any(sign in said for sign in _REFUSED)
 

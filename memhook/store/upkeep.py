@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook.durable import Synced
+from memhook.store import checksums
 from memhook.store.compaction import compact, delete_old_versions
 from memhook.store.indexes import make_missing
 from memhook.store.opening import TABLE, connected
@@ -115,6 +116,7 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     # What is on disk now stands for all before, of which joining files has made a second copy. It stays in any case:
     # what somebody commits meanwhile may not be on disk yet.
     table.optimize(cleanup_older_than=min(keep, timedelta(seconds=time.monotonic() - began)))
+    checksums.record(directory / f"{TABLE}.lance")
     (directory / LOCK).unlink(missing_ok=True)
     return 0
 
