@@ -5,6 +5,7 @@ MemhookError
 ├── SettingsError     what the user has set cannot be read, so nothing is stored or shown
 ├── NotFound          no memory answers to that URN, id or alias
 ├── StoreError        the store cannot be opened, read or written
+│   ├── DamagedStore  its files were cut or changed; there may be a way to repair it
 │   └── RemoteError   one that is elsewhere cannot be reached, or refuses; what is here is not concerned
 ├── EmbeddingError    the embedding model is missing or not the one expected
 ├── DaemonUnavailable no daemon answers and none could be started
@@ -31,6 +32,9 @@ class NotFound(MemhookError): ...
 
 
 class StoreError(MemhookError): ...
+
+
+class DamagedStore(StoreError): ...
 
 
 class RemoteError(StoreError): ...

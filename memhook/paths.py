@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import pwd
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhook import durable
+from memhook.durable import made_folder
 from memhook.errors import StoreError
 
 PROJECT_FILE = ".memhook.toml"
@@ -124,7 +125,7 @@ def writable_state(preferred: Path) -> Path:
 def private_directory(path: Path) -> Path:
     """`path` as a directory that only this user can enter, made when missing; raises when it is someone else's."""
     refuse_foreign(path)
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made_folder(path)
     if path.is_symlink() and path.parent == FALLBACK_PARENT:
         raise StoreError(f"{path} is a link, which anybody could have made.", "Remove it, then try again.")
     if not path.is_dir():
@@ -152,15 +153,5 @@ def refuse_foreign(path: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     """Replace `path` by `text` in one step, readable by the user alone."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    made_folder(path.parent)
+    durable.write(path, text.encode())

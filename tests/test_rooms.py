@@ -13,6 +13,7 @@ PACKAGE = ROOT / "memhook"
 ORDER = (
     "core",
     "errors",
+    "durable",
     "paths",
     "settings",
     "config_file",
@@ -27,6 +28,7 @@ ORDER = (
 ALLOWED_LIBRARIES = {
     "core": set(),
     "errors": set(),
+    "durable": set(),
     "paths": set(),
     "settings": {"pydantic", "pydantic_settings"},
     "config_file": {"tomli_w"},

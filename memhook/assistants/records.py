@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from memhook import durable
 from memhook.errors import InvalidInput
 from memhook.paths import Paths, private_directory, write_private
 
@@ -82,20 +81,8 @@ def digest_of(content: bytes) -> str:
 def write_bytes(path: Path, content: bytes, mode: int) -> None:
     """Replace the file in one step, where a link to it points, with the rights it has or `mode`."""
     target = path.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o7777 if target.exists() else mode
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    durable.made_folder(target.parent, 0o777)
+    durable.write(target, content, target.stat().st_mode & 0o7777 if target.exists() else mode)
 
 
 def _written(fields: Mapping[str, Any]) -> Written:

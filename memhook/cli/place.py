@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
+from memhook.cli.output import warn
+from memhook.core.fencing import collapsed
 from memhook.daemon.control import Call, door
 from memhook.errors import InvalidInput
 from memhook.paths import PROJECT_FILE, Paths, user_paths
@@ -29,7 +32,17 @@ class Place:
     def call(self, method: str, **params: Any) -> Any:
         with self._opening:
             door = self._door
-        return door(method, **params, **({"store": self.store} if self.store else {}))
+        answer = door(method, **params, **({"store": self.store} if self.store else {}))
+        self._tell_of_repairs()
+        return answer
+
+    def _tell_of_repairs(self) -> None:
+        """Once: opening the store may have had to repair it, in whatever process."""
+        for report in sorted(self.paths.backups.glob("damaged-*/report.txt")):
+            with suppress(OSError):
+                text = report.read_text(encoding="utf-8", errors="replace")
+                report.rename(report.with_name("report-shown.txt"))
+                warn(f"memhook: {collapsed(text)}", "Run: memhook doctor")
 
     @cached_property
     def project(self) -> Project:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
+from memhook import durable
 from memhook.cli import assistants, importing
 from memhook.cli.asking import answer_to
 from memhook.cli.exporting import export_folder
@@ -325,17 +325,8 @@ def _written(name: str) -> Iterator[IO[str]]:
             with path.open("w", encoding="utf-8") as file:
                 yield file
             return
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as temporary:
-            try:
-                yield temporary
-                temporary.flush()
-                os.fsync(temporary.fileno())
-                Path(temporary.name).replace(path)
-            except BaseException:
-                Path(temporary.name).unlink(missing_ok=True)
-                raise
+        with durable.replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            yield file
     except OSError as error:
         raise InvalidInput(
             f"{name} cannot be written ({error.strerror}).", "Give a file in a folder of yours."

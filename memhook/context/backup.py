@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import tempfile
 import zipfile
@@ -21,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memhook import __version__
+from memhook import __version__, durable
 from memhook.context.opened import store_at
 from memhook.context.sweep import MARK as MASKED
 from memhook.errors import InvalidInput, StoreError
@@ -118,7 +117,7 @@ def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[
     cleaned, deleted = [], []
     for file in files:
         if not _is_readable(file):
-            file.unlink(missing_ok=True)
+            durable.delete(file)
             deleted.append(file)
         elif _expunged(file, ids):
             cleaned.append(file)
@@ -134,12 +133,11 @@ def rebuilt(paths: Paths, uri: str) -> Rebuilt:
     with tempfile.TemporaryDirectory(prefix=f"{directory.name}.rebuilt-", dir=directory.parent) as folder:
         fresh = MemoryStore(str(Path(folder) / "store"), paths.backups)
         with fresh.writing():
-            fresh.put_back(found.as_table())
+            fresh.put_back(found.rows)
         fresh.close()
         kept = _kept(directory, paths.backups, DAMAGED)
-        (Path(folder) / "store").replace(directory)
-    forgotten = sum(row["forgotten"] is not None for row in found.rows)
-    return Rebuilt(len(found.rows) - forgotten, forgotten, found.unreadable, str(kept))
+        durable.moved(Path(folder) / "store", directory)
+    return Rebuilt(*_counts(found.rows), found.unreadable, str(kept))
 
 
 def _is_readable(file: Path) -> bool:
@@ -214,16 +212,15 @@ def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
         )
     if (rows is not None and len(rows)) or merged:
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        paths.backups.mkdir(parents=True, exist_ok=True, mode=0o700)
+        durable.made_folder(paths.backups)
         backed_up(paths.backups / f"{REPLACED}-{stamp}.zip", paths, store.uri)
 
 
 def _kept(directory: Path, backups: Path, why: str) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    backups.mkdir(parents=True, exist_ok=True, mode=0o700)
+    durable.made_folder(backups)
     target = backups / f"{why}-{stamp}"
-    shutil.move(directory, target)
-    return target
+    return durable.moved(directory, target)
 
 
 def _rows(archive: zipfile.ZipFile) -> Any:
@@ -317,5 +314,6 @@ def _in_one_step(file: Path) -> Iterator[str]:
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         temporary.replace(file)
+        durable.sync(file.parent)
     finally:
         temporary.unlink(missing_ok=True)

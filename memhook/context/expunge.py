@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from memhook import durable
 from memhook.context import succession
 from memhook.context.access import OWNER
 from memhook.context.backup import DAMAGED, REPLACED, expunged_backups
@@ -115,5 +116,6 @@ def _empty_log(paths: Paths) -> None:
     for path in paths.log.parent.glob(f"{paths.log.name}*"):
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC))
+            durable.sync(path)
         except OSError as error:
             log.warning("%s could not be emptied: %s", path, error)

@@ -12,17 +12,17 @@ in the indexes until they are built anew. So everything is written anew, and the
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import lancedb
 import pyarrow as pa
 
+from memhook import durable
 from memhook.errors import StoreError
+from memhook.store.compaction import sweep
 from memhook.store.filters import quoted
 from memhook.store.opening import TABLE
 from memhook.store.recovery import FOREIGN_ERRORS
@@ -40,8 +40,6 @@ _EMPTY: Mapping[str, Any] = {
     "pinned": False,
     "redacted": True,
 }
-_AT_ONCE = timedelta(milliseconds=1)  # with zero LanceDB warns of readers, which have been waited for
-_ATTEMPTS = 3
 
 
 def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,18 +69,6 @@ def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Ite
     yield from added.to_batches()
 
 
-def swept(table: Any, *, is_ours_alone: bool) -> None:
-    """What a killed writer left behind goes too, unless another might be writing just now."""
-    for _ in range(_ATTEMPTS):
-        table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=is_ours_alone)
-        if len(table.list_versions()) == 1:
-            return
-    raise StoreError(
-        "Old versions of the store could not be cleared: they are younger than the clock says it is.",
-        "What they hold is out of the current one. Set the clock right, then say this again.",
-    )
-
-
 def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
     """The copies of a store that held one of these memories and hold it no longer; and those that cannot be read."""
     cleaned, unreadable = [], []
@@ -106,7 +92,7 @@ def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[lis
             if _expunged(folder, ids, is_sound=False):
                 cleaned.append(folder)
         except (StoreError, *FOREIGN_ERRORS):
-            shutil.rmtree(folder)
+            durable.delete(folder)
             deleted.append(folder)
     return cleaned, deleted
 
@@ -125,7 +111,8 @@ def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> boo
     # Also where no row of the copy's last version is one of them: an older version may have it.
     is_there = any(_holds(database, version["version"], ids) for version in table.list_versions())
     if is_there or not is_sound:  # of a damaged one there may be files that belong to no version
-        swept(rewritten(database, table, ids), is_ours_alone=True)
+        sync = durable.Synced(copy / f"{TABLE}.lance").sync
+        sweep(rewritten(database, table, ids), sync, is_ours_alone=True)
     return is_there
 
 

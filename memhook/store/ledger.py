@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from memhook import durable
 from memhook.core.entries import without_entries
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import StoreError
@@ -404,7 +405,7 @@ class Ledger:
 
     def _connected(self) -> sqlite3.Connection:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            durable.made_folder(self.path.parent)
             self.path.touch(mode=0o600)
             connection = sqlite3.connect(self.path, timeout=1.0, check_same_thread=False)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -446,6 +447,7 @@ class Ledger:
                 raise StoreError(f"The ledger at {self.path} cannot be rewritten ({error}).", _OTHERS) from error
         if busy:
             raise StoreError(f"The ledger at {self.path} is being read by another process.", _OTHERS)
+        durable.sync(self.path.with_name(f"{self.path.name}-wal"))  # SQLite does not sync its being emptied
 
     def _read(self, query: str, arguments: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:

@@ -1,4 +1,4 @@
-"""One writer at a time, across processes and threads, and files that are on disk before a write is acknowledged."""
+"""One writer at a time, across processes and threads."""
 
 from __future__ import annotations
 
@@ -105,28 +105,3 @@ def _opened(path: Path) -> int:
             f"The store cannot be written: {path} cannot be opened ({error.strerror}).",
             "Check the permissions of that folder and the room on the disk.",
         ) from error
-
-
-def sync_files(directory: Path, since_ns: int) -> None:
-    """Force to disk what changed below `directory` since then: LanceDB renames its files into place without fsync."""
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            _sync_if_newer(Path(folder) / name, since_ns)
-        _sync_if_newer(Path(folder), since_ns)
-    _sync_if_newer(directory.parent, since_ns)
-
-
-def _sync_if_newer(path: Path, since_ns: int) -> None:
-    try:
-        if path.stat().st_ctime_ns >= since_ns:
-            _sync(path)
-    except FileNotFoundError:  # compaction took it away meanwhile: something newer holds its rows
-        return
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from memhook import durable
 
 
 def mark_of(directory: Path, name: str) -> str:
@@ -15,8 +16,4 @@ def mark_of(directory: Path, name: str) -> str:
 
 
 def set_mark(directory: Path, name: str, value: str) -> None:
-    aside = directory / f".{name}.{os.getpid()}"
-    handle = os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f"{value}\n")
-    aside.replace(directory / f".{name}")
+    durable.write(directory / f".{name}", f"{value}\n".encode())

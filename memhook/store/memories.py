@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from functools import partial, update_wrapper
 from pathlib import Path
@@ -15,18 +16,20 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memhook import durable
 from memhook.core.memory import Memory
-from memhook.errors import StoreError
-from memhook.store import recovery
+from memhook.errors import DamagedStore, StoreError
+from memhook.store import checksums, recovery
+from memhook.store.compaction import compact, sweep
 from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
-from memhook.store.expunging import emptied, rewritten, swept
+from memhook.store.expunging import emptied, rewritten
 from memhook.store.filters import Filter, quoted, timestamp
 from memhook.store.gate import Gate
 from memhook.store.held import Held, Reach, can_be_held
 from memhook.store.id_pages import ids_after
 from memhook.store.indexes import INDEXES, indexed, missing, unindexed_rows
-from memhook.store.locking import exclusive, remove_lock, sync_files
+from memhook.store.locking import exclusive, remove_lock
 from memhook.store.marks import mark_of, set_mark
 from memhook.store.opening import (
     TABLE,
@@ -69,6 +72,7 @@ log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
 RENEWED_VECTORS = ".renewed-vectors"
+NEW_TABLE = ".new-table-"
 LOCK_SECONDS = 30.0
 ANY = Filter()
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
@@ -82,6 +86,9 @@ KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versi
 KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
 
+_SUSPECTED: set[Path] = set()
+"""Tables that failed when they were used: whoever opens one of them next reads all of it."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -92,7 +99,9 @@ def _translated(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Co
     def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
-        except FOREIGN_ERRORS as error:
+        except BaseException as error:
+            if not isinstance(error, FOREIGN_ERRORS) and not recovery.is_panic(error):
+                raise
             log.exception("%s on the store failed", method.__name__)
             raise self.failure(error) from error
 
@@ -127,12 +136,14 @@ class MemoryStore:
         self._backups = backups
         self._options = options or {}
         self._directory = local_directory(uri)
+        self._table_folder = None if self._directory is None else self._directory / f"{TABLE}.lance"
         self._database = connected(uri, self._options)
         self._table: Any = None
         self._held: Held | None = None
         self._sizes = sizes
         self._disk = DiskSearch(sizes)
         self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
+        self._synced = durable.Synced(self._directory / f"{TABLE}.lance") if self._directory else None
         self.readers = Gate()
         self.mended = ""
         self._being_optimized = 0
@@ -345,11 +356,15 @@ class MemoryStore:
         if table is None:
             return report
         try:
+            if self._table_folder is not None and (damaged := recovery.damaged_files(self._table_folder)):
+                _SUSPECTED.add(self._table_folder)
+                names = ", ".join(sorted(path.name for path in damaged)[:3])
+                raise ValueError(f"{len(damaged)} of its files are damaged ({names})")
             table.to_arrow()
             report["missing_indexes"] = [column for column in self._missing_indexes() if column in INDEXES]
             report["fragments"] = int(table.stats()["fragment_stats"]["num_fragments"])
         except FOREIGN_ERRORS as error:
-            report["damage"] = f"the store cannot be read to its end: {first_line(error)}"
+            report["damage"] = f"the store is damaged: {first_line(error)}"
         return report | {"versions": len(self._versions_on_disk())}
 
     @_reading
@@ -379,12 +394,25 @@ class MemoryStore:
             return
         _private_store_directory(self._directory)
         with exclusive(self._directory / WRITE_LOCK, LOCK_SECONDS):
-            started, began = time.time_ns(), time.monotonic_ns()
-            yield
+            try:
+                yield
+            finally:  # also where a later step failed: the next write builds on what an earlier one has committed
+                self._sync()
             self._last_write = time.monotonic()
-            # Back to before the start where the clock was set back meanwhile; file systems keep coarser times, too.
-            set_back = max(0, (time.monotonic_ns() - began) - (time.time_ns() - started))
-            sync_files(self._directory / f"{TABLE}.lance", started - set_back - 50_000_000)
+            self._record_checksums()
+
+    def _sync(self) -> None:
+        """Force to disk what was written: LanceDB renames its files into place without fsync."""
+        if self._synced is not None:
+            self._synced.sync()
+
+    def _record_checksums(self) -> None:
+        """What was written is on disk, whether this succeeds or not."""
+        if self._table_folder is not None and self._table_folder.exists():
+            try:
+                checksums.record(self._table_folder)
+            except OSError as error:
+                log.warning("the checksums of the store were not written: %s", error)
 
     @_landing
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
@@ -501,8 +529,9 @@ class MemoryStore:
     @_translated
     def put_back(self, rows: pa.Table) -> None:
         """These rows and no others, in one step; of an older schema, in today's shape."""
-        self._database = self._database or connected(self.uri, self._options, create=True)
-        self._table = self._overwritten(self._table_of(*migrated_rows(rows)))
+        table = self._table_of(*migrated_rows(rows))
+        self._table_for(model_of(table.schema))
+        self._table = self._overwritten(table)
 
     @_translated
     def optimize(self) -> bool:
@@ -522,7 +551,7 @@ class MemoryStore:
         if self._upkeep is not None and is_large:
             return self._optimize_apart(self._upkeep, self._age_to_keep(is_settled))
         with self._locked():
-            keep_up(self._table, self._age_to_keep(is_settled), self._sizes)
+            keep_up(self._table, self._age_to_keep(is_settled), self._sizes, self._sync)
         self._unoptimized = 0
         return True
 
@@ -542,14 +571,17 @@ class MemoryStore:
         """The lock keeps other writers away."""
         return write()
 
-    def failure(self, error: Exception) -> StoreError:
+    def failure(self, error: BaseException) -> StoreError:
         """What to tell of it, with the way out where there is one."""
-        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
-        is_cut = table is not None and table.exists() and not recovery.looks_whole(table)
-        what = "is damaged" if is_cut else "could not be used"
-        hint = damage_hint(self._backups) if is_cut else "Run: memhook doctor"
+        table = self._table_folder
+        is_damaged = table is not None and table.exists() and bool(recovery.damaged_files(table))
+        if table is not None:
+            _SUSPECTED.add(table)
+        what = "is damaged" if is_damaged else "could not be used"
+        hint = damage_hint(self._backups) if is_damaged else "Run: memhook doctor"
         return StoreError(f"The store at {self.uri} {what}: {first_line(error)}", hint)
 
+    @_translated
     def _current_table(self) -> Any:
         """The table, looked for again while there is none: another process may have made it."""
         if self._table is None:
@@ -564,7 +596,14 @@ class MemoryStore:
     def _opened(self) -> Any:
         """The table in today's shape; None when nothing was ever stored."""
         self._mend()
-        table = opened_table(self._database, self.uri, self._backups)
+        try:
+            table = opened_table(self._database, self.uri, self._backups)
+        except DamagedStore:
+            if self._table_folder is None or self._table_folder in _SUSPECTED:
+                raise
+            _SUSPECTED.add(self._table_folder)
+            self._mend()
+            table = opened_table(self._database, self.uri, self._backups)
         if table is not None and self.mended:
             self._indexed(table)
         if table is None or version_of(table.schema) == SCHEMA_VERSION:
@@ -578,21 +617,42 @@ class MemoryStore:
             return self._overwritten(migrated(table, self._schema(model)))
 
     def _mend(self) -> None:
-        """What cannot be mended, opening it says."""
-        table = None if self._directory is None else self._directory / f"{TABLE}.lance"
-        if table is None or not table.exists() or recovery.looks_whole(table):
+        """Where anything looks damaged, or failed when it was last used. Raises when memories remain unreadable."""
+        table = self._table_folder
+        if table is None or not table.exists() or (recovery.looks_whole(table) and table not in _SUSPECTED):
             return
-        with suppress(StoreError), self._locked():  # a finished write of another process looks whole by now
-            if done := mended(self._database, self.uri, self._backups):
-                self.mended = done
-                log.warning("%s", done)
+        try:
+            with self._locked():  # what another process has just written looks whole by now
+                self.mended = mended(self._database, self.uri, self._backups, self._overwrite)
+        except StoreError:
+            if not recovery.newest_reads(table):
+                raise
+        _SUSPECTED.discard(table)
+        if self.mended:
+            log.warning("%s", self.mended)
+
+    def _overwrite(self, rows: pa.Table) -> None:
+        self._overwritten(self._table_of(*migrated_rows(rows)))
 
     def _table_for(self, model: ModelIdentity) -> Any:
         """The table to write to, created at the first memory."""
         if self._current_table() is None:
-            self._database = self._database or connected(self.uri, self._options, create=True)
-            self._table = self._indexed(self._database.create_table(TABLE, schema=self._schema(model)))
+            self._table = self._created(self._schema(model))
         return self._table
+
+    def _created(self, schema: pa.Schema) -> Any:
+        """An empty table with its indexes, made aside: a power cut leaves all of it or nothing, never a damaged one."""
+        self._database = self._database or connected(self.uri, self._options, create=True)
+        if self._directory is None or (self._directory / f"{TABLE}.lance").exists():
+            return self._indexed(self._database.create_table(TABLE, schema=schema))
+        for left_behind in self._directory.glob(f"{NEW_TABLE}*"):
+            durable.delete(left_behind)
+        with tempfile.TemporaryDirectory(prefix=NEW_TABLE, dir=self._directory) as aside:
+            self._indexed(connected(aside, self._options).create_table(TABLE, schema=schema))
+            made = Path(aside, f"{TABLE}.lance")
+            durable.sync_tree(made)
+            durable.moved(made, self._directory / made.name)
+        return self._database.open_table(TABLE)
 
     def _schema(self, model: ModelIdentity) -> pa.Schema:
         return table_schema(model)
@@ -632,8 +692,10 @@ class MemoryStore:
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
         self._table = self._indexed(rewritten(self._database, self._table, ids, kept))
+        compact(self._table)
+        self._sync()  # before the readers have to wait
         with self.readers.alone(READERS_SECONDS):
-            swept(self._table, is_ours_alone=self._directory is not None)
+            sweep(self._table, self._sync, is_ours_alone=self._directory is not None)
             # What is kept in memory to answer faster.
             if self._held is not None:
                 self._held.drop()
@@ -642,6 +704,7 @@ class MemoryStore:
     def _indexed(self, table: Any) -> Any:
         return indexed(table)
 
+    @_translated
     def _unindexed_rows(self) -> int:
         return 0 if self._current_table() is None else unindexed_rows(self._table)
 
@@ -721,7 +784,7 @@ def _with_vectors(
 
 def _private_store_directory(directory: Path) -> None:
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        durable.made_folder(directory)
     except OSError as error:
         raise StoreError(
             f"The store's folder {directory} cannot be made ({error.strerror}).",

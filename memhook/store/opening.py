@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -13,8 +13,10 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from memhook import durable
 from memhook.core.secrets import masked
-from memhook.errors import StoreError
+from memhook.errors import DamagedStore, StoreError
+from memhook.paths import write_private
 from memhook.store import recovery
 from memhook.store.embedding import ModelIdentity
 from memhook.store.recovery import FOREIGN_ERRORS
@@ -25,6 +27,8 @@ INDEX_CACHE = 64_000_000
 METADATA_CACHE = 16_000_000
 MIGRATED_AT_ONCE = 1_000  # rows
 SERVER = "db://"
+REPORT = "report.txt"  # beside what was set aside
+SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
 
@@ -80,7 +84,7 @@ def opened_table(database: Any, uri: str, backups: Path) -> Any:
         table = database.open_table(TABLE)
         table.count_rows()
     except FOREIGN_ERRORS as error:
-        raise StoreError(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups)) from error
+        raise _damaged(uri, backups, first_line(error)) from error
     refuse_unknown(table, uri)
     return table
 
@@ -92,45 +96,79 @@ def damage_hint(backups: Path) -> str:
     )
 
 
-def mended(database: Any, uri: str, backups: Path) -> str:
-    """Where files were cut short, go back to the last version that is whole; what was done, or nothing.
+def mended(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Where files were damaged, go back to the last version that is whole, or keep the rows that can be read.
 
-    To be called by the one who may write. Indexes that were cut are dropped: they are built again from the rows.
+    To be called by the one who may write; `put_back` makes these rows the table's. Returns what was done, or nothing.
+    Raises DamagedStore when the memories can still not be read.
     """
     directory = local_directory(uri)
     folder = None if directory is None else directory / f"{TABLE}.lance"
-    if database is None or folder is None or not folder.exists() or recovery.looks_whole(folder):
+    if database is None or folder is None or not folder.exists():
         return ""
     aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
-        message = recovery.last_good_version(database, TABLE, folder, aside)
-        table = database.open_table(TABLE)
-        cut = recovery.cut_indexes(folder)
-        broken = [index.name for index in table.list_indices() if index.index_uuid in cut]
-        for name in broken:
-            table.drop_index(name)
-    except (LookupError, *FOREIGN_ERRORS):
-        return ""  # opening it says what is wrong
-    if message:
-        return f"{message} What was newer is kept in {aside}."
-    return f"{len(broken)} damaged indexes of the store were built again." if broken else ""
+        repair = recovery.repaired(folder, aside)
+        done = (
+            [*repair.done, _rows_kept(folder, uri, backups, aside, put_back)] if not repair.is_readable else repair.done
+        )
+        recovery.set_unneeded_aside(folder, aside)
+        rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
+    except FOREIGN_ERRORS as error:
+        raise _damaged(uri, backups, first_line(error)) from error
+    if rebuilt:
+        done.append(f"{rebuilt} damaged indexes of the store were built again.")
+    if not aside.exists():
+        return ""
+    told = " ".join([*done, f"What was damaged is kept in {aside}."])
+    write_private(aside / REPORT, told)
+    return told
+
+
+def _rows_kept(folder: Path, uri: str, backups: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Nothing older has all of them: the rows that can be read, in files of their own."""
+    try:
+        found = recovery.salvaged(folder)
+    except LookupError as error:
+        raise _damaged(uri, backups, str(error)) from error
+    if not len(found.rows) or len(found.rows) > SALVAGED_AT_OPENING:
+        raise _damaged(uri, backups, f"{found.unreadable} of its memories cannot be read")
+    recovery.set_copy_aside(folder, aside)
+    recovery.set_unreadable_manifests_aside(folder, aside)
+    put_back(found.rows)
+    total = found.unreadable + len(found.rows)
+    missing = f"{found.unreadable} of {total} memories could not be read and are missing."
+    return (
+        f"Files of the store were damaged: {missing if found.unreadable else f'all {total} memories could be read.'}"
+        " Of others in those files the text was checked; their titles, tags and other fields could not be."
+    )
+
+
+def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
+    damaged = recovery.damaged_indexes(folder, aside)
+    broken = [index.name for index in table.list_indices() if index.index_uuid in damaged]
+    for name in broken:
+        table.drop_index(name)
+    return len(broken)
+
+
+def _damaged(uri: str, backups: Path, why: str) -> DamagedStore:
+    return DamagedStore(f"The store at {uri} is damaged: {why}", damage_hint(backups))
 
 
 def salvaged_rows(uri: str) -> recovery.Salvage:
     """What can be read of the newest version that opens at all; raises StoreError when none does."""
-    database = connected(uri)
     directory = local_directory(uri)
     folder = None if directory is None else directory / f"{TABLE}.lance"
-    if database is None or folder is None or not folder.exists():
+    if folder is None or not folder.exists():
         raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
-    with recovery.without_cut_manifests(folder):
-        try:
-            return recovery.salvaged(database.open_table(TABLE))
-        except FOREIGN_ERRORS as error:
-            raise StoreError(
-                f"Nothing can be read of the store at {uri}: {first_line(error)}",
-                "It was left as it is. Put a backup back: memhook restore FILE --replace",
-            ) from error
+    try:
+        return recovery.salvaged(folder)
+    except LookupError as error:
+        raise StoreError(
+            f"Nothing can be read of the store at {uri}: {error}",
+            "It was left as it is. Put a backup back: memhook restore FILE --replace",
+        ) from error
 
 
 def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
@@ -160,8 +198,9 @@ def back_up(uri: str, backups: Path, version: int) -> None:
     if directory is None:
         return  # an object store keeps the old version of the table
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    backups.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shutil.copytree(directory, backups / f"store-schema{version}-{stamp}")
+    copy = durable.made_folder(backups) / f"store-schema{version}-{stamp}"
+    shutil.copytree(directory, copy)
+    durable.sync_tree(copy)
 
 
 def first_line(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from memhook.errors import RemoteError
+from memhook.store.compaction import delete_old_versions
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import WRITE_LOCK, MemoryStore
@@ -102,7 +103,7 @@ class OriginStore(MemoryStore):
         if self._table.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
             return False
         with self.writing():
-            self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=OLD_VERSIONS))
+            self._until_it_lands(lambda: delete_old_versions(self._table, OLD_VERSIONS, self._sync))
         return True
 
     def _append(self, table: Any, data: pa.Table) -> None:
@@ -120,11 +121,12 @@ class OriginStore(MemoryStore):
         elif rows:
             self._until_it_lands(lambda: self._merge([left(row) for row in rows]))
         self._until_it_lands(lambda: self._table.update(values_sql={"title": "title"}))
-        self._until_it_lands(lambda: self._table.optimize(cleanup_older_than=AT_ONCE))
+        self._until_it_lands(lambda: delete_old_versions(self._table, AT_ONCE, self._sync))
 
     # How it works inside
 
     def _opened(self) -> Any:
+        self._mend()
         try:
             table = self._database.open_table(TABLE)
         except FOREIGN_ERRORS as error:
@@ -138,6 +140,9 @@ class OriginStore(MemoryStore):
                 "Export it with that version, and import it into a new location with this one.",
             )
         return table
+
+    def _record_checksums(self) -> None:
+        """Many write there, each with rights of their own; every replica is a copy."""
 
     def _schema(self, model: ModelIdentity) -> pa.Schema:
         schema = super()._schema(model)
@@ -166,7 +171,7 @@ class OriginStore(MemoryStore):
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def failure(self, error: Exception) -> RemoteError:
+    def failure(self, error: BaseException) -> RemoteError:
         if _is_refused(error):
             return RemoteError(
                 f"The shared store at {self.uri} refuses this: {first_line(error)}",
@@ -189,7 +194,7 @@ def _may_land_later(error: Exception) -> bool:
     return not _is_refused(error) and any(sign.lower() in said for sign in (*_CONFLICT, *_NO_ANSWER))
 
 
-def _is_refused(error: Exception) -> bool:
+def _is_refused(error: BaseException) -> bool:
     said = str(error).lower()
     return any(sign in said for sign in _REFUSED)
 

@@ -1,205 +1,342 @@
-"""What to do about files that were cut short: open the last version that is whole, or read what is readable."""
+"""What to do about damaged files: open the last version that is whole, or read what is readable.
+
+damaged_files(table)   which files of the newest version were cut, changed or lost
+repaired(table, ...)   copies put back, what nobody needs set aside, and the newest version that reads made the newest
+salvaged(table)        the rows that can be read of a table that cannot be repaired
+
+A damaged file is moved or linked to a folder among the backups, never deleted. An old version is looked at in a folder
+of its own that links to the files it names, so that nothing in the store changes while it is looked at.
+"""
 
 from __future__ import annotations
 
-import re
+import os
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import lancedb
 import pyarrow as pa
 
-LANCE_END = b"LANC"
-ARROW_END = b"ARROW1"
-REBUILD = "memhook restore --from-damaged"
+from memhook import durable
+from memhook.core.memory import content_hash
+from memhook.store import checksums
+from memhook.store.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
+from memhook.store.manifest import END, Fragment, fragments_of, manifests
+from memhook.store.schema import memory_of
 
-_DATA_FILE = re.compile(rb"[0-9a-f]{50}\.lance")
-_HINT = "latest_version_hint.json"
+REBUILD = "memhook restore --from-damaged"
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 """What LanceDB raises."""
+FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
+READ_AT_OPENING = 64 << 20  # bytes, in less than 0.1 s; the doctor reads all
+
+_ARROW_END = b"ARROW1"
+_HINT = "latest_version_hint.json"
 _ROWS_AT_ONCE = 512
-FURTHEST_BACK = 16  # versions; beyond, reading what is readable of the newest loses less
 
 
-def looks_whole(directory: Path) -> bool:
-    """Whether each file of the table's newest version ends as such files do. Cheap: it reads their last bytes."""
-    manifests = _manifests(directory)
-    if not manifests or not _is_whole(manifests[0]):
-        return False
-    named = {name.decode() for name in _DATA_FILE.findall(manifests[0].read_bytes())}
-    data = directory / "data"
-    return (
-        all((data / name).exists() and _is_whole(data / name) for name in named)
-        and all(_is_whole(path) for path in directory.glob("_deletions/*.arrow"))
-        and not cut_indexes(directory)
-    )
+def is_panic(error: BaseException) -> bool:
+    """Whether LanceDB's Rust side gave up: its own kind of error, which is no Exception and in no module."""
+    return type(error).__name__ == "PanicException"
 
 
-def cut_indexes(directory: Path) -> set[str]:
-    """The UUIDs of the newest version's indexes that have a file which was cut short."""
-    newest = _manifests(directory)[0].read_bytes()
-    files = directory.glob("_indices/*/**/*.lance")
-    cut = {path.relative_to(directory / "_indices").parts[0] for path in files if not _is_whole(path)}
-    return {name for name in cut if UUID(name).bytes in newest}
+def looks_whole(table: Path) -> bool:
+    """Whether nothing of the table's newest version is known to be damaged. Cheap: of a large one not all is read."""
+    return bool(manifests(table)) and not damaged_files(table, READ_AT_OPENING)
 
 
-def last_good_version(database: Any, name: str, directory: Path, aside: Path) -> str:
-    """Make the newest version that can be read to its end the newest of all; what this cost, or nothing.
+def damaged_files(table: Path, most: int | None = None) -> set[Path]:
+    """Those of the newest version, and damaged manifests and transactions of any: whoever clears up reads them too."""
+    listed = manifests(table)
+    changed = checksums.damaged(table, most)
+    found = {path for path in changed if path.relative_to(table).parts[0] in (VERSIONS, TRANSACTIONS)}
+    found |= {path for path in listed if not _ends_well(path)}
+    if not listed or listed[0] in found:
+        return found
+    try:
+        fragments = fragments_of(listed[0])
+    except ValueError:
+        return found | {listed[0]}
+    named = {table / name for one in fragments for name in one.all_files}
+    indexes = {path for uuid in _index_folders(table, listed[0]) for path in uuid.rglob("*") if path.is_file()}
+    found |= {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
+    return found | {path for path in indexes if path in changed or not _ends_well(path)}
 
-    The newer ones are moved to `aside`, never deleted. Raises LookupError when none that is recent can be read, or when
-    going back to it would cost memories that are still readable in the newest.
+
+def damaged_indexes(table: Path, aside: Path) -> set[str]:
+    """The UUIDs of the newest version's indexes that have a damaged file, which is linked to `aside`."""
+    folder = table / INDEXES
+    damaged = [path for path in damaged_files(table) if path.is_relative_to(folder)]
+    for path in damaged:
+        _link(path, aside / table.name / path.relative_to(table))
+    return {path.relative_to(folder).parts[0] for path in damaged}
+
+
+@dataclass(slots=True)
+class Repair:
+    """What was done to a table, and whether rows of its newest version are still unreadable."""
+
+    done: list[str] = field(default_factory=list)
+    is_readable: bool = True
+
+
+def repaired(table: Path, aside: Path) -> Repair:
+    """Make the newest version that reads the newest of all, at the cost of no row that can be read now.
+
+    To be called by the one who may write. Raises OSError when files cannot be moved.
     """
-    manifests = _manifests(directory)
-    lost: list[Path] = []
-    for manifest in manifests[: FURTHEST_BACK + 1]:
-        if _is_whole(manifest) and _reads_to_its_end(database, name, _version(manifest), newer=lost):
+    repair = Repair()
+    damaged = damaged_files(table)
+    copied = [path for path in sorted(damaged) if _put_back(table, path, aside)]
+    if copied:
+        repair.done.append(
+            f"{_counted(len(copied), 'damaged file')} of the store replaced by a copy: nothing is missing."
+        )
+    if not newest_reads(table):
+        if _newest_was_acknowledged(table):
+            repair.is_readable = False  # an older version would bring back what was changed or forgotten since
+        else:
+            _go_back(table, aside, repair)
+    return repair
+
+
+def _newest_was_acknowledged(table: Path) -> bool:
+    """Whether the newest version was once complete on disk, and its list of files still is."""
+    newest = manifests(table)[:1]
+    return bool(newest) and newest[0] in checksums.recorded(table) and newest[0] not in damaged_files(table)
+
+
+def _put_back(table: Path, path: Path, aside: Path) -> bool:
+    """The damaged one is linked, not moved: killed in between, the store has one or the other."""
+    if not checksums.has_copy(table, path):
+        return False
+    if path.exists():
+        _link(path, aside / table.name / path.relative_to(table))
+    checksums.put_back(table, path)
+    return True
+
+
+def set_unneeded_aside(table: Path, aside: Path) -> None:
+    """Damaged lists of older versions, and notes of what was done long ago: LanceDB stumbles over them clearing up."""
+    newest = manifests(table)[:1]
+    damaged = [path for path in damaged_files(table) if path.parent.name in (VERSIONS, TRANSACTIONS)]
+    _set_aside(table, [path for path in damaged if path not in newest], aside)
+
+
+def _go_back(table: Path, aside: Path, repair: Repair) -> None:
+    damaged = damaged_files(table) | checksums.damaged(table)
+    lost = []
+    for manifest in manifests(table)[: FURTHEST_BACK + 1]:
+        if _reads(table, manifest, damaged):
             break
         lost.append(manifest)
     else:
-        raise LookupError("no recent version of it can be read to its end")
-    if not lost:
-        return ""
-    if _rows_of(database, name, _version(manifest), newer=lost) < _readable_now(database, name, directory):
-        raise LookupError("more can be read of it than its last whole version has")
+        repair.is_readable = False
+        return
+    if _live_rows(manifest) < len(_salvaged_or_nothing(table).rows):
+        repair.is_readable = False  # going back would cost rows that are still readable
+        return
     written = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
-    _move_aside([*lost, directory / "_versions" / _HINT], aside)
-    return (
+    _set_aside(table, [*lost, table / VERSIONS / _HINT], aside)
+    repair.done.append(
         f"The newest files of the store were damaged; it was opened as of {written:%F %T} UTC,"
-        f" {len(lost)} {'change' if len(lost) == 1 else 'changes'} earlier."
+        f" {_counted(len(lost), 'change')} earlier."
     )
 
 
-@contextmanager
-def without_cut_manifests(directory: Path) -> Iterator[None]:
-    """The table as if the versions whose list of files was cut had never been; afterwards all is as it was."""
-    hidden = []
-    for manifest in _manifests(directory):
-        if _is_whole(manifest):
-            break
-        hidden.append(manifest.rename(manifest.with_suffix(".hidden")))
+def newest_reads(table: Path) -> bool:
+    listed = manifests(table)
+    return bool(listed) and _reads(table, listed[0], damaged_files(table))
+
+
+def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
+    """Whether all of this version is there and can be read to its end; indexes aside, which are made from the rows."""
     try:
-        yield
-    finally:
-        for path in hidden:
-            path.rename(path.with_suffix(".manifest"))
+        named = {table / name for one in fragments_of(manifest) for name in one.all_files}
+        if manifest in damaged or not named.isdisjoint(damaged):
+            return False
+        with _view(table, manifest) as view:
+            for _ in view.search().to_batches():
+                pass
+    except FOREIGN_ERRORS:
+        return False
+    except BaseException as error:
+        if is_panic(error):
+            return False
+        raise
+    return True
+
+
+def _live_rows(manifest: Path) -> int:
+    return sum(one.rows - one.deleted for one in fragments_of(manifest))
+
+
+@contextmanager
+def _view(table: Path, manifest: Path) -> Iterator[Any]:
+    """The table as of one version, which LanceDB finds as the only one there is."""
+    with tempfile.TemporaryDirectory(prefix="memhook-") as folder:
+        view = Path(folder) / table.name
+        (view / VERSIONS).mkdir(parents=True)
+        for part in (DATA, DELETIONS, INDEXES, TRANSACTIONS):
+            (view / part).symlink_to((table / part).absolute())
+        shutil.copyfile(manifest, view / VERSIONS / manifest.name)
+        yield lancedb.connect(folder).open_table(table.stem)
 
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
     """The rows that could be read of a damaged table, and how many could not."""
 
-    rows: list[dict[str, Any]]
+    rows: pa.Table
     unreadable: int
-    schema: pa.Schema
-
-    def as_table(self) -> pa.Table:
-        return pa.Table.from_pylist(self.rows, schema=self.schema)
 
 
-def salvaged(table: Any) -> Salvage:
-    """Row by row of each fragment: one damaged file costs only the rows in it."""
-    total = int(table.count_rows())
-    rows = [row for fragment in _fragments(table) for row in _readable_rows(table, fragment)]
-    return Salvage(rows, max(0, total - len(rows)), table.schema)
+def salvaged(table: Path) -> Salvage:
+    """Of the newest version that opens, row by row where it must be. Raises LookupError when none opens."""
+    damaged = damaged_files(table) | checksums.damaged(table)
+    for manifest in manifests(table):
+        if manifest in damaged:
+            continue
+        try:
+            with _view(table, manifest) as view:
+                return _salvaged(view, table, manifest, damaged)
+        except FOREIGN_ERRORS:
+            continue
+    raise LookupError("no version of it can be opened")
 
 
-def _fragments(table: Any) -> Iterator[int]:
-    """Their numbers, which rise with every write and have gaps where files were merged."""
-    left = int(table.stats()["fragment_stats"]["num_fragments"])
-    number = 0
-    while left > 0 and number < 4 * int(table.version) + 64:
-        if _taken(table, number, 0, _ROWS_AT_ONCE) != []:
-            left -= 1
-            yield number
-        number += 1
-
-
-def _readable_rows(table: Any, fragment: int) -> Iterator[dict[str, Any]]:
-    start = 0
-    while (rows := _taken(table, fragment, start, _ROWS_AT_ONCE)) != []:
-        if rows is None:  # one row of these cannot be read: the others may
-            rows = [row for at in range(start, start + _ROWS_AT_ONCE) for row in _taken(table, fragment, at, 1) or ()]
-            if not rows:
-                return
-        yield from rows
-        start += _ROWS_AT_ONCE
-
-
-def _taken(table: Any, fragment: int, start: int, count: int) -> list[dict[str, Any]] | None:
-    """Rows by their address; none behind the end, None when they cannot be read."""
-    first = (fragment << 32) + start
+def _salvaged_or_nothing(table: Path) -> Salvage:
     try:
-        rows: list[dict[str, Any]] = table.take_row_ids(list(range(first, first + count))).to_arrow().to_pylist()
+        return salvaged(table)
+    except LookupError:
+        return Salvage(pa.table({}), 0)
+
+
+def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path]) -> Salvage:
+    fragments = fragments_of(manifest)
+    parts = []
+    for one in fragments:
+        is_damaged = any(table / name in damaged for name in one.all_files)
+        rows = _readable_rows(view, one)
+        parts += [_verified(rows) if is_damaged else rows]
+    whole = pa.concat_tables([view.schema.empty_table(), *parts])
+    return Salvage(whole, max(0, _live_rows(manifest) - len(whole)))
+
+
+def _verified(rows: pa.Table) -> pa.Table:
+    """Of a damaged file, the rows whose text is what it was; their vectors are to be made anew."""
+    intact = [row | ({"vector": None} if "vector" in row else {}) for row in rows.to_pylist() if _is_intact(row)]
+    return pa.Table.from_pylist(intact, schema=rows.schema)
+
+
+def _is_intact(row: Mapping[str, Any]) -> bool:
+    """As far as can be told: the text by its hash, the rest by whether it is a memory at all."""
+    try:
+        memory_of(row)
+    except (ValueError, TypeError, KeyError):
+        return False
+    if row.get("redacted") or row.get("forgotten") is not None or not row.get("content_hash"):
+        return not row.get("content")
+    return bool(content_hash(row["content"]) == row["content_hash"])
+
+
+def _readable_rows(view: Any, fragment: Fragment) -> pa.Table:
+    """Rows that cannot be read together are read one by one."""
+    found = []
+    for start in range(0, fragment.rows, _ROWS_AT_ONCE):
+        places = range(start, min(start + _ROWS_AT_ONCE, fragment.rows))
+        rows = _taken(view, fragment.id, places)
+        if rows is None:
+            singles = (_taken(view, fragment.id, range(at, at + 1)) for at in places)
+            found += [row for row in singles if row is not None]
+        else:
+            found.append(rows)
+    return pa.concat_tables([view.schema.empty_table(), *found])
+
+
+def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
+    """Rows by their address, without those that are deleted; None when they cannot be read."""
+    first = fragment << 32
+    try:
+        rows = view.take_row_ids([first + place for place in places]).to_arrow().cast(view.schema)
+        rows.validate(full=True)
     except FOREIGN_ERRORS:
         return None
+    except BaseException as error:
+        if is_panic(error):
+            return None
+        raise
     return rows
 
 
-def _reads_to_its_end(database: Any, name: str, version: int, newer: list[Path]) -> bool:
-    try:
-        with _as_of(database, name, version, newer) as table:
-            table.to_arrow()
-    except FOREIGN_ERRORS:
-        return False
-    return True
+def set_copy_aside(table: Path, aside: Path) -> None:
+    """The whole table as it is, by links: for who wants to look at what was damaged, when the store is written anew."""
+    for path in table.rglob("*"):
+        if path.is_file() and checksums.FOLDER not in path.parts:
+            _link(path, aside / table.name / path.relative_to(table))
+    durable.sync_tree(aside)
 
 
-def _rows_of(database: Any, name: str, version: int, newer: list[Path]) -> int:
-    with _as_of(database, name, version, newer) as table:
-        return int(table.count_rows())
-
-
-@contextmanager
-def _as_of(database: Any, name: str, version: int, newer: list[Path]) -> Iterator[Any]:
-    """While a broken manifest is the newest, the table does not open at all: `newer` steps aside for the look."""
-    hidden = [path.rename(path.with_suffix(".hidden")) for path in newer]
-    try:
-        table = database.open_table(name)
-        table.checkout(version)
-        yield table
-    finally:
-        for path in hidden:
-            path.rename(path.with_suffix(".manifest"))
-
-
-def _readable_now(database: Any, name: str, directory: Path) -> int:
-    """How many rows a rebuilding would keep."""
-    with without_cut_manifests(directory):
+def set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
+    """So that what is written next has a version to stand on, and another's number."""
+    for manifest in manifests(table):
         try:
-            return len(salvaged(database.open_table(name)).rows)
+            with _view(table, manifest):
+                return
         except FOREIGN_ERRORS:
-            return 0
+            _set_aside(table, [manifest, table / VERSIONS / _HINT], aside)
 
 
-def _move_aside(paths: list[Path], aside: Path) -> None:
-    aside.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in paths:
-        if path.exists():
-            shutil.move(path, aside / path.name)
+def _set_aside(table: Path, paths: Collection[Path], aside: Path) -> None:
+    """Linked first and removed then, so that a kill leaves it in one place at least."""
+    there = [path for path in paths if path.exists()]
+    for path in there:
+        _link(path, aside / table.name / path.relative_to(table))
+    durable.sync_tree(aside)
+    for path in there:
+        path.unlink()
+    checksums.forget(table, there)
 
 
-def _manifests(directory: Path) -> list[Path]:
-    """The newest first."""
-    return sorted((directory / "_versions").glob("*.manifest"), key=_version, reverse=True)
+def _link(path: Path, target: Path) -> None:
+    durable.made_folder(target.parent)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:  # on another file system, or one without links
+        shutil.copy2(path, target)
 
 
-def _version(manifest: Path) -> int:
-    """Written as its distance from the largest number there is, so that the newest is listed first."""
-    number = int(manifest.stem)
-    return number if number < 1 << 63 else (1 << 64) - 1 - number
+def _index_folders(table: Path, manifest: Path) -> list[Path]:
+    content = manifest.read_bytes()
+    return [path for path in (table / INDEXES).glob("*-*-*-*-*") if _uuid(path.name) in content]
 
 
-def _is_whole(path: Path) -> bool:
-    end = ARROW_END if path.suffix == ".arrow" else LANCE_END
+def _uuid(name: str) -> bytes:
+    try:
+        return UUID(name).bytes
+    except ValueError:
+        return name.encode()
+
+
+def _ends_well(path: Path) -> bool:
+    """As files of its kind do, if that is known."""
+    end = {".arrow": _ARROW_END, ".lance": END, ".manifest": END, ".idx": END}.get(path.suffix, b"")
     try:
         with path.open("rb") as file:
-            file.seek(0, 2)
+            file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - len(end)))
             return file.read() == end
-    except FileNotFoundError:  # taken away meanwhile by compaction: then it is of no version
+    except FileNotFoundError:  # deleted meanwhile by compaction: then it is of no version
         return True
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

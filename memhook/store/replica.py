@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from memhook.core.memory import Memory
+from memhook.durable import made_folder
 from memhook.errors import RemoteError, StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
@@ -177,6 +178,7 @@ class ReplicatedStore(MemoryStore):
                 fetched += len(rows)
             if self._current_table() is not None and self._table.count_rows() != origin.count_rows():
                 self._drop(self._every_id() - origin.all_ids())
+            self._sync()  # first: what counts as seen is never fetched again
             self._note(SEEN, str(version))
         return fetched
 
@@ -226,7 +228,7 @@ class ReplicatedStore(MemoryStore):
         return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
 
     def _note(self, name: str, value: str) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made_folder(self._folder)
         self.set_mark(name, value)
 
 

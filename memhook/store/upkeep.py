@@ -14,13 +14,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from memhook.durable import Synced
+from memhook.store import checksums
+from memhook.store.compaction import compact, delete_old_versions
 from memhook.store.indexes import make_missing
-from memhook.store.locking import sync_files
 from memhook.store.opening import TABLE, connected
 from memhook.store.schema import NO_MODEL, model_of
 from memhook.store.sizes import Sizes
@@ -90,9 +93,14 @@ def stop_any(directory: Path) -> None:
         time.sleep(0.02)
 
 
-def keep_up(table: Any, keep: timedelta, sizes: Sizes) -> None:
+def keep_up(table: Any, keep: timedelta, sizes: Sizes, sync: Callable[[], None]) -> None:
     """All of it, in steps that are each complete."""
-    table.optimize(cleanup_older_than=keep)
+    make_current(table, sizes)
+    delete_old_versions(table, keep, sync)
+
+
+def make_current(table: Any, sizes: Sizes) -> None:
+    compact(table)
     make_missing(table, model_of(table.schema) != NO_MODEL, sizes)
 
 
@@ -101,12 +109,14 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     handle = _locked(directory / LOCK)
     if handle is None:
         return BUSY
-    started, began = time.time_ns(), time.monotonic()
+    began = time.monotonic()
     table = connected(str(directory)).open_table(TABLE)
-    keep_up(table, keep, sizes)
-    sync_files(directory / f"{TABLE}.lance", started)
-    # What is on disk now stands for all before, of which joining files has made a second copy.
+    make_current(table, sizes)
+    Synced(directory / f"{TABLE}.lance").sync()
+    # What is on disk now stands for all before, of which joining files has made a second copy. It stays in any case:
+    # what somebody commits meanwhile may not be on disk yet.
     table.optimize(cleanup_older_than=min(keep, timedelta(seconds=time.monotonic() - began)))
+    checksums.record(directory / f"{TABLE}.lance")
     (directory / LOCK).unlink(missing_ok=True)
     return 0
 

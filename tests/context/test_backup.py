@@ -212,9 +212,6 @@ def test_a_damaged_store_is_rebuilt_from_what_is_readable_with_a_count_of_the_re
             store.add([memory(number, f"note {number}")], [axis(number)], MODEL)
     largest = max(paths.store.glob("memories.lance/data/*.lance"), key=lambda path: path.stat().st_size)
     os.truncate(largest, 100)
-    with pytest.raises(StoreError, match="damaged") as refused:
-        opened(paths).all_rows()
-    assert "memhook restore --from-damaged" in refused.value.hint
     result = rebuilt(paths, str(paths.store))
     assert (result.memories, result.unreadable) == (32, 8)
     assert (Path(result.kept) / "memories.lance").is_dir()
@@ -225,7 +222,7 @@ def test_a_damaged_store_is_rebuilt_from_what_is_readable_with_a_count_of_the_re
 
 def test_where_nothing_is_readable_the_store_is_left_and_a_backup_takes_its_place(paths: Paths, tmp_path: Path) -> None:
     written(paths, tmp_path / "b.zip")
-    for manifest in paths.store.glob("memories.lance/_versions/*"):
+    for manifest in paths.store.glob("memories.lance/**/_versions/*"):
         manifest.write_bytes(b"garbage")
     with pytest.raises(StoreError, match="Nothing can be read"):
         rebuilt(paths, str(paths.store))

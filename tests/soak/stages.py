@@ -29,7 +29,7 @@ from memhook.store import memories as memories_module
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.schema import DIMENSIONS
-from tests.soak import events
+from tests.soak import damage, events
 from tests.sockets import connect, hook_answer
 from tests.store.test_memories import MODEL, memory
 
@@ -223,6 +223,16 @@ def _with_silent_stdin() -> subprocess.CompletedProcess[bytes]:
         os.close(write)
 
 
+def damages(count: int, seed: int = 5) -> str:
+    """Bit flips and truncations: told and bounded by what was in the file, or refused and rebuilt; nothing else."""
+    home = Path(os.environ["HOME"]) / "damage"
+    of = damage.sample(home / "sample")
+    found = list(damage.results(of, list(damage.trials(of, count, seed)), home))
+    wrong = [(trial, result) for trial, result in found if result.outcome not in damage.GOOD]
+    assert wrong == [], wrong[:5]
+    return damage.counted(found, of.home)
+
+
 def housekeeping(writes: int) -> str:
     """Single writes beside the daemon's housekeeping, against the same memories written at once."""
     folder = Path(os.environ["HOME"])
@@ -284,6 +294,7 @@ FULL: dict[str, tuple[Callable[[], str], int]] = {
     "daemon killed at 25 points of 200 writes": (lambda: kills(200, 25), 900),
     "10,000 bad events through the daemon's door": (lambda: bad_events_through_the_door(10_000), 900),
     "500 bad events through the hook": (lambda: bad_events_through_the_hook(500, 5), 300),
+    "500 bit flips and truncations": (lambda: damages(500), 3600),
     "5,000 single writes": (lambda: housekeeping(5_000), 1200),
 }
 """What is run in full, and for how many seconds at most."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.soak import events, stages
+from tests.soak import damage, events, stages
 
 
 def test_many_hooks_at_once_get_one_daemon_clean_exits_and_the_memory_in_time_or_nothing() -> None:
@@ -19,6 +19,20 @@ def test_no_event_harms_the_daemon_and_many_clients_are_served_beside_a_writer(h
     stages.bad_events_through_the_door(400)
     stages.bad_events_through_the_hook(25, 0)
     stages.load(20, 3)
+
+
+def test_no_flipped_bit_or_cut_file_costs_more_than_the_rows_in_it_or_goes_untold(home: Path) -> None:
+    stages.damages(28)
+
+
+def test_the_damages_reach_every_kind_of_file_and_are_the_same_each_time(tmp_path: Path) -> None:
+    of = damage.sample(tmp_path)
+    chosen = list(damage.trials(of, 60, 7))
+    assert chosen == list(damage.trials(of, 60, 7))
+    kinds = {damage.kind_of(tmp_path / trial.file) for trial in chosen}
+    assert {"_deletions", "_indices", "_memhook", "_transactions", "data", "newest manifest", "ledger"} <= kinds
+    assert list(tmp_path.rglob("*.idx"))  # an index of vectors
+    assert list(tmp_path.rglob("part_*_docs.lance"))  # and one of words
 
 
 def test_the_generated_events_are_of_every_kind_and_the_same_each_time() -> None:

@@ -247,7 +247,7 @@ def test_a_newer_schema_is_refused_and_left_untouched(tmp_path: Path, open_store
 
 def test_a_damaged_store_is_refused_and_left_untouched(store: MemoryStore, tmp_path: Path, open_store: Open) -> None:
     add(store, memory(1, "a note"))
-    for manifest in (tmp_path / "store/memories.lance/_versions").iterdir():
+    for manifest in (tmp_path / "store/memories.lance").rglob("*.manifest"):
         manifest.write_bytes(b"garbage")
     before = snapshot(tmp_path / "store")
     with pytest.raises(StoreError, match="damaged"):

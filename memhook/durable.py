@@ -1,0 +1,148 @@
+"""Files that survive a power cut: new data is on disk before old data is deleted, and before it is acknowledged.
+
+A file's content is on disk once the file is synced, its name once its folder is. Every file that somebody relies on is
+written here, or synced here after a library wrote it.
+
+made_folder(path)      a folder, with those above it
+replacing(path)        a temporary file that takes the place of `path` in one step
+write(path, content)   the same for content that is at hand
+moved(source, target)  a file or a folder, also to another file system
+delete(path)           no name of it comes back
+sync_tree(folder)      what a library wrote, all of it
+Synced(folder)         the same again and again, each time what has changed since
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_COARSE_CLOCK = 50_000_000  # nanoseconds: file systems note times later, and less exactly, than the clock says
+
+
+def made_folder(path: Path, mode: int = 0o700) -> Path:
+    """`path` as a folder, made with those above it where they are missing."""
+    if path.is_dir():
+        return path
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=mode, exist_ok=True)
+        sync(folder.parent)
+    path.mkdir(exist_ok=True)  # raises where it is a file
+    return path
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o600) -> Iterator[Path]:
+    """A new file beside `path` that takes its place once it is complete and on disk, and leaves no trace otherwise."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(mode)
+        sync(temporary)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync(path.parent)
+
+
+def write(path: Path, content: bytes, mode: int = 0o600) -> None:
+    with replacing(path, mode) as temporary:
+        temporary.write_bytes(content)
+
+
+def moved(source: Path, target: Path) -> Path:
+    """`source` under the name `target`, which must be free. To another file system it is copied, then deleted."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _copied(source, target)
+        shutil.rmtree(source) if source.is_dir() else source.unlink()
+    for folder in {target.parent, source.parent}:
+        sync(folder)
+    return target
+
+
+def delete(path: Path) -> None:
+    """A file or a folder with all that is in it; nothing is done where there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Force one file, or the names in one folder, to disk."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except PermissionError:  # may be written and not be read
+        os.sync()
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a network's file system may know no such thing
+            raise
+    finally:
+        os.close(handle)
+
+
+def sync_tree(folder: Path, since_ns: int = 0) -> None:
+    """Force all that changed below `folder` since then to disk, and its own name."""
+    for below, _, names in os.walk(folder):
+        for name in names:
+            _sync_if_newer(Path(below, name), since_ns)
+        _sync_if_newer(Path(below), since_ns)
+    _sync_if_newer(folder.parent, since_ns)
+
+
+class Synced:
+    """A folder that a library writes to without syncing.
+
+    At first all of it is synced, whoever wrote it: a process that was killed has left files that later ones rely on.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._clock, self._monotonic, self._since = 0, 0, 0
+
+    def sync(self) -> None:
+        """Force what has changed since the last time to disk."""
+        clock, monotonic = time.time_ns(), time.monotonic_ns()
+        # Where the clock was set back meanwhile, files that are new have times before the last sync.
+        set_back = max(0, (monotonic - self._monotonic) - (clock - self._clock)) if self._clock else 0
+        sync_tree(self._folder, self._since - set_back)
+        self._clock, self._monotonic, self._since = clock, monotonic, clock - _COARSE_CLOCK
+
+
+def _sync_if_newer(path: Path, since_ns: int) -> None:
+    try:
+        if path.lstat().st_ctime_ns >= since_ns and not path.is_symlink():
+            sync(path)
+    except FileNotFoundError:  # compaction deleted it meanwhile: something newer has its rows
+        return
+
+
+def _copied(source: Path, target: Path) -> None:
+    aside = target.with_name(f".{target.name}.copy")
+    if source.is_dir():
+        shutil.copytree(source, aside, symlinks=True)
+        sync_tree(aside)
+    else:
+        shutil.copy2(source, aside)
+        sync(aside)
+    aside.rename(target)
+    sync(target.parent)
