@@ -192,7 +192,7 @@ class Server:
         try:
             call = json.loads(request.body)
             method, params = call["method"], call.get("params", {})
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return wire.error_block(InvalidInput(f"The call cannot be read: {error}"))
         if method == "stop":
             self.stop("asked to")
