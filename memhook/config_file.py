@@ -56,7 +56,7 @@ def value_from(text: str) -> Any:
     """What someone meant by typing `text`: a TOML value, or the text itself."""
     try:
         parsed = tomllib.loads(f"v = {text}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
     return parsed["v"] if parsed.keys() == {"v"} else text
 
@@ -64,7 +64,7 @@ def value_from(text: str) -> Any:
 def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"The file is not valid TOML: {error}.", "Mend it first: memhook config edit") from error
 
 
@@ -207,7 +207,7 @@ def _same_without(tree: Mapping[str, Any], path: KeyPath) -> dict[str, Any]:
 def _reads_as(text: str, wanted: Mapping[str, Any]) -> bool:
     try:
         return _comparable(tomllib.loads(text)) == _comparable(wanted)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
 
 

@@ -68,7 +68,7 @@ def _by_settings(folder: Path, project: Path | None) -> bool:
 def _in_codex(folder: Path, _project: Path | None) -> bool:
     try:
         plugins = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")).get("plugins", {})
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     entries = plugins.items() if isinstance(plugins, dict) else ()
     return any(

@@ -70,7 +70,7 @@ def records_of(paths: Paths) -> Records:
     try:
         files = json.loads((folder / "record.json").read_text(encoding="utf-8"))["files"]
         return Records(folder, {path: _written(fields) for path, fields in files.items()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Records(folder)
 
 

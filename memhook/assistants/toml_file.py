@@ -19,7 +19,7 @@ from memhook.errors import InvalidInput
 def plain(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"It is not valid TOML: {error}.", "Mend it first, then try again.") from error
 
 
@@ -75,6 +75,6 @@ def _end_of_table(text: str, start: int, end: int) -> int:
 def _readable(text: str) -> bool:
     try:
         tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
     return True

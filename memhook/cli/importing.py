@@ -89,7 +89,12 @@ def _markdown_entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
     except UnicodeDecodeError as error:
         yield Entry(name, None, f"not UTF-8 ({error.reason} at byte {error.start + 1})")
         return
-    for record in markdown.records(text, name, key):
+    try:
+        records = markdown.records(text, name, key)
+    except Exception as error:  # noqa: BLE001  one file costs only itself, whatever it sets off
+        yield Entry(name, None, f"memhook failed on it ({type(error).__name__}: {str(error)[:200]})")
+        return
+    for record in records:
         title = record.get("title")
         yield Entry(f"{name}: {title}" if title else name, record)
 

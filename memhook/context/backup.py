@@ -291,7 +291,7 @@ def _contents(archive: zipfile.ZipFile, file: Path) -> Contents:
         note: dict[str, Any] = json.loads(archive.read(NOTE))
         known = note.pop("format")
         contents = Contents(**note)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"{file} is not a backup of memhook's.", "Give what memhook backup wrote.") from error
     if known != FORMAT:
         raise InvalidInput(f"{file} was written by another memhook ({contents.version}).", "Upgrade memhook.")

@@ -22,7 +22,7 @@ FIELDS = (
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^ \t].*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -76,23 +76,31 @@ def front_matter(text: str) -> tuple[Record, str]:
             field = named[1].lower()
             fields[field] = _value(named[2] or "")
         elif (item := _ITEM.fullmatch(line)) and field:
-            earlier = fields[field] if isinstance(fields[field], list) else []
-            fields[field] = [*earlier, str(_value(item[1]))]
+            if not isinstance(fields[field], list):
+                fields[field] = []
+            fields[field].append(str(_value(item[1])))
     body = text[found.end() :]
     return fields, body.removeprefix("\n") if fields.get("id") else body
 
 
 def _value(written: str) -> Any:
-    """JSON where it is JSON; else a list in brackets, a quoted text, or the text as it stands."""
+    """A list in brackets, else a single value; what is nested deeper stays the text it is."""
     written = written.strip()
+    value = _plain(written)
+    if value is written and written.startswith("[") and written.endswith("]"):
+        return [str(_plain(part.strip())) for part in written[1:-1].split(",") if part.strip()]
+    return value
+
+
+def _plain(written: str) -> Any:
+    """JSON where it is JSON of one level and no number; else a quoted text, or the text as it stands."""
     try:
         value = json.loads(written)
-        return written if isinstance(value, int | float | dict) and not isinstance(value, bool) else value
     except (ValueError, RecursionError):
-        pass
-    if written.startswith("[") and written.endswith("]"):
-        return [str(_value(part)) for part in written[1:-1].split(",") if part.strip()]
-    return written[1:-1] if len(written) > 1 and written[0] == written[-1] == "'" else written
+        return written[1:-1] if len(written) > 1 and written[0] == written[-1] == "'" else written
+    is_deep = isinstance(value, list) and any(isinstance(item, list | dict) for item in value)
+    is_kept = isinstance(value, bool) or not isinstance(value, int | float | dict)
+    return value if is_kept and not is_deep else written
 
 
 def _sections(body: str) -> Iterator[_Section]:
@@ -135,6 +143,13 @@ def _headings(lines: Sequence[str]) -> list[_Heading]:
             fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
         elif mark:
             fence = mark[1]
-        elif (heading := _HEADING.fullmatch(line)) and heading[2]:
-            found.append(_Heading(number, len(heading[1]), heading[2]))
+        elif heading := _HEADING.fullmatch(line):
+            found.append(_Heading(number, len(heading[1]), _without_closing(heading[2])))
     return found
+
+
+def _without_closing(heading: str) -> str:
+    """A heading may be closed by as many number signs as one likes, after a blank."""
+    text = heading.rstrip(" \t")
+    opened = text.rstrip("#")
+    return opened.rstrip(" \t") if opened != text and opened.endswith((" ", "\t")) else text

@@ -23,7 +23,7 @@ def place_of(text: str, question: Any, length: int) -> list[Any]:
     try:
         padded = text + "=" * (-len(text) % 4)
         mark, *place = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "replace")))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise _NO_CURSOR from None
     if mark != _mark(question) or len(place) != length:
         raise _NO_CURSOR

@@ -88,6 +88,6 @@ def _read(file: Path) -> dict[str, Pause]:
         }
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         log.warning("%s cannot be read (%s); nothing is paused", file, error)
         return {}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -13,12 +15,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from memhook.context.access import OWNER
 from memhook.context.library import Library
-from memhook.context.remember import Draft, Outcome, checked_for_secrets, edited, foreseen, remembered
+from memhook.context.remember import Draft, Outcome, Stored, checked_for_secrets, edited, foreseen, remembered
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
-from memhook.errors import InvalidInput, NotFound
+from memhook.errors import InvalidInput, MemhookError, RemoteError, StoreError
+
+log = logging.getLogger("memhook")
 
 Line = tuple[int, str]
 
+PROBES = 3  # lines that the store must refuse, and no other taken, to be called the one at fault
 UPDATED_FIELDS = frozenset(
     {
         *("title", "summary", "content", "namespace", "tags", "related", "source"),
@@ -78,36 +83,90 @@ STORING = Mode()
 def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, mode: Mode = STORING) -> Imported:
     """Store the good lines; the bad ones cost only themselves."""
     drafts: dict[int, _Given] = {}
-    bad: list[Line] = []
+    failures = _Failures()
     for number, text in lines:
-        try:
+        with failures.of(number):
             drafts[number] = _given(text, project)
-        except InvalidInput as error:
-            bad.append((number, error.message))
     entries: list[Entry] = []
     for number, earlier in _known_by_name(library, drafts).items() if mode.update else ():
-        try:
+        with failures.of(number):
             entries.append(_updated(library, number, earlier, drafts.pop(number), now, mode))
-        except (InvalidInput, NotFound) as error:
-            bad.append((number, error.message))
-    new = [given.draft for given in drafts.values()]
-    if new:
-        stored = (
-            foreseen(library, new, now, mode.again)
-            if mode.dry
-            else remembered(library, new, now, mode.again, from_file=True)
+            failures.has_stored = True
+
+    def stored(some: Sequence[Draft]) -> Sequence[Stored]:
+        again = mode.again
+        return (
+            foreseen(library, some, now, again) if mode.dry else remembered(library, some, now, again, from_file=True)
         )
-        entries += [
-            Entry(
-                number,
-                one.outcome,
-                one.memory.title if one.memory else given.draft.title,
-                given.is_masked,
-                one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
-            )
-            for (number, given), one in zip(drafts.items(), stored, strict=True)
-        ]
-    return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(bad)))
+
+    entries += _all_but_bad(list(drafts.items()), stored, failures)
+    return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(failures.bad)))
+
+
+class _Failures:
+    """The lines that could not be imported. What fails for the store's own sake is raised, and ends the import."""
+
+    def __init__(self) -> None:
+        self.bad: list[Line] = []
+        self.has_stored = False
+        self._refused = 0
+
+    @contextmanager
+    def of(self, number: int) -> Iterator[None]:
+        try:
+            yield
+        except MemhookError as error:
+            self._refused += isinstance(error, StoreError)
+            if isinstance(error, RemoteError) or (self._refused >= PROBES and not self.has_stored):
+                raise
+            self.bad.append((number, error.message))
+        except Exception as error:
+            log.exception("line %d could not be imported", number)
+            self.bad.append((number, f"memhook failed on it ({type(error).__name__}: {str(error)[:200]})"))
+
+
+def _all_but_bad(
+    given: Sequence[tuple[int, _Given]], stored: Callable[[Sequence[Draft]], Sequence[Stored]], failures: _Failures
+) -> list[Entry]:
+    """All at once; where that fails, a part at a time, down to the line that is to blame."""
+    found: list[Entry] = []
+    if len(given) <= 1:
+        for number, one in given:
+            with failures.of(number):
+                found = _entries(given, stored([one.draft]))
+                failures.has_stored = True
+        return found
+    try:
+        found = _entries(given, stored([one.draft for _, one in given]))
+    except RemoteError:
+        raise
+    except Exception as error:
+        log.exception("%d lines could not be imported at once", len(given))
+        parts = _parts(given, one_by_one=isinstance(error, StoreError) and not failures.has_stored)
+        return [entry for part in parts for entry in _all_but_bad(part, stored, failures)]
+    failures.has_stored = True
+    return found
+
+
+def _parts(given: Sequence[tuple[int, _Given]], *, one_by_one: bool) -> list[Sequence[tuple[int, _Given]]]:
+    """Halves; or a few single ones first, which tell soon that nothing can be stored."""
+    middle = len(given) // 2
+    if one_by_one and len(given) > PROBES:
+        return [given[:1], given[middle : middle + 1], given[-1:], given[1:middle], given[middle + 1 : -1]]
+    return [given[:middle], given[middle:]]
+
+
+def _entries(given: Sequence[tuple[int, _Given]], stored: Sequence[Stored]) -> list[Entry]:
+    return [
+        Entry(
+            number,
+            one.outcome,
+            one.memory.title if one.memory else line.draft.title,
+            line.is_masked,
+            one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
+        )
+        for (number, line), one in zip(given, stored, strict=True)
+    ]
 
 
 def draft_of(text: str, project: str) -> Draft:

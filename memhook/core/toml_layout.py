@@ -45,13 +45,12 @@ class Layout:
 
 
 def layout_of(text: str) -> Layout:
-    """Raises ValueError where the text is not TOML, or nested deeper than Python can read."""
+    """May raise ValueError where the text is not TOML, and does where it is nested deeper than Python can read."""
     scanner = _Scanner(text)
     try:
-        tomllib.loads(text)
         scanner.scan()
-    except RecursionError as error:
-        raise ValueError("arrays or tables are nested too deeply") from error
+    except (IndexError, RecursionError) as error:
+        raise ValueError(f"It is not TOML, or nested too deeply, at character {scanner.at}.") from error
     return Layout(tuple(scanner.entries), scanner.tables)
 
 
@@ -62,7 +61,7 @@ def comments_in(value: str) -> list[str]:
 
 
 class _Scanner:
-    """Walks over a text that tomllib has accepted, so it need not doubt anything."""
+    """Walks over a text that tomllib has accepted. Another ends in an error, sooner or later, and never in a loop."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -116,7 +115,7 @@ class _Scanner:
         return str(tomllib.loads(f"v = {raw}")["v"]) if raw[0] in "\"'" else raw
 
     def _value(self, table: KeyPath, path: KeyPath) -> None:
-        opening = self.text[self.at]
+        opening, start = self.text[self.at], self.at
         if opening in "\"'":
             self._skip(_STRING)
         elif opening == "[":
@@ -125,6 +124,8 @@ class _Scanner:
             self._inline_table(table, path)
         else:
             self._skip(_SCALAR)
+        if self.at == start:
+            raise ValueError(f"There is no value at character {start}.")
 
     def _array(self, table: KeyPath, path: KeyPath) -> None:
         self.at += 1

@@ -247,7 +247,7 @@ class Server:
         try:
             call = json.loads(request.body)
             method, params = call["method"], call.get("params", {})
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return wire.error_block(InvalidInput(f"The call cannot be read: {error}"))
         if answer := self._managed(method):
             return answer

@@ -16,7 +16,7 @@ from memhook.store.project import Project
 log = logging.getLogger("memhook")
 
 LOCK_SECONDS = 5.0
-_UNREADABLE = (ValueError, AttributeError, TypeError, KeyError)
+_UNREADABLE = (ValueError, AttributeError, TypeError, KeyError, RecursionError)
 
 
 class ProjectAliases:

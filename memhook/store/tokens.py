@@ -28,7 +28,7 @@ LOCK_SECONDS = 5.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 _NAME = re.compile(r"[\w][\w.@+-]{0,63}", re.ASCII)
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memhook.cli import place
-from memhook.cli.importing import Kind, kind_of
+from memhook.cli.importing import Kind, folder_entries, kind_of
+from memhook.context import markdown
 from memhook.context.engine import Engine
 from tests.cli.conftest import Cli
 from tests.fake_embedder import HashEmbedder
@@ -152,3 +153,23 @@ def test_a_link_out_of_the_folder_is_not_followed_and_a_pipe_not_waited_for(cli:
     assert reasons["innocent.md"] == "a link that leads out of the folder"
     assert "loop.md" in reasons
     assert cli("search", "key to everything", "--json").json["results"][0]["content"] != "the key to everything"
+
+
+def test_a_hostile_file_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("---\ntags: " + "[" * 100_000 + "\n---\nfirst", encoding="utf-8")
+    (tmp_path / "b.md").write_text("second", encoding="utf-8")
+    (tmp_path / "c.md").write_text("third", encoding="utf-8")
+    records = markdown.records
+
+    def failing(text: str, name: str, key: str) -> list[markdown.Record]:
+        if text == "second":
+            raise IndexError("list index out of range")
+        return records(text, name, key)
+
+    monkeypatch.setattr(markdown, "records", failing)
+    entries = list(folder_entries(tmp_path))
+    assert [one.record["content"] if one.record else one.problem for one in entries] == [
+        "first",
+        "memhook failed on it (IndexError: list index out of range)",
+        "third",
+    ]

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memhook.context import transfer
 from memhook.context.embedded_once import EmbeddedOnce
 from memhook.context.library import Library
 from memhook.context.remember import Draft, forgotten, remembered
-from memhook.context.transfer import imported
-from memhook.errors import EmbeddingError
+from memhook.context.transfer import Mode, imported
+from memhook.errors import EmbeddingError, StoreError
+from memhook.store import schema
 from tests.context.conftest import Open
 from tests.fake_embedder import HashEmbedder
 
@@ -131,3 +133,50 @@ def test_a_text_whose_embedding_failed_may_be_asked_for_again() -> None:
         once.vectors(Failing(), ["one"])
     assert len(once.vectors(embedder, ["one"])) == 1
     assert embedder.read == ["one"]
+
+
+@pytest.mark.parametrize(
+    "error", [IndexError, ValueError, RecursionError, MemoryError, KeyError, OSError, AssertionError]
+)
+@pytest.mark.parametrize("update", [False, True])
+def test_whatever_an_entry_sets_off_costs_that_entry_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch, error: type[Exception], update: bool
+) -> None:
+    terms = schema.terms
+
+    def failing(text: str) -> list[str]:
+        if "hostile" in text:
+            raise error("on this one")
+        return terms(text)
+
+    monkeypatch.setattr(schema, "terms", failing)
+    given = lines(*("hostile" if number in (1, 7, 20) else "note" + f" {number}" for number in range(30)))
+    given[20] = (21, json.dumps({"content": "also hostile"}))
+    result = imported(library, given, "", NOW, Mode(update=update))
+    assert result.outcomes == {"stored": 27}
+    assert [number for number, _ in result.bad] == [2, 8, 21]
+    assert all(reason for _, reason in result.bad)
+    assert library.store.count() == 27
+
+
+def test_a_line_that_cannot_be_read_for_any_reason_costs_itself_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "is_id", lambda text: {"": False}[text])
+    given = [(1, json.dumps({"content": "one", "id": "odd"})), (2, json.dumps({"content": "two"})), (3, "[" * 100_000)]
+    result = imported(library, given, "", NOW)
+    assert (result.outcomes, [number for number, _ in result.bad]) == ({"stored": 1}, [1, 3])
+    assert "KeyError" in result.bad[0][1]
+
+
+def test_a_store_that_takes_nothing_ends_the_import(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = []
+
+    def failing(text: str) -> list[str]:
+        attempts.append(text)
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(schema, "terms", failing)
+    with pytest.raises(StoreError):
+        imported(library, lines(*(f"note {number}" for number in range(100))), "", NOW)
+    assert len(attempts) < 10

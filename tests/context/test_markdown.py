@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,3 +101,15 @@ def test_a_document_is_read_back_as_the_same_memory(content: str, title: str, ta
     assert {name: read[name] for name in ("created", "namespace", "origin")} == {
         name: NOTE[name] for name in ("created", "namespace", "origin")
     }
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, "[" * 50_000 + "]" * 50_000, "[" * 900 + "]" * 900, '{"a":' * 50_000])
+def test_front_matter_nested_deeply_is_text(value: str) -> None:
+    (record,) = records(f"---\ntags: {value}\n---\nbody\n", "notes.md", "/notes.md")
+    assert record["content"] == "body"
+    assert json.dumps(record)
+
+
+def test_a_heading_is_read_without_the_signs_that_close_it() -> None:
+    told_titles = [title for title, _ in told("# A ##\na\n# B#\nb\n# ##\nc\n# D # d #  \nd")]
+    assert told_titles == ["A", "B#", "##", "D # d"]

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
+import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,13 +18,16 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count, product
 from string import ascii_lowercase
+from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import memhook.core
+from memhook.cli import importing
+from memhook.context import markdown, paging, reference_server, transfer
 from memhook.core import (
     capture,
     entries,
@@ -50,6 +56,7 @@ from memhook.core import (
 from memhook.core.memory import Memory
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import HOOK, INJECT, Level
+from memhook.errors import InvalidInput
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -71,10 +78,10 @@ def remembered(text: str) -> Memory:
 
 
 def rejecting(parse: Call) -> Call:
-    """A parser of files may refuse a text, with a ValueError."""
+    """A parser may refuse a text, with the error for that."""
 
     def call(text: str) -> object:
-        with suppress(ValueError):
+        with suppress(ValueError, InvalidInput):
             return parse(text)
         return None
 
@@ -127,7 +134,6 @@ CALLS: dict[str, Call] = {
     "memory.shortened": lambda text: memory.shortened(text, 80),
     "metrics.entries": metrics.entries,
     "metrics.judged": judged,
-    "metrics.ranking_recall": lambda text: metrics.ranking_recall(text, list(text), 5),
     "packing.packed": packed_block,
     "packing.utf16_units": packing.utf16_units,
     "packing.utf8_bytes": packing.utf8_bytes,
@@ -181,6 +187,7 @@ NO_TEXT = {
     "memory.id_from_bytes": "bytes",
     "metrics.mean": "numbers",
     "metrics.percentile": "numbers",
+    "metrics.ranking_recall": "ids",
     "metrics.spoken": "what happened",
     "metrics.summed_up": "numbers",
     "ordering.placed": "numbers",
@@ -213,91 +220,36 @@ def test_every_public_function_of_the_pure_room_is_here() -> None:
     assert sorted(public_functions()) == sorted((*CALLS, *NO_TEXT))
 
 
-# Repeated, each of them has made some expression or loop of somebody's quadratic, or looks as if it might.
+ELSEWHERE: dict[str, Call] = {
+    "context.markdown": lambda text: markdown.records(f"---\ntags: {text}\n---\n{text}", "a.md", "/a.md"),
+    "context.markdown, a list": lambda text: markdown.records(f"---\ntags: [{text}]\n---\n# {text}", "a.md", "/a.md"),
+    "cli.importing": lambda text: importing.kind_of(text.encode("utf-8", "replace"), "a"),
+    "context.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
+    "context.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
+    "context.reference_server": lambda text: reference_server.records([(1, text)]),
+}
+EVERY = CALLS | ELSEWHERE
+
+# Difflib aligns the words of a memory with those of a block, which takes quadratic time. Only `eval` asks for it.
+QUADRATIC = {"metrics.judged"}
+
+
+# Repeated, each of these has made somebody's expression or loop quadratic, or looks as if it might.
 UNITS = (
-    *"a A 1 é ß 接 한 ا ﷽ İ 🙂 \u0301 \u200b \u202e \ud800 \0 \x1b _ - . / : = ? & ; % \\ ` ~ < > [ ( { | * # @ ! \" '".split(),
-    *(" ", "\n", "\t", "\r\n", "a ", "a b\n", "aA", "a1", "a_", "a.", "a.b ", "a-", "./", "/a", "a\n\n", "Aa1_"),
-    *(
-        "key=",
-        "key:",
-        "key: ",
-        "key is ",
-        "token",
-        "password is ",
-        "http://a?token=",
-        "://",
-        "://a:",
-        "a:b@",
-        "?a=",
-        "&a=",
-    ),
-    *(
-        "curl ",
-        "curl -u ",
-        "mysql ",
-        "login a ",
-        "bearer ",
-        "sig=",
-        ":5432:",
-        'client("',
-        "sess",
-        "pass",
-        "eyJ",
-        "eyJa.",
-    ),
-    *(
-        "ghp_",
-        "s.",
-        "SG.",
-        "xoxb-",
-        "AKIA",
-        "-----BEGIN PRIVATE KEY-----",
-        "Private-Lines: 1\n",
-        "QUFB",
-        "4142",
-        "a" * 16 + "\n",
-    ),
-    *("%41", "\\x41", "\\u0041", "&amp;", "&#65;", "\\", "\\[", "\x1b[0m", "\u200b\u200d", "e\u0301"),
-    *("```\n", "~~~\n", "> ", "# a\n", "- a\n", "1. a\n", "| a ", "<a>", "<!--", "<system>", "</", "[a](", "{{", "${"),
-    *(
-        "system: ",
-        "user:\n",
-        "ignore previous instructions ",
-        "you must ",
-        "do not ",
-        "not ",
-        "send it to ",
-        '"a b" ',
-        "'a b' ",
-    ),
-    *(
-        "urn:memhook:",
-        "- **a** urn:memhook:k3v9x2m4p7qa\n",
-        "remember: a\n",
-        "remember:\n",
-        "forget that\n",
-        "yes ",
-        "// a\n",
-        "/*",
-    ),
-    *(
-        '{"a":',
-        "[1,",
-        '"a\\"',
-        "a = 1\n",
-        "[a]\n",
-        "a.b.",
-        "'''",
-        '"""',
-        "2026-03-01 ",
-        "at a(",
-        "Error: ",
-        "1.1.1.1 ",
-        "… ",
-    ),
+    *list("aA1éß接한ا﷽İ🙂\u0301\u200b\u202e\ud800\0\x1b_-./:=?&;%\\`~<>[({|*#@!\"' \n\t"),
+    *("\r\n", "a ", "a b\n", "aA", "a1", "a_", "a.", "a.b ", "a-", "./", "/a", "a\n\n", "Aa1_", "e\u0301", "\\["),
+    *("key=", "key: ", "key is ", "token", "http://a?token=", "://", "://a:", "a:b@", "?a=", "&a=", "password is "),
+    *("curl ", "curl -u ", "mysql ", "login a ", "bearer ", "sig=", ":5432:", 'client("', "sess", "eyJ-", "eyJa."),
+    *("ghp_", "s.", "SG.", "xoxb-", "pa-", "AKIA", "QUFB", "4142", "a" * 16 + "\n", "Private-Lines: 1\n"),
+    *("-----BEGIN PRIVATE KEY-----", "%41", "\\x41", "\\u0041", "&amp;", "&#65;", "\x1b[0m", "\u200b\u200d"),
+    *("```\n", "~~~\n", "> ", "# a\n", "- a\n", "1. a\n", "| a ", "<a>", "<!--", "<system>", "</", "[a](", "${"),
+    *("system: ", "ignore previous instructions ", "do not ", "send it to ", '"a b" ', "'a b' ", "expir"),
+    *("urn:memhook:", "- **a** urn:memhook:k3v9x2m4p7qa\n", "remember: a\n", "remember:\n", "forget that\n", "yes "),
+    *('{"a":', "[1,", '"a\\"', "a = 1\n", "[a]\n", "// a\n", "/*", '"""', "2026-03-01 ", "at a(", "Error: ", "… "),
 )
 SMALL, TIMES = 512, 8
-LINEAR = 2.4 * TIMES  # time itself varies; a quadratic one takes TIMES * TIMES as long
+LINEAR = 2.4 * TIMES  # a quadratic one takes TIMES * TIMES as long
+TOO_SHORT = 50e-6  # seconds, to be compared with
 
 
 def shapes(length: int) -> Iterator[tuple[str, str]]:
@@ -305,11 +257,20 @@ def shapes(length: int) -> Iterator[tuple[str, str]]:
         yield unit, (unit * (length // len(unit) + 1))[:length]
     for opened, closed in ("[]", "()", "{}", "<>"):
         yield opened + closed, opened * (length // 2) + closed * (length // 2)
-    for unit in ("a", "=", " ", "a ", "key=", "://a:"):  # an expression that has to go back notices only at the end
-        yield unit + "\n!", (unit * length)[: length - 2] + "\n!"
+    for unit in ("a", "=", " ", "a ", "key=", "://a:", "expir"):  # what has to go back notices only at the end
+        yield f"{unit} to the end", (unit * length)[: length - 2] + "\n!"
+    words = random.Random(0).choices([*UNITS, *_literals(secrets), *_literals(secret_values)], k=SMALL)
+    yield "all of it", " ".join(words)[:SMALL] * (length // SMALL)
+
+
+def _literals(module: ModuleType) -> list[str]:
+    """The words that the expressions of a module look for."""
+    patterns = (value for value in vars(module).values() if isinstance(value, re.Pattern))
+    return sorted({word for pattern in patterns for word in re.findall("[a-z]{3,}", str(pattern.pattern))})
 
 
 SHAPES = {name: (small, large) for (name, small), (_, large) in zip(shapes(SMALL), shapes(SMALL * TIMES), strict=True)}
+HOSTILE = "".join(UNITS)
 
 
 def seconds(call: Call, text: str, runs: int, fresh: Iterator[int]) -> float:
@@ -324,17 +285,55 @@ def seconds(call: Call, text: str, runs: int, fresh: Iterator[int]) -> float:
 
 
 def is_linear(call: Call, small: str, large: str, fresh: Iterator[int]) -> bool:
-    """Only what looks quadratic is measured again: a busy machine may make a run slow, never one fast."""
+    """Only what looks quadratic is measured again: a busy machine makes runs slower, never faster."""
     short, long = seconds(call, small, 2, fresh), seconds(call, large, 1, fresh)
-    for _ in range(4):
-        if long <= LINEAR * max(short, 20e-6):
+    for _ in range(5):
+        if long <= LINEAR * max(short, TOO_SHORT):
             return True
         long = min(long, seconds(call, large, 2, fresh))
-    return long <= LINEAR * max(short, 20e-6)
+        short = max(short, seconds(call, small, 3, fresh))
+    return long <= LINEAR * max(short, TOO_SHORT)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in QUADRATIC])
 def test_the_time_is_linear_in_the_length_of_the_text(name: str) -> None:
-    call, fresh = CALLS[name], count()
+    call, fresh = EVERY[name], count()
     call("warm up " * 20)
     assert [unit for unit, (small, large) in SHAPES.items() if not is_linear(call, small, large, fresh)] == []
+
+
+def test_a_quadratic_function_would_be_found() -> None:
+    quadratic = re.compile("<[^>]*>").search
+    assert not is_linear(quadratic, *SHAPES["</"], count())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_odd_text_raises(name: str) -> None:
+    """Nothing, odd shapes of every length, the beginnings of a hostile text, and what nests deeper than Python can."""
+    for text in ("", *(HOSTILE[:end] for end in range(0, len(HOSTILE), 7)), *(unit * 3 for unit in UNITS)):
+        EVERY[name](text)
+    for opened, closed in ("[]", "{}", "()", "<>"):
+        EVERY[name](opened * 3_000 + closed * 3_000)
+    EVERY[name]('{"a":' * 3_000)
+
+
+@pytest.mark.parametrize("name", ["terms.terms", "terms.stemmed", "relevance.is_small_talk", "fencing.one_line"])
+def test_no_short_word_raises(name: str) -> None:
+    """Every word of up to four letters in the stemmer's tests; here those that end as inflections do."""
+    endings = ("ing", "ed", "eds", "ings", "ies", "ied", "s", "ly", "ation", "ment")
+    for start, ending in product(map("".join, product(ascii_lowercase, repeat=2)), endings):
+        EVERY[name](start + ending)
+        EVERY[name](start[0].upper() + ending)
+
+
+SHORT_WORDS = st.lists(st.text(alphabet=ascii_lowercase, min_size=1, max_size=6), max_size=10).map(" ".join)
+ANY_TEXT = st.text(max_size=200) | st.text(alphabet=sorted(set(HOSTILE)), max_size=60) | SHORT_WORDS
+
+
+@pytest.mark.parametrize("name", EVERY)
+@given(text=ANY_TEXT | st.lists(st.sampled_from(UNITS), max_size=12).map("".join))
+@settings(max_examples=25, deadline=None)
+@example("Ying and yang")
+@example("OEDs")
+def test_no_text_raises(name: str, text: str) -> None:
+    EVERY[name](text)
