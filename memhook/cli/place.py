@@ -7,6 +7,7 @@ import threading
 from functools import cached_property
 from typing import Any
 
+from memhook.cli.output import warn
 from memhook.daemon.control import Call, door
 from memhook.errors import InvalidInput
 from memhook.paths import PROJECT_FILE, Paths, user_paths
@@ -29,7 +30,10 @@ class Place:
     def call(self, method: str, **params: Any) -> Any:
         with self._opening:
             door = self._door
-        return door(method, **params, **({"store": self.store} if self.store else {}))
+        result = door(method, **params, **({"store": self.store} if self.store else {}))
+        if isinstance(result, dict):
+            warn(*result.get("incomplete", ()))
+        return result
 
     @cached_property
     def project(self) -> Project:
