@@ -25,10 +25,18 @@ class S3:
     process: subprocess.Popen[str] = field(init=False)
 
     def start(self) -> None:
+        """Again while another process happens to have the port."""
         command = [sys.executable, "-m", "tests.s3_server", str(self.port), str(self.folder / "journal")]
-        self.process = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
+        for _ in range(20):
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            assert self.process.stdout is not None
+            if port := self.process.stdout.readline():
+                self.port = int(port)
+                return
+            self.kill()
+        raise AssertionError(f"no server could be started on port {self.port}")
 
     def kill(self) -> None:
         self.process.kill()
@@ -54,6 +62,7 @@ class S3:
             "s3://team/memories",
             lambda: OriginStore("s3://team/memories", backups, options),
             shared=True,
+            options=options,
         )
 
 

@@ -160,11 +160,8 @@ def _copilot(where: Where) -> tuple[Edit, ...]:
 
 
 def _opencode_folder(where: Where) -> Path:
-    return where.folder("OPENCODE_CONFIG_DIR", "") if "OPENCODE_CONFIG_DIR" in where.environment else _xdg(where)
-
-
-def _xdg(where: Where) -> Path:
-    return where.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    usual = where.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    return where.folder("OPENCODE_CONFIG_DIR", str(usual))
 
 
 def _opencode(where: Where) -> tuple[Edit, ...]:

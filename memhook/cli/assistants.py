@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memhook.assistants.known import KNOWN, Where
 from memhook.cli.importing import Entry
 from memhook.context import markdown
 from memhook.core.memory import derived_title, shortened
@@ -80,15 +81,8 @@ def kept_by_assistants(
 
 def _folders(home: Path, environment: Mapping[str, str]) -> dict[str, Path]:
     """Where each assistant keeps what is the user's."""
-    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
-    return {
-        "claude": Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
-        "codex": Path(environment.get("CODEX_HOME") or home / ".codex"),
-        "gemini": home / ".gemini",
-        "qwen": home / ".qwen",
-        "copilot": home / ".copilot",
-        "opencode": config / "opencode",
-    }
+    where = Where(home, environment, launcher=Path())
+    return {assistant.name: assistant.folder(where) for assistant in KNOWN.values()}
 
 
 Found = tuple[str, Path, Project]

@@ -33,6 +33,8 @@ class Place:
         with self._opening:
             door = self._door
         answer = door(method, **params, **({"store": self.store} if self.store else {}))
+        if isinstance(answer, dict):
+            warn(*answer.get("incomplete", ()))
         self._tell_of_repairs()
         return answer
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memhook.assistants.known import KNOWN, Where
+
 EVENTS = ("SessionStart", "UserPromptSubmit")
 _LARGEST_FILE = 4 << 20
 
@@ -25,7 +27,7 @@ def registered(event: str) -> str:
 
 
 def _settings_files() -> list[Path]:
-    folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    folder = KNOWN["claude"].folder(Where(Path.home(), os.environ, launcher=Path()))
     return [folder / "settings.json", folder / "settings.local.json"]
 
 

@@ -20,19 +20,22 @@ from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
 from memhook.core.courtesies import COURTESIES
-from memhook.errors import InvalidInput, RemoteError, SettingsError, StoreError
+from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.embedding import Embedder
 from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
+from memhook.store.replica import ReplicatedStore
 
 log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
+FIRST_COPY_SECONDS = 10.0
+ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
 
 T = TypeVar("T")
 
@@ -62,9 +65,11 @@ class Engine:
         rights.check(method, given)
         project = self.project(directory, environment)
         settings = self.settings(environment, project.root)
-        caller = self._caller(project, settings, rights, str(params.get("store") or ""))
+        store = str(params.get("store") or "")
+        caller = self._caller(project, settings, rights, store)
         try:
-            return function(caller, **given)
+            missing = self.first_copies(settings, FIRST_COPY_SECONDS, store) if method in ASKING else []
+            return _with_note_of(missing, function, caller, given)
         except RemoteError:
             raise
         except StoreError:
@@ -133,6 +138,20 @@ class Engine:
         """The personal library and all the shared ones."""
         return joined([self.library(settings), *self._libraries.shared(settings)])
 
+    def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
+        """Wait for what is searched to be there at all: on a new machine, nothing is not an answer yet.
+
+        What is still missing then, for whoever asks to know.
+        """
+        deadline = time.monotonic() + seconds
+        libraries = (
+            [self._libraries.named(store, settings)]
+            if store
+            else [self.library(settings), *self._libraries.shared(settings)]
+        )
+        notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
+        return [note for note in notes if note]
+
     def _searched_alone(self, name: str, settings: Settings) -> Searchable:
         return joined([self._libraries.named(name, settings)])
 
@@ -180,7 +199,15 @@ class Engine:
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""
         library = self._libraries.is_open(settings)
-        return f"memhook: {library.store.mended} Run: memhook doctor" if library and library.store.mended else ""
+        if library and library.store.mended:
+            return f"memhook: {library.store.mended} Run: memhook doctor"
+        return self._late_news()
+
+    def _late_news(self) -> str:
+        for library in self._libraries.all():
+            if isinstance(library.store, ReplicatedStore) and library.store.late_news:
+                return f"memhook: {library.store.late_news}"
+        return ""
 
     def close(self) -> None:
         """At the end: nothing is left behind that only a running process needs."""
@@ -274,6 +301,15 @@ class Engine:
         except StoreError as error:
             log.warning("%s %s", error.message, error.hint)
             return None
+
+
+def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Caller, given: Mapping[str, Any]) -> Any:
+    """What the call returns; where a store is not here yet, with a word about that."""
+    try:
+        result = function(caller, **given)
+    except NotFound as error:
+        raise NotFound(error.message, " ".join([*missing, error.hint]).strip()) from error
+    return {**result, "incomplete": missing} if missing and isinstance(result, dict) else result
 
 
 def _stamp(path: Path | None) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
 from memhook.store.memories import MemoryStore
 from memhook.store.phrases import Phrases
+from memhook.store.remote_wait import in_thread
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
 from memhook.store.vector_cache import CachedEmbedder
@@ -69,6 +70,9 @@ class Library:
         # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
         self._sweep: Sweep | None = None if name else Sweep(self.store)
         self._refreshing = threading.Lock()
+        self._has_copy = False
+        self._copying: Future[None] | None = None
+        self._starting_copy = threading.Lock()
         self._phrases: Phrases | None = None
         self._reading_phrases = threading.Lock()
 
@@ -97,6 +101,31 @@ class Library:
             log.warning("%s", error.message)
         finally:
             self._refreshing.release()
+
+    def first_copy(self, seconds: float) -> str:
+        """Wait so long for the first copy of a store elsewhere; why there is none yet, or nothing."""
+        store = self.store
+        if self._has_copy or not isinstance(store, ReplicatedStore):
+            return ""
+        with self._starting_copy:
+            if self._copying is None:
+                self._copying = in_thread(self._copy, "memhook-first-copy")
+        with suppress(TimeoutError):
+            self._copying.result(seconds)
+        self._has_copy = store.refreshed is not None
+        if self._has_copy:
+            return ""
+        place = self.name or store.origin_uri
+        if store.problem:
+            return f"Nothing of the store {place} is here yet: {store.problem}"
+        return f"The first copy of the store {place} is being made; until then nothing is found in it."
+
+    def _copy(self) -> None:
+        try:
+            if isinstance(self.store, ReplicatedStore) and self.store.refresh():
+                self._may_lack_vectors = True
+        except StoreError as error:
+            log.warning("%s", error.message)
 
     def want(self, model: str) -> None:
         """From now on the vectors are to be of this model."""

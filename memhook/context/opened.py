@@ -124,7 +124,7 @@ def store_at(
     place = f"{uri} {sorted(options.items())}" if foreign else uri
     replica = paths.replicas / hashlib.sha256(place.encode()).hexdigest()[:16]
     open_origin = partial(OriginStore, uri, paths.backups, options)
-    return ReplicatedStore(replica, paths.backups, uri, open_origin, shared=bool(name))
+    return ReplicatedStore(replica, paths.backups, uri, open_origin, shared=bool(name), options=options)
 
 
 def _key(name: str, store: Store) -> Key:

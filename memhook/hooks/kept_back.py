@@ -63,6 +63,6 @@ class KeptBack:
             log.warning("what was kept back is not recorded: %s", error.message)
 
     def _found(self, searched: Searched) -> tuple[Considered, ...]:
-        library = self._engine.library(searched.settings)
+        library = self._engine.searched(searched.settings)
         prompt = asked_in(searched.prompt).rest
         return kept_back_from(prompt, library, searched.project, searched.settings, searched.at)

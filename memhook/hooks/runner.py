@@ -38,6 +38,7 @@ KEPT_PLANS = 64
 KEPT_CONSIDERED = 40  # of up to a hundred candidates: those near the threshold, and the ledger stays small
 PARTS_TOGETHER_SECONDS = 10.0
 ON_THE_WAY_SECONDS = 2.0  # for which an answer that nobody has acknowledged may still be read
+FIRST_COPY_SECONDS = 0.5  # of the 1.5 a hook has: on a new machine, a shared store is still to be fetched
 SILENCE: tuple[bytes, Callable[[], None]] = (b"", lambda: None)
 
 
@@ -212,12 +213,14 @@ class Runner:
 
     def _handled(self, event: Event, project: Project, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
+            missing = " ".join(self.engine.first_copies(settings, FIRST_COPY_SECONDS))
             library = self.engine.searched(settings)
             account = self._account(event)
             spent = self.engine.spent(event.session, event.agent)
         around = Surroundings(library, settings, project, account, now, stages, spent)
         outcome = handled(event, around, self.engine.times_shown)
-        return replace(outcome, notice=outcome.notice or self.engine.mended(settings))
+        notice = outcome.notice or self.engine.mended(settings) or (missing and f"memhook: {collapsed(missing)}")
+        return replace(outcome, notice=notice)
 
     def _account(self, event: Event) -> Mapping[str, Sequence[Shown]]:
         """What the session has seen, and what another kind of event is bringing it at this moment."""

@@ -62,6 +62,27 @@ def connected(uri: str, options: Mapping[str, str] | None = None, *, create: boo
         ) from error
 
 
+def answers(uri: str, options: Mapping[str, str]) -> bool:
+    """Whether the place of a store elsewhere gives any answer, also a refusal, without trying twice."""
+    hurry = {"connect_timeout": "4s", "timeout": "4s", "client_max_retries": "0", "client_retry_timeout": "4"}
+    try:
+        connected(uri, {**options, **hurry}).list_tables(limit=1)
+    except FOREIGN_ERRORS as error:
+        return not is_silence(error)
+    except StoreError as error:
+        return not is_silence(error.__cause__ or error)
+    return True
+
+
+_SILENCE = ("error sending request", "connection", "timed out", "timeout")
+
+
+def is_silence(error: BaseException) -> bool:
+    """Whether nobody answered. LanceDB has no type for that, only words."""
+    said = str(error).lower()
+    return any(sign in said for sign in _SILENCE)
+
+
 def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
     """Of a LanceDB server. Its key is in LANCEDB_API_KEY, where LanceDB looks for it, unless an option has it."""
     known = ("api_key", "region", "host_override")

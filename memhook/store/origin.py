@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -48,12 +49,17 @@ class OriginStore(MemoryStore):
 
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
         super().__init__(uri, backups, options={**(options or {}), **ROW_VERSIONS})
+        self._given_up = Event()
         self._upkeep = None  # it is in nobody's memory, and has no index to be kept
         if self._directory is not None and not self._directory.is_dir():
             raise RemoteError(
                 f"The folder {self._directory} of a shared store does not exist.",
                 f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {self._directory}",
             )
+
+    def give_up(self) -> None:
+        """Make no further attempt at what is being written: its caller was told that it failed."""
+        self._given_up.set()
 
     # What has changed
 
@@ -165,7 +171,7 @@ class OriginStore(MemoryStore):
             try:
                 return write()
             except FOREIGN_ERRORS as error:
-                if not _may_land_later(error) or time.monotonic() > deadline:
+                if not _may_land_later(error) or time.monotonic() > deadline or self._given_up.is_set():
                     raise
                 log.info("a write to %s is tried again: %s", self.uri, first_line(error))
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again

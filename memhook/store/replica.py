@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
-from typing import Any
+from threading import Lock, RLock
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -18,12 +19,15 @@ from memhook.errors import RemoteError, StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
 from memhook.store.memories import MemoryStore
-from memhook.store.opening import first_line
+from memhook.store.opening import answers, first_line, local_directory
 from memhook.store.origin import OriginStore
 from memhook.store.recovery import FOREIGN_ERRORS
+from memhook.store.remote_wait import Unanswered, answer_of, in_thread
 from memhook.store.schema import Vector, stored_terms
 
 log = logging.getLogger("memhook")
+
+R = TypeVar("R")
 
 SEEN, REFRESHED = "origin-version", "refreshed"
 NOT_AT_THE_ORIGIN = ("accessed", "muted", "released", "quarantine")
@@ -36,17 +40,29 @@ class ReplicatedStore(MemoryStore):
     """
 
     def __init__(
-        self, folder: Path, backups: Path, origin_uri: str, open_origin: Callable[[], OriginStore], *, shared: bool
+        self,
+        folder: Path,
+        backups: Path,
+        origin_uri: str,
+        open_origin: Callable[[], OriginStore],
+        *,
+        shared: bool,
+        options: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(str(folder), backups)
         self.origin_uri = origin_uri
         self._folder = folder
         self._open_origin = open_origin
         self._opened_origin: OriginStore | None = None
+        self._options = options or {}
         self._shared = shared
         self._refreshing = RLock()
+        self._starting_refresh = Lock()
+        self._refresh: Future[int] | None = None
         self.problem = ""
         """Why the last attempt to refresh it failed."""
+        self.late_news = ""
+        """What became of a write after its caller had been told that it failed."""
 
     @property
     def refreshed(self) -> datetime | None:
@@ -57,6 +73,30 @@ class ReplicatedStore(MemoryStore):
 
     def refresh(self) -> int:
         """Fetch what has changed at the origin; how many rows that were. Raises StoreError when that cannot be done."""
+        if local_directory(self.origin_uri) is not None:
+            return self._refreshed_now()
+        try:
+            mine, others = self._next_refresh()
+            while others is not None:  # it may have begun before what this caller wants to see
+                self._waited_for(others)
+                mine, others = self._next_refresh()
+            return self._waited_for(mine)
+        except Unanswered:
+            self.problem = f"The shared store at {self.origin_uri} does not answer."
+            raise RemoteError(self.problem, "Nothing was changed there. Try again when it can be reached.") from None
+
+    def _next_refresh(self) -> tuple[Future[int], Future[int] | None]:
+        """One begun now, or else the one under way: not more and more of them wait for a place that is silent."""
+        with self._starting_refresh:
+            if self._refresh is not None and not self._refresh.done():
+                return self._refresh, self._refresh
+            self._refresh = in_thread(self._refreshed_now, "memhook-fetch")
+            return self._refresh, None
+
+    def _waited_for(self, future: Future[R]) -> R:
+        return answer_of(future, lambda: answers(self.origin_uri, self._options))
+
+    def _refreshed_now(self) -> int:
         with self._refreshing:
             try:
                 fetched = self._fetch(self._origin())
@@ -156,11 +196,35 @@ class ReplicatedStore(MemoryStore):
         return self._opened_origin
 
     def _there(self, write: Callable[[OriginStore], None]) -> None:
-        write(self._origin())
+        origin = self._origin()
+        if local_directory(self.origin_uri) is not None:
+            write(origin)
+        else:
+            self._landed(write, origin)
         try:
             self.refresh()
         except StoreError as error:  # it is written; the next refresh will bring it
             log.warning("written, but not fetched back yet: %s", error.message)
+
+    def _landed(self, write: Callable[[OriginStore], None], origin: OriginStore) -> None:
+        """Raises RemoteError when the origin falls silent; what is on its way then may land, and that is reported."""
+        writing = in_thread(lambda: write(origin), "memhook-write")
+        try:
+            self._waited_for(writing)
+        except Unanswered:
+            origin.give_up()
+            self._opened_origin = None  # the next one starts afresh
+            writing.add_done_callback(self._report_late)
+            raise RemoteError(
+                f"The shared store at {self.origin_uri} stopped answering while this was written.",
+                "It is not tried again. If it has arrived, the next prompt says so; said twice, it is stored once.",
+            ) from None
+
+    def _report_late(self, writing: Future[None]) -> None:
+        if writing.exception() is None:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            self.late_news = f"What was not confirmed has arrived in the store at {self.origin_uri} ({now})."
+            log.warning("%s", self.late_news)
 
     def _fetch(self, origin: OriginStore) -> int:
         with self._translating(origin):

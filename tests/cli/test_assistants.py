@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from memhook.assistants.known import KNOWN, Assistant, Where
 from memhook.cli import place
+from memhook.cli.assistants import _OF_USER, kept_by_assistants
 from memhook.cli.place import place_of
 from memhook.cli.transfer import offer_assistants
 from memhook.context.engine import Engine
+from memhook.store.project import Project
 from tests.cli.conftest import Cli
 from tests.cli.test_projects import Terminal
 from tests.fake_embedder import HashEmbedder
@@ -186,3 +189,26 @@ def test_install_says_nothing_where_nothing_is_kept(cli: Cli, monkeypatch: pytes
 def test_nothing_kept_is_told(cli: Cli) -> None:
     assert "keep nothing here" in cli("import", "--assistants").err
     assert cli("import").code == 1
+
+
+@pytest.mark.parametrize("assistant", KNOWN.values(), ids=KNOWN)
+def test_what_is_kept_is_looked_for_where_memhook_is_switched_on(
+    assistant: Assistant, home: Path, tmp_path: Path
+) -> None:
+    """Each assistant's own variables, whatever they are called: import asks the same place as install."""
+    moved = {
+        name: str(tmp_path / name.lower())
+        for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "COPILOT_HOME", "OPENCODE_CONFIG_DIR")
+    }
+    for environment in ({"HOME": str(home)}, {"HOME": str(home), **moved}):
+        folder = assistant.folder(Where(home, environment, Path()))
+        notes = [pattern for name, pattern in _OF_USER if name == assistant.name and "*" not in pattern]
+        written(folder / notes[0], "## Rules\nPrefer small commits.\n")
+        kept = kept_by_assistants(Project(), environment, lambda _: Project())
+        assert folder / notes[0] in [one.path for one in kept if one.assistant == assistant.name]
+
+
+def test_a_variable_that_is_empty_moves_nothing(home: Path) -> None:
+    environment = {"OPENCODE_CONFIG_DIR": "", "COPILOT_HOME": ""}
+    assert KNOWN["opencode"].folder(Where(home, environment, Path())) == home / ".config/opencode"
+    assert KNOWN["copilot"].folder(Where(home, environment, Path())) == home / ".copilot"

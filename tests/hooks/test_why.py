@@ -229,3 +229,16 @@ def test_the_doctors_own_event_is_not_recorded(assistant: Assistant) -> None:
     assistant.prompts(QUESTION, session="memhook-doctor")
     with pytest.raises(NotFound):
         assistant.calls("why")
+
+
+def test_after_a_prompt_what_is_muted_in_a_shared_store_is_named_as_it_is_before_one(
+    assistant: Assistant, home: Path, tmp_path: Path
+) -> None:
+    team = tmp_path / "team"
+    team.mkdir(0o770)
+    configure(home, f'[stores.team]\nuri = "{team}"\n')
+    urn = assistant.remembers(FACT, store="team")
+    assistant.calls("mute", references=[urn])
+    assert assistant.prompts(QUESTION) == ""
+    for report in (assistant.calls("why", prompt=QUESTION), assistant.calls("why")):
+        assert [(one["urn"], one["reason"]) for one in report["candidates"]] == [(urn, "muted")]
