@@ -18,6 +18,7 @@ LABELS = 2  # "name: ..." at the start of a line: once it may be the user's, twi
 STATEMENTS = 2  # below the first paragraph: two that neither ask nor speak of their author are an article's
 STATEMENT_WORDS = 7
 LONG_WORDS = 45
+MOST_LINES = 300  # that somebody types into a prompt
 
 _MACHINE = re.compile(
     r"""
@@ -101,17 +102,20 @@ def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequen
 
     What a fence holds says where it ends, so it says nothing about the lines around it; nor do the notes themselves.
     """
-    start, labels, statements = len(lines), 0, 0
+    start, typed, labels, statements = len(lines), 0, 0, 0
     first_paragraph_ends = _first_paragraph_ends(lines)
     for at, line in enumerate(lines):
         if at >= start:
             break
         if is_fenced[at] or is_note[at] or not line.strip():
             continue
+        typed += 1
         labels += _is_label(line)
         statements += at >= first_paragraph_ends and _is_statement(line)
         is_single = at > 0 and not _is_within(lines, at, is_fenced)
-        if labels >= LABELS or statements >= STATEMENTS or _is_document(line, is_single=is_single):
+        if typed > MOST_LINES or labels >= LABELS or statements >= STATEMENTS:
+            return 0
+        if _is_document(line, is_single=is_single):
             return 0
         if _is_wrapped(lines, at) and not is_note[at + 1]:
             return 0
