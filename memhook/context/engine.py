@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -23,7 +24,8 @@ from memhook.core.courtesies import COURTESIES
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
-from memhook.store.embedding import Embedder
+from memhook.store.embedding import Embedder, FastembedEmbedder
+from memhook.store.freeing import give_back
 from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
@@ -171,6 +173,16 @@ class Engine:
         with self._lock:
             for name in self._embedders.keys() - kept:
                 del self._embedders[name]
+
+    def give_memory_back(self) -> None:
+        """What an import, or another model, needed for a while."""
+        with self._lock:
+            loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
+        for embedder in (one.result() for one in loading):
+            if isinstance(embedder, FastembedEmbedder):
+                embedder.give_back()
+        gc.collect()  # arrays in a cycle keep what they were read into
+        give_back()
 
     def reopen(self) -> None:
         """After a failure: the store may have been moved, mended or put back."""

@@ -1,8 +1,9 @@
 """Where in a prompt the user's own words end and text begins that looks pasted.
 
 One's own words come first; what is pasted follows them, introduced or not, and may end with anything. So everything
-after the first sign of it counts as pasted. Two kinds of signs differ in what they say about the lines before them: a
-log or a program starts with its own paragraph, but a heading or a mail's end may be far below where its text starts.
+after the first sign of it counts as pasted, and so does what stands among paragraphs that nobody seems to say. Two
+kinds of signs differ in what they say about the lines before them: a log or a program starts with its own paragraph,
+but a heading or a mail's end may be far below where its text starts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ LABELS = 2  # "name: ..." at the start of a line: once it may be the user's, twi
 STATEMENTS = 2  # below the first paragraph: two that neither ask nor speak of their author are an article's
 STATEMENT_WORDS = 7
 LONG_WORDS = 45
+MOST_LINES = 300  # that somebody types into a prompt
 
 _MACHINE = re.compile(
     r"""
@@ -25,14 +27,15 @@ _MACHINE = re.compile(
     | \s*(?:at\ \S+[(:]|File\ "|Traceback\b|Caused\ by:|\#\d+\s+0x|\d+:\s+\w+::|goroutine\ \d|thread\ '|panic:)
     | [\[(<]?\d{4}[-/]\d\d[-/]\d\d|[\[(]?\d{1,2}:\d\d\b|\d{1,3}(?:\.\d{1,3}){3}\b|\d{9,}
     | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +(?:\d{1,2}\ \d\d:|\w{3}\ +\d)
-    | [\[(<](?:trace|debug|info|notice|warn(?:ing)?|error|err|fatal|critical|\d+/\d+)[\])>]
+    | [\[(<](?i:trace|debug|info|notice|warn(?:ing)?|error|err|fatal|critical|\d+/\d+)[\])>]
     | (?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|ERR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b[:\s]
-    | (?:error|warning|fatal|remote|make|ld|gcc|clang)(?:\[\w+\])?:\s|npm\ (?:ERR!|WARN|error|warn|notice)|E\ {2,}
+    | (?i:error|warning|fatal|remote|make|ld|gcc|clang)(?:\[\w+\])?:\s|npm\ (?:ERR!|WARN|error|warn|notice)|E\ {2,}
     | \w+\[\d+\]:|[\w.$/-]*(?:Error|Exception):|[\w$]+(?:\.[\w$]+)+:\s|[\w./-]+\.\w+:\d+|\w+-\d+\ +\|
     | [$%❯➜]\ |\w+@[\w.-]+[:~\ ].*[$\#%]|(?:PS\ )?[A-Z]:\\|>>>\ |(?:In|Out)\ ?\[\d+\]|==>|-->|Step\ \d+/\d+
     | diff\ --git|@@\ |(?:\+\+\+|---)\ \S|index\ [0-9a-f]{7}|commit\ [0-9a-f]{7,40}\b|\+\ {2,}
     | <[/!?a-zA-Z][^>]*>|[{}\[\]();]+,?\s*$|["'][\w.-]+["']\s*[:=]|//|/\*|\*/|\#!|\#\#\[|\#include|@\w+(?:\(|$)
-    | (?:def|class|function|func|fn)\ \w+\s*[({:<]|from\ [\w.]+\ import\b|(?:const|let|var|export)\ \w+\s*[=:]
+    | (?:def|class|function|func|fn)\ \w+\s*[({:<]|(?:const|let|var|export)\ \w+\s*[=:]|exit\ (?:status|code)\ \d
+    | from\ [\w.]+\ import\b|import\ .+\ from\ ["']
     | (?:public|private|static|package|using|namespace)\ .*[;{(]\s*$|(?:if|for|while|with|try|else|elif)\b.*:\s*$
     | (?:SELECT|INSERT\ INTO|CREATE\ TABLE|DELETE\ FROM|FROM|RUN|COPY|ENV|WORKDIR|ENTRYPOINT)\ \S
     | [A-Z][A-Z0-9_]+=|[\w.-]+\s*=\s*["'\[{\d]|\[[\w.-]+\]\s*$|%\s
@@ -84,13 +87,23 @@ _HANDED_OVER = re.compile(
     r"\b(?:below|above|here'?s|here (?:is|are)|pasted|copied|from|got|received|found|this|following|see)\b",
     re.IGNORECASE,
 )
+_HERE_IS = re.compile(
+    r"^here(?:'s| is| are)\b|\b(?:copied|pasted) (?:this|it|from)\b"
+    r"|\b(?:was|is|says|said|sent|wrote|gives|prints|shows|reads|got)$",
+    re.IGNORECASE,
+)
 _POINTS_BELOW = re.compile(
     r"\b(?:this|these|the following|dies(?:es|e|er)?|esto|ceci)(?: \S+){0,2}$"
     r"|\b(?:found|got|saw|read|received|see) (?:this|the)\b",
     re.IGNORECASE,
 )
 _ABOUT_A_TEXT = re.compile(
-    r"(?:please |pls |can you |could you )?(?:summari[sz]e|translate|proofread|rephrase|reply to|tl;?dr)\b",
+    r"(?:please |pls |can you |could you )?(?:summari[sz]e|translate|proofread|rephrase|reply to|tl;?dr)\b(?! what)",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"(?:then|and|also|but|now|next|after|afterwards|finally|so|ok|okay|or|plus|btw|thanks|ps)\b"
+    r"|(?-i:[a-z])\S*(?: \S+){0,2}\s*$",
     re.IGNORECASE,
 )
 _OWN_VOICE = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|pls|can you|could you|let's)\b|\?", re.IGNORECASE)
@@ -101,25 +114,53 @@ def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequen
 
     What a fence holds says where it ends, so it says nothing about the lines around it; nor do the notes themselves.
     """
-    start, labels, statements = len(lines), 0, 0
+    start, typed, labels, statements = len(lines), 0, 0, 0
     first_paragraph_ends = _first_paragraph_ends(lines)
     for at, line in enumerate(lines):
         if at >= start:
             break
         if is_fenced[at] or is_note[at] or not line.strip():
             continue
+        typed += 1
         labels += _is_label(line)
         statements += at >= first_paragraph_ends and _is_statement(line)
         is_single = at > 0 and not _is_within(lines, at, is_fenced)
-        if labels >= LABELS or statements >= STATEMENTS or _is_document(line, is_single=is_single):
+        if typed > MOST_LINES or labels >= LABELS or statements >= STATEMENTS:
+            return 0
+        if _is_document(line, is_single=is_single):
             return 0
         if _is_wrapped(lines, at) and not is_note[at + 1]:
             return 0
-        if _is_machine(line):
+        if _is_machine(line) or (at > 0 and is_note[at - 1] and not _goes_on_after_a_note(line)):
             start = _start_of_paragraph(lines, at)
         elif _introduces(lines, at, is_fenced, is_note):
             start = at + 1
-    return start
+    says_nothing = [fenced or note for fenced, note in zip(is_fenced, is_note, strict=True)]
+    (first_ends, _), *others = _paragraphs(lines[:start], says_nothing) or [(start, "")]
+    return start if all(_is_said(text) for _, text in others) else min(start, first_ends)
+
+
+def _paragraphs(lines: Sequence[str], says_nothing: Sequence[bool]) -> list[tuple[int, str]]:
+    """Where each ends, and its text, of those that have any."""
+    found: list[tuple[int, str]] = []
+    spoken: list[str] = []
+    for at, line in enumerate([*lines, ""]):
+        if at < len(lines) and (line.strip() or says_nothing[at]):
+            spoken += [] if says_nothing[at] else [line]
+        elif spoken:
+            found.append((at, "\n".join(spoken)))
+            spoken = []
+    return found
+
+
+def _is_said(paragraph: str) -> bool:
+    """By the user to the assistant."""
+    return bool(_OWN_VOICE.search(paragraph) or _GOES_ON.match(paragraph)) or paragraph.rstrip().endswith(":")
+
+
+def _goes_on_after_a_note(line: str) -> bool:
+    """Who writes a note between two lines goes on with the request, as "then push" does."""
+    return line[:1].islower() or _is_said(line)
 
 
 def _is_machine(line: str) -> bool:
@@ -168,7 +209,7 @@ def _introduces(lines: Sequence[str], at: int, is_fenced: Sequence[bool], is_not
     if _ABOUT_A_TEXT.match(line) or _opens_a_quotation(line):
         return True
     is_apart = len(line) <= SHORT_LINE and not lines[at + 1].strip()
-    is_handed_over = is_others_text and _HANDED_OVER.search(line) is not None
+    is_handed_over = bool(_HERE_IS.search(line) or (is_others_text and _HANDED_OVER.search(line)))
     return is_apart and (is_handed_over or (not is_note[after] and _POINTS_BELOW.search(line) is not None))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import logging
@@ -42,6 +41,7 @@ ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
 LOOK_SECONDS = 1.0  # a daemon that clients no longer find is replaced within the deadline of a hook
 WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
+QUIET_SECONDS = 5.0  # without a request: nobody waits for the milliseconds that giving memory back takes
 USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
 GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
@@ -70,7 +70,7 @@ class Server:
         self._housekeeping = threading.Thread()
         self._last_housekeeping = self._started
         self._warm = threading.Event()
-        self._held_megabytes = 0.0
+        self._held_megabytes = {False: 0.0, True: 0.0}  # after giving back: at work, at rest
 
     def run(self) -> None:
         """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
@@ -302,12 +302,19 @@ class Server:
             self._last_error = f"{type(error).__name__}: {error}"
 
     def _give_memory_back(self) -> None:
-        """What an import or another model needed for a while: glibc would keep it, for each thread apart."""
-        if _resident_megabytes() < self._held_megabytes + WORTH_GIVING_BACK:
+        """What an import or another model needed for a while: the allocators would keep it, for each thread apart.
+
+        What the process has while it works says nothing about how much it needs at rest, so the two are compared apart.
+        """
+        is_quiet = self._is_quiet()
+        if _resident_megabytes() < self._held_megabytes[is_quiet] + WORTH_GIVING_BACK:
             return
-        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
-            trim(0)
-        self._held_megabytes = _resident_megabytes()
+        self._runner.result().give_memory_back()
+        self._held_megabytes[is_quiet] = _resident_megabytes()
+
+    def _is_quiet(self) -> bool:
+        with self._counting:
+            return not self._in_progress and time.monotonic() - self._last_request > QUIET_SECONDS
 
 
 def main() -> int:

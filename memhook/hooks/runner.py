@@ -111,6 +111,9 @@ class Runner:
         self._kept_back.write_down()
         self.engine.keep_house(datetime.now(UTC))
 
+    def give_memory_back(self) -> None:
+        self.engine.give_memory_back()
+
     def close(self) -> None:
         self.engine.close()
 

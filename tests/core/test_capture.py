@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhook.core.capture import MOST_NOTES, TAKE_BACK, Asked, asked_in
+from memhook.core.pasted import MOST_LINES
 from memhook.core.rendering import END, LABEL
 from tests.core.prompt_samples import OWN, PASTED
 
@@ -113,3 +114,17 @@ def test_there_are_enough_samples_to_mean_something() -> None:
 def test_what_looked_pasted_is_named() -> None:
     asked = asked_in("remember: mine\nwhy?\n\nINFO start\nremember: not mine\nINFO end")
     assert (asked.commands, asked.pasted) == (("mine",), ("not mine",))
+
+
+def test_nobody_types_hundreds_of_lines() -> None:
+    lines = [f"and then the {number}th of them" for number in range(2 * MOST_LINES)]
+    assert asked_in("\n".join(["do this", "remember: x", *lines])).commands == ()
+    assert asked_in("\n".join(["remember: x", *lines])).commands == ("x",)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200), st.sampled_from(PASTED), st.integers(0, 300))
+def test_any_prompt_is_taken_apart_without_losing_a_line(text: str, pasted: str, cut: int) -> None:
+    for prompt in (f"{text}\nremember: x\n{text}", pasted[:cut] + text, text + pasted[cut:]):
+        asked = asked_in(prompt)
+        kept = asked.rest.replace("\r\n", "\n").split("\n")
+        assert all(line in prompt.replace("\r\n", "\n").split("\n") for line in kept) or not asked.rest

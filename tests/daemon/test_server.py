@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -22,6 +22,9 @@ from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
 from memhook.paths import Paths
 from tests.daemon.conftest import FACT, Served, event, log_text
 from tests.sockets import connect, hook_answer
+
+if TYPE_CHECKING:
+    from memhook.hooks.runner import Runner
 
 
 def daemons(paths: Paths) -> list[int]:
@@ -225,12 +228,44 @@ def test_without_a_daemon_a_call_says_so(paths: Paths) -> None:
         control.called(paths, "status")
 
 
-def test_memory_is_given_back_when_it_has_grown(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+class _Loaded:
+    """A runner that counts how often it gives memory back."""
+
+    times = 0
+
+    def give_memory_back(self) -> None:
+        self.times += 1
+
+
+@pytest.mark.parametrize("is_quiet", [True, False])
+def test_memory_is_given_back_when_it_has_grown(place: Place, monkeypatch: pytest.MonkeyPatch, is_quiet: bool) -> None:
     sizes = iter([300.0, 280.0, 285.0, 320.0, 290.0])
-    trimmed: list[int] = []
     monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
-    monkeypatch.setattr(server.ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=trimmed.append))
-    one = server.Server(place)
+    one, loaded = server.Server(place), _Loaded()
+    monkeypatch.setattr(one, "_is_quiet", lambda: is_quiet)
+    one._runner.set_result(cast("Runner", loaded))
     for _ in range(3):
         one._give_memory_back()
-    assert trimmed == [0, 0]  # at first and after 35 MB more, not after 5
+    assert loaded.times == 2  # at first and after 35 MB more, not after 5
+
+
+def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = iter([300.0, 280.0, 720.0, 700.0, 705.0, 320.0])
+    monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
+    one, loaded = server.Server(place), _Loaded()
+    one._runner.set_result(cast("Runner", loaded))
+    for is_quiet in (True, False, True):
+        monkeypatch.setattr(one, "_is_quiet", lambda quiet=is_quiet: quiet)
+        one._give_memory_back()
+    assert loaded.times == 3
+
+
+def test_a_daemon_is_quiet_some_seconds_after_its_last_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 0.0, 1.0, 1.0 + server.QUIET_SECONDS, 2.0 + server.QUIET_SECONDS])
+    monkeypatch.setattr(server.time, "monotonic", lambda: next(now))
+    one = server.Server(place)
+    with one._busy():
+        assert not one._is_quiet()
+    assert [one._is_quiet(), one._is_quiet()] == [False, True]

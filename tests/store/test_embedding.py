@@ -16,7 +16,14 @@ import pytest
 
 from memhook.errors import EmbeddingError
 from memhook.store import embedding
-from memhook.store.embedding import DEFAULT_MODEL, Embedder, known_models, load_embedder, pull
+from memhook.store.embedding import (
+    DEFAULT_MODEL,
+    Embedder,
+    FastembedEmbedder,
+    known_models,
+    load_embedder,
+    pull,
+)
 from memhook.store.model_files import GRANITE, MINILM, PackagedModel, Resource, model_directory, sha256_of, weights_path
 from tests.fake_embedder import HashEmbedder, dimension_of
 
@@ -125,6 +132,44 @@ def test_a_huge_text_is_cut_before_it_is_tokenised(granite: Embedder, monkeypatc
     monkeypatch.setattr(granite, "_runtime", Runtime())
     assert granite.embed_query("x" * 10_000_000) == pytest.approx([0.6, 0.8])
     assert [len(text) for text in seen] == [embedding.MAX_CHARS]
+
+
+LARGEST_BATCHES = """
+import sys
+from pathlib import Path
+from memhook.store.embedding import DEFAULT_MODEL, load_embedder
+from memhook.store.freeing import give_back
+
+def private_kilobytes():
+    give_back()
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0])
+
+embedder = load_embedder(DEFAULT_MODEL, Path(sys.argv[1]), threads=1)
+before = embedder.embed_query("the same before and after")
+embedder.embed_documents([f"{number} " + "replica lag and reconciliation " * 200 for number in range(8)])
+kept = private_kilobytes()
+embedder.give_back()
+print(kept - private_kilobytes(), (embedder.embed_query("the same before and after") == before).all())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_the_largest_batches_took_is_given_back_and_vectors_stay_the_same(models_dir: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", LARGEST_BATCHES, str(models_dir)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300, cwd=REPOSITORY)
+    kilobytes, is_same = run.stdout.split()
+    assert int(kilobytes) > 4_000
+    assert is_same == "True"
+
+
+@needs_minilm
+def test_models_with_other_inputs_give_back_too(models_dir: Path) -> None:
+    model = load_embedder(MINILM.id, models_dir, threads=1)
+    assert isinstance(model, FastembedEmbedder)
+    before = model.embed_query(SENTENCE)
+    model.give_back()
+    assert np.array_equal(model.embed_query(SENTENCE), before)
 
 
 def test_threads_may_embed_at_the_same_time(granite: Embedder) -> None:
