@@ -160,12 +160,15 @@ def _add_backup(commands: Commands) -> None:
         "restore",
         "put a backup back, or rebuild a damaged store",
         "memhook restore memhook-2026-02-14.zip",
-        "Your settings come back where there are none. The daemon is stopped; the next\n"
-        "prompt starts it. With --from-damaged what can be read of the store becomes a\n"
-        "new one, the rest is counted, and the damaged one is kept.",
+        "Settings in it that differ from yours are shown and asked for; stores and models\n"
+        "apart from the others. The daemon is stopped; the next prompt starts it. With\n"
+        "--from-damaged what can be read of the store becomes a new one, the rest is\n"
+        "counted, and the damaged one is kept.",
     )
     restore.add_argument("file", metavar="FILE", nargs="?")
     restore.add_argument("--replace", action="store_true", help="replace what is there; a copy of it is kept")
+    restore.add_argument("-y", "--yes", action="store_true", help="take over its settings, except stores and models")
+    restore.add_argument("--with-stores", action="store_true", help="take over the stores and models it names, too")
     restore.add_argument("--from-damaged", action="store_true", help="rebuild the store from what is readable")
 
 

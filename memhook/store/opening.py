@@ -17,10 +17,11 @@ from memhook import durable
 from memhook.core.secrets import masked
 from memhook.errors import DamagedStore, StoreError
 from memhook.paths import write_private
-from memhook.store import recovery
+from memhook.store import checksums, recovery
 from memhook.store.embedding import ModelIdentity
+from memhook.store.indexes import indexed
 from memhook.store.recovery import FOREIGN_ERRORS
-from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, version_of
+from memhook.store.schema import NO_MODEL, SCHEMA_VERSION, memory_of, model_of, row_of, table_schema, version_of
 
 TABLE = "memories"
 INDEX_CACHE = 64_000_000
@@ -80,8 +81,9 @@ def opened_table(database: Any, uri: str, backups: Path) -> Any:
     if database is None or (directory is not None and not (directory / f"{TABLE}.lance").exists()):
         return None
     try:
-        table = database.open_table(TABLE)
-        table.count_rows()
+        with recovery.panics_as_errors():
+            table = database.open_table(TABLE)
+            table.count_rows()
     except FOREIGN_ERRORS as error:
         raise _damaged(uri, backups, first_line(error)) from error
     refuse_unknown(table, uri)
@@ -107,19 +109,19 @@ def mended(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table]
         return ""
     aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
-        repair = recovery.repaired(folder, aside)
-        done = (
-            [*repair.done, _rows_kept(folder, uri, backups, aside, put_back)] if not repair.is_readable else repair.done
-        )
-        recovery.set_unneeded_aside(folder, aside)
-        rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
+        with recovery.panics_as_errors():
+            repair = recovery.repaired(folder, aside)
+            if not repair.is_readable:
+                repair.done.append(_rows_kept(folder, uri, backups, aside, put_back))
+            recovery.set_unneeded_aside(folder, aside)
+            rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
     except FOREIGN_ERRORS as error:
         raise _damaged(uri, backups, first_line(error)) from error
     if rebuilt:
-        done.append(f"{rebuilt} damaged indexes of the store were built again.")
+        repair.done.append(f"{rebuilt} damaged indexes of the store were built again.")
     if not aside.exists():
         return ""
-    told = " ".join([*done, f"What was damaged is kept in {aside}."])
+    told = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
     write_private(aside / REPORT, told)
     return told
 
@@ -155,19 +157,33 @@ def _damaged(uri: str, backups: Path, why: str) -> DamagedStore:
     return DamagedStore(f"The store at {uri} is damaged: {why}", damage_hint(backups))
 
 
-def salvaged_rows(uri: str) -> recovery.Salvage:
-    """What can be read of the newest version that opens at all; raises StoreError when none does."""
+def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
+    """The rows that can be read, as the newest version of the table, and where it is kept as it was.
+
+    To be called by the one who may write. Raises StoreError when nothing can be read; then nothing has changed.
+    """
     directory = local_directory(uri)
     folder = None if directory is None else directory / f"{TABLE}.lance"
     if folder is None or not folder.exists():
         raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
+    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
-        return recovery.salvaged(folder)
-    except LookupError as error:
+        found = recovery.salvaged(folder)
+        rows, model = migrated_rows(found.rows)
+        data = pa.Table.from_pylist(rows, schema=table_schema(model))
+        recovery.set_copy_aside(folder, aside)
+        recovery.set_unreadable_manifests_aside(folder, aside)
+        indexed(connected(uri).create_table(TABLE, data=data, mode="overwrite", on_bad_vectors="null"))
+        durable.sync_tree(folder)
+        recovery.set_unneeded_aside(folder, aside)
+    except (LookupError, *FOREIGN_ERRORS) as error:
         raise StoreError(
-            f"Nothing can be read of the store at {uri}: {error}",
+            f"Nothing can be read of the store at {uri}: {first_line(error)}",
             "It was left as it is. Put a backup back: memhook restore FILE --replace",
         ) from error
+    durable.sync_tree(folder)
+    checksums.record(folder)
+    return found, aside
 
 
 def migrated(table: Any) -> tuple[list[dict[str, Any]], ModelIdentity]:

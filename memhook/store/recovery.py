@@ -43,8 +43,18 @@ _ROWS_AT_ONCE = 512
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether LanceDB's Rust side gave up: its own kind of error, which is no Exception and in no module."""
-    return type(error).__name__ == "PanicException"
+    """Whether LanceDB's Rust side gave up: by kinds of error of its own, which no module offers for catching."""
+    return type(error).__name__ in ("PanicException", "RustPanic")
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        if is_panic(error):
+            raise RuntimeError(f"LanceDB gave up: {error}") from error
+        raise
 
 
 def looks_whole(table: Path) -> bool:
@@ -167,10 +177,6 @@ def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
                 pass
     except FOREIGN_ERRORS:
         return False
-    except BaseException as error:
-        if is_panic(error):
-            return False
-        raise
     return True
 
 
@@ -181,7 +187,7 @@ def _live_rows(manifest: Path) -> int:
 @contextmanager
 def _view(table: Path, manifest: Path) -> Iterator[Any]:
     """The table as of one version, which LanceDB finds as the only one there is."""
-    with tempfile.TemporaryDirectory(prefix="memhook-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memhook-") as folder, panics_as_errors():
         view = Path(folder) / table.name
         (view / VERSIONS).mkdir(parents=True)
         for part in (DATA, DELETIONS, INDEXES, TRANSACTIONS):
@@ -265,14 +271,11 @@ def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
     """Rows by their address, without those that are deleted; None when they cannot be read."""
     first = fragment << 32
     try:
-        rows = view.take_row_ids([first + place for place in places]).to_arrow().cast(view.schema)
-        rows.validate(full=True)
+        with panics_as_errors():
+            rows = view.take_row_ids([first + place for place in places]).to_arrow().cast(view.schema)
+            rows.validate(full=True)
     except FOREIGN_ERRORS:
         return None
-    except BaseException as error:
-        if is_panic(error):
-            return None
-        raise
     return rows
 
 

@@ -9,13 +9,16 @@ import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from memhook.context.backup import NOTE, ROWS, Contents, backed_up, rebuilt, restored
+from memhook.context.archive import NOTE, ROWS, Contents
+from memhook.context.backup import backed_up, rebuilt, restored, settings_offered
 from memhook.context.engine import Engine
 from memhook.context.sweep import Sweep
 from memhook.errors import InvalidInput, StoreError
 from memhook.paths import Paths, user_paths
+from memhook.store.arrow_file import rows_in
 from memhook.store.ledger import Injection, Ledger
 from memhook.store.memories import MemoryStore
 from memhook.store.project_aliases import ProjectAliases
@@ -57,6 +60,10 @@ def elsewhere(tmp_path: Path) -> Paths:
     return user_paths({"HOME": str(tmp_path / "elsewhere")})
 
 
+def unfinished(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob(".memhook-unfinished-*")]
+
+
 def written(paths: Paths, file: Path) -> Contents:
     return backed_up(file, paths, str(paths.store))
 
@@ -71,13 +78,13 @@ def test_a_backup_put_back_elsewhere_is_the_same_in_each_column(paths: Paths, el
     assert after.sort_by("id").to_pylist() == before.sort_by("id").to_pylist()
     assert opened(elsewhere).model == MODEL
     assert Ledger(elsewhere.ledger).last_by_event() == {"UserPromptSubmit": NOW}
-    assert elsewhere.config_file.read_text(encoding="utf-8") == "max_tokens = 1234\n"
+    assert not elsewhere.config_file.exists()
 
 
 def test_the_file_is_private_whole_and_never_written_over(paths: Paths, tmp_path: Path) -> None:
     written(paths, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".b.zip")] == []
+    assert unfinished(tmp_path) == []
     with pytest.raises(InvalidInput, match="there already"):
         written(paths, tmp_path / "b.zip")
 
@@ -150,12 +157,122 @@ def test_a_restored_store_is_looked_through_for_secrets_again(paths: Paths, tmp_
     assert secret not in str(opened(paths).all_rows())
 
 
-def test_settings_that_are_there_stay(paths: Paths, elsewhere: Paths, tmp_path: Path) -> None:
+def test_settings_come_back_only_by_name_and_beside_those_that_are_there(
+    paths: Paths, elsewhere: Paths, tmp_path: Path
+) -> None:
+    paths.config_file.write_text('max_tokens = 1234\npreview_chars = 90\nstore.uri = "/theirs"\n', encoding="utf-8")
     written(paths, tmp_path / "b.zip")
     elsewhere.config.mkdir(parents=True)
-    elsewhere.config_file.write_text("max_tokens = 99\n", encoding="utf-8")
+    elsewhere.config_file.write_text("# mine\nmax_tokens = 99\n", encoding="utf-8")
+    offer = settings_offered(tmp_path / "b.zip", elsewhere)
+    assert [(change.key, change.before, change.after) for change in offer.plain] == [
+        ("max_tokens", "99", "1234"),
+        ("preview_chars", "", "90"),
+    ]
+    assert [change.key for change in offer.locations] == ["store.uri"]
     restored(tmp_path / "b.zip", elsewhere, str(elsewhere.store))
-    assert elsewhere.config_file.read_text(encoding="utf-8") == "max_tokens = 99\n"
+    assert elsewhere.config_file.read_text(encoding="utf-8") == "# mine\nmax_tokens = 99\n"
+    restored(tmp_path / "b.zip", elsewhere, str(elsewhere.store), replace=True, settings=["preview_chars"])
+    assert elsewhere.config_file.read_text(encoding="utf-8") == "# mine\nmax_tokens = 99\npreview_chars = 90\n"
+
+
+def test_what_is_written_beside_a_restore_is_in_the_copy_or_in_the_store(paths: Paths, tmp_path: Path) -> None:
+    written(paths, tmp_path / "b.zip")
+    command = [sys.executable, "-c", WRITER, str(paths.store), str(paths.backups)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout
+        assert writer.stdin
+        acknowledged = [writer.stdout.readline().strip()]
+        for _ in range(4):
+            restored(tmp_path / "b.zip", paths, str(paths.store), replace=True)
+        writer.stdin.close()
+        acknowledged += writer.stdout.read().split()
+    assert writer.returncode == 0
+    kept = [written_ids(paths, opened(paths).all_rows())]
+    for copy in paths.backups.glob("replaced-*.zip"):
+        with zipfile.ZipFile(copy) as archive:
+            kept.append(written_ids(paths, rows_in(archive.read(ROWS))))
+    assert len(acknowledged) > 4
+    assert set(acknowledged) - set().union(*kept) == set()
+
+
+WRITER = """
+import sys, threading
+from pathlib import Path
+from memhook.store.memories import MemoryStore
+from tests.store.test_memories import MODEL, axis, memory
+store = MemoryStore(sys.argv[1], Path(sys.argv[2]))
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+number = 1000
+while not stop.is_set():
+    with store.writing():
+        store.add([memory(number, f"written {number}")], [axis(1)], MODEL)
+    print(memory(number, "").id, flush=True)
+    number += 1
+"""
+
+
+def written_ids(paths: Paths, rows: pa.Table | None) -> set[str]:
+    assert rows is not None
+    return set(rows["id"].to_pylist())
+
+
+def rewritten(source: Path, target: Path, **parts: bytes) -> Path:
+    """The backup with other parts, by their names without suffix."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, parts.get(name.split(".")[0], old.read(name)))
+    return target
+
+
+@pytest.mark.parametrize("ledger", [b"garbage" * 1000, b"", "flipped"])
+def test_a_backup_with_a_corrupt_ledger_changes_nothing(paths: Paths, tmp_path: Path, ledger: bytes | str) -> None:
+    written(paths, tmp_path / "b.zip")
+    if isinstance(ledger, str):
+        with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+            pages = bytearray(archive.read("ledger.sqlite3"))
+        pages[4096:8192] = b"\xff" * 4096
+        ledger = bytes(pages)
+    file = rewritten(tmp_path / "b.zip", tmp_path / "bad.zip", ledger=ledger or b"SQLite format 3\0" + bytes(50))
+    with opened(paths).writing():
+        opened(paths).add([memory(50, "written since")], [axis(50)], MODEL)
+    before = opened(paths).all_rows()
+    with pytest.raises(InvalidInput, match="damaged") as refused:
+        restored(file, paths, str(paths.store), replace=True)
+    assert "Nothing was changed" in refused.value.hint
+    assert opened(paths).all_rows() == before
+    assert Ledger(paths.ledger).last_by_event() == {"UserPromptSubmit": NOW}
+    assert list(paths.backups.glob("replaced-*")) == []
+
+
+def test_what_a_killed_restore_leaves_behind_the_next_one_removes_and_nothing_of_a_running_one(
+    paths: Paths, tmp_path: Path
+) -> None:
+    written(paths, tmp_path / "b.zip")
+    hang = "import sys; from memhook.context.leftovers import *; from pathlib import Path; p = Path(sys.argv[1])\n"
+    hang += "with temporary_folder(p) as f, in_one_step(p / 'b.zip') as z:\n"
+    hang += "    (f / 'ledger').write_text('x'); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", hang, str(paths.backups)]
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(command, stdin=pipe, stdout=pipe) as killed,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe) as running,
+    ):
+        assert killed.stdout
+        assert running.stdout
+        assert running.stdin
+        killed.stdout.readline()
+        running.stdout.readline()
+        assert len(unfinished(paths.backups)) == 4
+        killed.kill()
+        killed.wait()
+        restored(tmp_path / "b.zip", paths, str(paths.store), replace=True)
+        assert len(unfinished(paths.backups)) == 2
+        running.stdin.close()
+        assert running.wait() == 0
+    assert unfinished(paths.backups) == []
+    assert (paths.backups / "b.zip").exists()
 
 
 def test_a_backup_made_while_something_is_written_is_one_version_of_the_store(home: Path, tmp_path: Path) -> None:

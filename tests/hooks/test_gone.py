@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from memhook.context.access import OWNER
-from memhook.context.backup import ROWS, backed_up, restored
+from memhook.context.archive import ROWS
+from memhook.context.backup import backed_up, restored
 from memhook.core.memory import content_hash
 from memhook.daemon.server import _log_to
 from memhook.hooks.runner import Runner
