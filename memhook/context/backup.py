@@ -119,7 +119,7 @@ def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[
             if _expunged(file, ids):
                 cleaned.append(file)
         except InvalidInput:
-            file.unlink(missing_ok=True)
+            durable.delete(file)
             deleted.append(file)
     return cleaned, deleted
 

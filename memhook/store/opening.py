@@ -205,6 +205,7 @@ def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
         recovery.set_copy_aside(folder, aside)
         recovery.set_unreadable_manifests_aside(folder, aside)
         indexed(connected(uri).create_table(TABLE, data=data, mode="overwrite", on_bad_vectors="null"))
+        durable.sync_tree(folder)
         recovery.set_unneeded_aside(folder, aside)
     except (LookupError, *FOREIGN_ERRORS) as error:
         raise StoreError(

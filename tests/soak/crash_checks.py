@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memhook.context.backup import ROWS
-from memhook.errors import MemhookError
 from memhook.paths import Paths, user_paths
 from memhook.store.arrow_file import rows_in
 from memhook.store.ledger import Ledger
@@ -59,14 +58,15 @@ class Expected:
             self.uncertain = set(notes)
 
 
-def faults(home: Path, expected: Expected) -> list[str]:
-    paths = user_paths({"HOME": str(home)})
+def faults(home: Path, said: Iterable[str]) -> list[str]:
+    """What is wrong, in words; nothing, where all is as the command has said."""
+    expected, paths = Expected(said), user_paths({"HOME": str(home)})
     found: list[str] = []
     for name, contents in expected.stores.items():
         try:
             found += _of_store(_opened(name, home, paths), name, contents)
-        except MemhookError as error:
-            found.append(f"{name}: {error.message}")
+        except Exception as error:  # noqa: BLE001  whatever it is, the store is of no use
+            found.append(f"{name}: {error!r}")
     return [*found, *_noted(home, paths, expected), *_erased(home, expected)]
 
 
@@ -88,7 +88,7 @@ def _of_store(store: MemoryStore, name: str, contents: _Contents) -> Iterator[st
         yield f"{name}: {len(missing)} of {len(contents.live)} acknowledged memories are missing"
     if back := there & contents.removed - contents.uncertain:
         yield f"{name}: {len(back)} memories are back"
-    if len(there) % 5:
+    if len(there) % 5:  # it takes as long as all the rest
         return
     with store.writing():
         store.add([memory(999, "One more.")], [axis(1)], MODEL)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,11 @@ from memhook.context.backup import backed_up, restored
 from memhook.context.engine import Engine
 from memhook.paths import user_paths, write_private
 from memhook.store import memories as memories_module
+from memhook.store import origin as origin_module
 from memhook.store.embedding import Embedder
 from memhook.store.ledger import Considered, Injection
 from memhook.store.memories import MemoryStore
+from memhook.store.opening import back_up
 from memhook.store.origin import OriginStore
 from memhook.store.sizes import Sizes
 from memhook.store.tokens import Tokens
@@ -133,6 +135,11 @@ class Work:
             restored(self.home / BACKUP, self.paths, "", replace=True)
         self.engine.reopen()
 
+    def copy(self) -> None:
+        """As before a change of the schema."""
+        with self.doing("copy"):
+            back_up(str(self.paths.store), self.paths.backups, 1)
+
     def share(self) -> None:
         """A store of many: one of them writes, this one fetches."""
         (self.home / TEAM).mkdir()
@@ -145,6 +152,8 @@ class Work:
                 other.add([memory(number, content)], [axis(number)], MODEL)
             with self.doing("replica refresh", TEAM):
                 self.call("refresh")
+        with self.doing("compaction", TEAM):
+            assert other.optimize()
         second = self.remember(TEAM)
         self.erase("purge", [first], TEAM)
         gone = self.id_of(second, TEAM)
@@ -187,6 +196,7 @@ def full(work: Work) -> None:
     facts = [work.remember() for _ in range(4)]
     imported = work.import_some()
     work.make_token("first")
+    work.copy()
     work.show(facts[0])
     facts[1] = work.edit(facts[1])
     work.forget([facts.pop()])
@@ -219,6 +229,7 @@ if __name__ == "__main__":
     engine_module.loading_embedder = loaded
     memories_module.KEPT_SECONDS = 0.0  # old versions go at the first occasion, not ten seconds later
     memories_module.KEPT_VERSIONS = memories_module.KEPT_WHEN_SETTLED = 2
+    origin_module.MANY_FILES, origin_module.OLD_VERSIONS = 2, timedelta(milliseconds=1)
     work = Work(Path(sys.argv[1]))
     FORMS[sys.argv[2]](work)
     work.engine.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -253,27 +253,35 @@ def points(changes: Sequence[Change], wanted: int, seed: int) -> Iterator[Point]
 
 
 def _chosen(changes: Sequence[Change], wanted: int, chance: random.Random) -> dict[int, list[str]]:
-    by_operation: dict[str, list[tuple[int, str]]] = {}
+    by_operation: dict[str, list[int]] = {}
     during = ""
     for step, change in enumerate(changes):
         if change.kind == "mark":
             during = json.loads(change.data.decode().splitlines()[-1])["during"]
-        by_operation.setdefault(during, []).extend((step, way) for way in WAYS)
+        by_operation.setdefault(during, []).append(step)
     chosen: dict[int, list[str]] = {}
-    for step, way in _evenly(by_operation, wanted, chance):
-        chosen.setdefault(step, []).append(way)
+    left = wanted
+    for done, steps in enumerate(sorted(by_operation.values(), key=len)):
+        share = min(len(steps) * len(WAYS), -(-left // (len(by_operation) - done)))  # few here are more elsewhere
+        left -= share
+        for step, way in _sampled(steps, changes, share, chance):
+            chosen.setdefault(step, []).append(way)
     return chosen
 
 
-def _evenly(
-    by_operation: dict[str, list[tuple[int, str]]], wanted: int, chance: random.Random
-) -> Iterable[tuple[int, str]]:
-    """Where one has fewer than its share, the others have more."""
-    left, operations = wanted, len(by_operation)
-    for possible in sorted(by_operation.values(), key=len):
-        share = min(len(possible), -(-left // operations))
-        yield from chance.sample(possible, share)
-        left, operations = left - share, operations - 1
+def _sampled(
+    steps: Sequence[int], changes: Sequence[Change], count: int, chance: random.Random
+) -> list[tuple[int, str]]:
+    """Half of them where something old is being deleted, as far as it is: there most can go wrong."""
+    risky = [(step, way) for step in steps if _deletes(changes[step]) for way in WAYS]
+    others = [(step, way) for step in steps if not _deletes(changes[step]) for way in WAYS]
+    of_risky = min(len(risky), max(count // 2, count - len(others)))
+    return chance.sample(risky, of_risky) + chance.sample(others, count - of_risky)
+
+
+def _deletes(change: Change) -> bool:
+    """Not what LanceDB makes under another name first."""
+    return change.kind == "unlink" and "#" not in change.path and "/.tmp" not in change.path
 
 
 def laid_out(files: Files, folder: Path) -> Path:

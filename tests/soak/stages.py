@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +33,9 @@ from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.schema import DIMENSIONS
 from tests.soak import damage, events
+from tests.soak.crash_checks import faults
+from tests.soak.crashes import laid_out, points
+from tests.soak.watched import changes_of
 from tests.sockets import connect, hook_answer
 from tests.store.test_memories import MODEL, memory
 
@@ -288,6 +294,31 @@ def _search_seconds(store: MemoryStore, vectors: np.ndarray) -> float:  # type: 
     return statistics.median(search(number) for number in range(200))
 
 
+def power_cuts(form: str, wanted: int, at_least: int, seed: int = 5) -> str:
+    """A home rebuilt as each of many power cuts may have left it: all that was acknowledged, nothing that was erased.
+
+    Raises CannotRecord where the file operations cannot be recorded.
+    """
+    changes = changes_of(["tests.soak.crash_work", form], Path(os.environ["HOME"]))
+    looked_at: Counter[str] = Counter()
+    failed: list[str] = []
+    with tempfile.TemporaryDirectory(dir=_fastest_folder()) as scratch:
+        for number, point in enumerate(points(changes, wanted, seed)):
+            home = laid_out(point.files, Path(scratch, str(number)))
+            looked_at[point.during] += 1
+            failed += [f"step {point.step}, {point.during}, {point.way}: {one}" for one in faults(home, point.said)]
+            shutil.rmtree(home)
+    count = looked_at.total()
+    assert failed == [], f"{len(failed)} faults at {count} points, first: {failed[:5]}"
+    assert count >= at_least, f"{count} points"
+    return f"{count} power cuts in {len(changes)} steps of {len(looked_at) - 1} operations, 0 faults"
+
+
+def _fastest_folder() -> Path | None:
+    memory = Path("/dev/shm")
+    return memory if os.access(memory, os.W_OK) else None
+
+
 FULL: dict[str, tuple[Callable[[], str], int]] = {
     "50 hooks at once, no daemon": (lambda: race(50, 45), 120),
     "20 clients, 50 prompts each, and a writer": (lambda: load(20, 50), 600),
@@ -295,6 +326,7 @@ FULL: dict[str, tuple[Callable[[], str], int]] = {
     "10,000 bad events through the daemon's door": (lambda: bad_events_through_the_door(10_000), 900),
     "500 bad events through the hook": (lambda: bad_events_through_the_hook(500, 5), 300),
     "500 bit flips and truncations": (lambda: damages(500), 3600),
+    "1,000 power cuts": (lambda: power_cuts("full", 3_000, 1_000), 3600),
     "5,000 single writes": (lambda: housekeeping(5_000), 1200),
 }
 """What is run in full, and for how many seconds at most."""

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.soak import damage, events, stages
+from tests.soak.recording import CannotRecord
 
 
 def test_many_hooks_at_once_get_one_daemon_clean_exits_and_the_memory_in_time_or_nothing() -> None:
@@ -23,6 +26,13 @@ def test_no_event_harms_the_daemon_and_many_clients_are_served_beside_a_writer(h
 
 def test_no_flipped_bit_or_cut_file_costs_more_than_the_rows_in_it_or_goes_untold(home: Path) -> None:
     stages.damages(28)
+
+
+def test_what_is_acknowledged_survives_a_power_cut_at_any_moment_and_what_is_erased_does_not(home: Path) -> None:
+    try:
+        stages.power_cuts("short", 80, 40)
+    except CannotRecord as error:
+        pytest.skip(str(error))
 
 
 def test_the_damages_reach_every_kind_of_file_and_are_the_same_each_time(tmp_path: Path) -> None:

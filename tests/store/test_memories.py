@@ -68,6 +68,13 @@ def test_a_store_nobody_wrote_to_is_empty_and_makes_no_files(store: MemoryStore,
     assert not (tmp_path / "store").exists()
 
 
+def test_a_new_table_that_was_not_finished_is_not_in_the_way_of_the_next(store: MemoryStore, tmp_path: Path) -> None:
+    (tmp_path / "store/.new-table-1/memories.lance").mkdir(parents=True)
+    add(store, memory(1, "replicas lag"))
+    assert store.count() == 1
+    assert [path.name for path in (tmp_path / "store").iterdir() if path.name.startswith(".new-table")] == []
+
+
 def test_a_memory_comes_back_as_it_went_in_also_from_another_process(store: MemoryStore, open_store: Open) -> None:
     whole = memory(
         1,

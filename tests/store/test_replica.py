@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memhook import durable
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
 from memhook.errors import RemoteError, StoreError
@@ -307,3 +308,28 @@ def test_files_in_a_shared_folder_get_the_rights_of_the_folder(opened: Open, sha
 
 def _one(store: ReplicatedStore, key: str) -> Memory:
     return store.by_reference([key], Filter())[0]
+
+
+def test_a_shared_folder_that_a_power_cut_has_left_with_half_a_write_opens_as_it_was_before(
+    opened: Open, shared_folder: Path
+) -> None:
+    add(opened("ada"), memory(1, "replicas lag"))
+    add(opened("ada"), memory(2, "deploys need the VPN"))
+    newest = min(shared_folder.glob("memories.lance/_versions/*.manifest"))  # numbered downwards
+    newest.write_bytes(b"")
+    bob = opened("bob")
+    bob.refresh()
+    assert contents(bob) == ["replicas lag"]
+    add(bob, memory(3, "the cache is cold on Mondays"))
+    assert contents(bob) == ["replicas lag", "the cache is cold on Mondays"]
+
+
+def test_what_counts_as_seen_is_on_disk_before_it_is_noted(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(opened("ada"), memory(1, "replicas lag"))
+    bob = opened("bob")
+    steps: list[str] = []
+    sync, set_mark = durable.Synced.sync, MemoryStore.set_mark
+    monkeypatch.setattr(durable.Synced, "sync", lambda self: (steps.append("sync"), sync(self))[1])
+    monkeypatch.setattr(MemoryStore, "set_mark", lambda *given: (steps.append(given[1]), set_mark(*given))[1])
+    bob.refresh()
+    assert steps.index("sync") < steps.index("origin-version")
