@@ -160,6 +160,8 @@ class Engine:
     def warm_up(self) -> None:
         """Do before the first prompt what it would otherwise wait for."""
         library = self.searched(self.settings())
+        for one in self._libraries.all():
+            one.languages.look()
         recall.for_search(library, "warm up", access.OWNER, 1)
         if (vector := library.query_vector("warm up")) is not None:
             library.likeness(vector, COURTESIES)
@@ -183,6 +185,7 @@ class Engine:
             library.quarantine_suspects()
             library.mask_old_secrets()
             library.renew_vectors()
+            library.languages.keep_up()
             library.store.optimize()
             library.store.keep_in_memory()
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})

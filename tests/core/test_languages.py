@@ -66,7 +66,9 @@ def test_english_and_what_is_in_no_language_is_not_taken_for_another(text: str) 
 
 
 def test_a_quotation_does_not_make_an_english_text_foreign() -> None:
-    assert is_english("The error dialog says „Datei nicht gefunden“ when the locale of the user is German, which is a bug.")
+    assert is_english(
+        "The error dialog says „Datei nicht gefunden“ when the locale of the user is German, which is a bug."
+    )
 
 
 @given(st.text())
