@@ -240,7 +240,14 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
         proposed = [
-            ranking.Candidate(one.id, one.cosine, one.terms.split(), one.created.isoformat(), _title_terms(one.title))
+            ranking.Candidate(
+                one.id,
+                one.cosine,
+                one.terms.split(),
+                one.created.isoformat(),
+                _title_terms(one.title),
+                one.multilingual,
+            )
             for one in candidates
         ]
         scores = ranking.scored(

@@ -232,6 +232,7 @@ def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> No
             "index",
             "model",
             "model hash",
+            "languages",
         ),
         *("ledger", "hook SessionStart", "hook UserPromptSubmit", "launcher", "round trip"),
     }
