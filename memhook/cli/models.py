@@ -9,7 +9,7 @@ from dataclasses import asdict
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
-from memhook.store.embedding import ListedModel, listed_models, pull
+from memhook.store.embedding import ListedModel, listed_models, multilingual_model, pull
 
 
 def models(args: Namespace, place: Place) -> int:
@@ -18,14 +18,18 @@ def models(args: Namespace, place: Place) -> int:
 
 
 def list_(args: Namespace, place: Place) -> int:
-    configured = place.settings().settings.embedding.model
+    embedding = place.settings().settings.embedding
+    configured, languages = embedding.model, embedding.languages
     listed = listed_models(place.paths.models)
     if args.json:
         rows = [{**asdict(model), "configured": _is(model, configured)} for model in listed]
-        say_json({"configured": configured, "models": rows})
+        beside = {**asdict(multilingual_model()), "languages": languages}
+        say_json({"configured": configured, "models": rows, "multilingual": beside})
         return 0
     say("In packages, with their dimensions; * is the configured one:")
     _table((model for model in listed if model.is_packaged), configured)
+    say("", f"Beside it, for what is not in English (embedding.languages = {languages}):")
+    _table([multilingual_model()], "")
     say("", "fastembed's own, with what a download takes:")
     _table((model for model in listed if not model.is_packaged), configured)
     say("", "Download one: memhook models pull NAME", "Use one: memhook config set embedding.model NAME")

@@ -68,6 +68,7 @@ def status(args: Namespace, place: Place) -> int:
         f"hooks     {_hooks(place)}",
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
+        f"languages {_languages(report['languages'])}",
         f"budget    {report['max_tokens']} tokens for an event",
         f"store     {_store(report)}",
         *_shared(report),
@@ -192,6 +193,15 @@ def _model(report: Mapping[str, Any]) -> str:
         return f"none, search by words alone: {problem}"
     searched = f"{current}, to become {wanted}" if current and current != wanted else wanted
     return f"{searched}: {problem}" if problem else searched + _progress(report["renewal"])
+
+
+def _languages(languages: Mapping[str, Any]) -> str:
+    """By what memories and prompts that are not in English are read."""
+    if languages["problem"]:
+        return f"English alone: {languages['problem']}"
+    if languages["in_use"]:
+        return f"{languages['model']}, which has read {counted(languages['read'])}"
+    return "English" if languages["setting"] == "english" else "English; others when they come up"
 
 
 def _progress(renewal: Mapping[str, int] | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from memhook.context.caller import Caller
 from memhook.context.library import Library
 from memhook.errors import StoreError
+from memhook.store import multilingual
 from memhook.store.filters import Filter
 from memhook.store.ledger import Run
 from memhook.store.replica import ReplicatedStore
@@ -33,12 +34,25 @@ def status(caller: Caller) -> dict[str, Any]:
         "configured_model": caller.settings.embedding.model,
         "embedding_problem": caller.library.embedding_problem,
         "by_meaning": caller.library.query_vector("status") is not None,
+        "languages": _languages(caller),
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
         "shared": [_replica_state(library) for library in caller.open_shared()],
         "replica": _replica_state(caller.library) if isinstance(store, ReplicatedStore) else None,
         "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
+    }
+
+
+def _languages(caller: Caller) -> dict[str, Any]:
+    """Whether the encoder for other languages is in use for the personal store, and how much it has read there."""
+    languages, store = caller.library.languages, caller.library.store
+    return {
+        "setting": languages.mode,
+        "model": multilingual.ID,
+        "in_use": languages.is_in_use,
+        "problem": languages.problem,
+        "read": store.languages.count(),
     }
 
 

@@ -204,6 +204,8 @@ class Engine:
         if self.loaded().unreadable:
             return
         library = self.searched(self.settings())
+        for one in self._libraries.all():
+            one.languages.look()
         recall.for_search(library, "warm up", access.OWNER, 1)
         if (vector := library.query_vector("warm up")) is not None:
             library.likeness(vector, COURTESIES)
@@ -237,6 +239,7 @@ class Engine:
             library.quarantine_suspects()
             library.mask_old_secrets()
             library.renew_vectors()
+            library.languages.keep_up()
             library.store.optimize()
             library.store.keep_in_memory()
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})

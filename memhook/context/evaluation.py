@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,7 @@ from memhook.core.ranking import indexed_text
 from memhook.errors import EmbeddingError
 from memhook.paths import Paths
 from memhook.settings import Settings
+from memhook.store import multilingual
 from memhook.store.embedding import Embedder, load_embedder
 from memhook.store.memories import MemoryStore
 from memhook.store.plain_search import Document, PlainSearch
@@ -145,12 +147,14 @@ def _filled_shelf(
         folder = Path(name)
         embedder = _embedder(plan.settings.embedding.model, paths, load)
         try:
-            library = _library(folder, plan.settings.embedding.model, embedder)
+            library = _library(folder, plan.settings, embedder, partial(load, multilingual.ID, paths.models))
             now = _newest(of)
             memories = _stored(of, library, plan.within_namespace, now, progress)
             library.store.optimize()
             plain = _plain_search(folder / "plain", memories, library) if plan.baseline else None
             library.store.keep_in_memory()  # as the daemon does before the first prompt
+            while library.languages.keep_up():
+                progress("embedding", len(memories), len(memories))
             recall.for_search(library, "warm up", OWNER, 1)
             yield Shelf(library, memories, embedder, plain, now)
         finally:
@@ -167,13 +171,31 @@ def _embedder(model: str, paths: Paths, load: Callable[[str, Path], Embedder]) -
         return None
 
 
-def _library(folder: Path, model: str, embedder: CachedEmbedder | None) -> Library:
+def _library(
+    folder: Path, settings: Settings, embedder: CachedEmbedder | None, load_multilingual: Callable[[], Embedder]
+) -> Library:
+    model = settings.embedding.model
     loaded: Future[Embedder] = Future()
     if embedder:
         loaded.set_result(embedder)
     else:
         loaded.set_exception(EmbeddingError(f"The model {model} is missing."))
-    return Library(MemoryStore(str(folder / "store"), folder / "backups"), model, lambda _: loaded)
+    second = cache(lambda: _future(load_multilingual))
+    store = MemoryStore(str(folder / "store"), folder / "backups")
+    library = Library(store, model, lambda name: second() if name == multilingual.ID else loaded)
+    library.languages.want(settings.embedding.languages)
+    return library
+
+
+def _future(load: Callable[[], Embedder]) -> Future[Embedder]:
+    """Loaded while the caller waits, so that the first prompt is measured like the others."""
+    loading: Future[Embedder] = Future()
+    try:
+        loading.set_result(load())
+    except EmbeddingError as error:
+        log.warning("English alone: %s %s", error.message, error.hint)
+        loading.set_exception(error)
+    return loading
 
 
 def _newest(of: EvaluationSet) -> datetime:

@@ -35,7 +35,12 @@ class ReadableStore(Protocol):
     def statistics(self) -> Statistics: ...
 
     def candidates(
-        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
     ) -> tuple[list[Candidate], int]: ...
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]: ...
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]: ...
@@ -53,6 +58,7 @@ class Searchable(Protocol):
     def store(self) -> ReadableStore: ...
 
     def query_vector(self, text: str) -> Vector | None: ...
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None: ...
     def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float: ...
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]: ...
     def suspicion(self, key: str) -> str: ...
@@ -68,6 +74,11 @@ class JoinedLibraries:
 
     def query_vector(self, text: str) -> Vector | None:
         return self._libraries[0].query_vector(text)
+
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
+        """There is one such encoder: what it makes of a query is compared with what it has read of any of them."""
+        readers = [library.languages.reader(text, allowed) for library in self._libraries]
+        return next((reader.embed_query(text) for reader in readers if reader is not None), None)
 
     def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float:
         return self._libraries[0].likeness(vector, phrases)
@@ -103,13 +114,19 @@ class _JoinedStore:
         return _JoinedStatistics(tuple(library.store.statistics for library in self._libraries))
 
     def candidates(
-        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
     ) -> tuple[list[Candidate], int]:
         vector_once = cache(vector_of_query)
         found: dict[str, Candidate] = {}
         searched = 0
         for library in self._libraries:
-            some, among = library.store.candidates(self._comparable(library, vector_once), terms, allowed, limit)
+            comparable = self._comparable(library, vector_once)
+            some, among = library.store.candidates(comparable, terms, allowed, limit, multilingual)
             found = {**{one.id: one for one in some}, **found}
             searched += among
         return [found[key] for key in sorted(found)], searched

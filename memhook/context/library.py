@@ -12,12 +12,15 @@ from datetime import datetime
 from pathlib import Path
 
 from memhook.context.embedded_once import EmbeddedOnce
+from memhook.context.languages import Languages
 from memhook.context.safety import sorted_out
 from memhook.context.sweep import Sweep
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
 from memhook.errors import EmbeddingError, MemhookError, StoreError
+from memhook.store import multilingual
 from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
+from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.phrases import Phrases
 from memhook.store.remote_wait import in_thread
@@ -65,6 +68,7 @@ class Library:
         self._renewing = threading.Lock()
         self._may_lack_vectors = True
         self._embedded = EmbeddedOnce()
+        self.languages = Languages(store, load, _text)
         self._suspects: dict[str, Memory] = {}
         self._suspecting = threading.Lock()
         # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
@@ -97,6 +101,7 @@ class Library:
         try:
             if self.store.refresh():
                 self._may_lack_vectors = True
+                self.languages.look_again()
         except StoreError as error:
             log.warning("%s", error.message)
         finally:
@@ -177,7 +182,8 @@ class Library:
     @property
     def models_in_use(self) -> set[str]:
         """By name: the one that is wanted, and the one that made the vectors as long as they are searched."""
-        return {self._wanted, self.store.model.id}
+        second = {multilingual.ID} if self.languages.is_in_use else set()
+        return {self._wanted, self.store.model.id} | second
 
     @property
     def wanted_model(self) -> ModelIdentity | None:
@@ -189,6 +195,11 @@ class Library:
         """None when there is no model whose vectors the stored ones could be compared with."""
         embedder = self._reader()
         return None if embedder is None else embedder.embed_query(text)
+
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
+        """By the encoder for other languages, where these memories or this query need it."""
+        reader = self.languages.reader(text, allowed)
+        return None if reader is None else reader.embed_query(text)
 
     def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float:
         """The cosine of the phrase nearest to a query's vector; each is embedded once for a model."""
@@ -206,6 +217,7 @@ class Library:
 
         With `reuse`, also not where a memory of another project says the same.
         """
+        self.languages.noticed(memories)
         embedder = self._reader()
         if embedder is None:
             self._may_lack_vectors = True

@@ -14,7 +14,7 @@ from functools import partial
 from memhook.context.library import Library
 from memhook.errors import NotFound, StoreError
 from memhook.paths import Paths, refuse_foreign
-from memhook.settings import Settings, Store
+from memhook.settings import Embedding, Settings, Store
 from memhook.store.embedding import Embedder
 from memhook.store.memories import MemoryStore
 from memhook.store.opening import local_directory
@@ -47,7 +47,7 @@ class OpenedLibraries:
 
     def personal(self, settings: Settings) -> Library:
         """Raises StoreError when it cannot be opened; the next call tries again."""
-        return self._library(_own_name(settings), settings.store, REFRESH_SECONDS, settings.embedding.model)
+        return self._library(_own_name(settings), settings.store, REFRESH_SECONDS, settings.embedding)
 
     def shared(self, settings: Settings) -> list[Library]:
         return [library for name in settings.stores if (library := self._if_possible(name, settings))]
@@ -59,7 +59,7 @@ class OpenedLibraries:
             there = ", ".join(name for name, one in settings.stores.items() if one.uri)
             hint = f"There are: {there}." if there else f"Name its place: memhook config set stores.{name}.uri LOCATION"
             raise NotFound(f"No shared store is called {name}.", hint)
-        return self._library(name, store, store.refresh_seconds, settings.embedding.model)
+        return self._library(name, store, store.refresh_seconds, settings.embedding)
 
     def all(self) -> list[Library]:
         with self._opening:
@@ -98,15 +98,17 @@ class OpenedLibraries:
             log.warning("%s %s", error.message, error.hint)
             return None
 
-    def _library(self, name: str, store: Store, refresh_seconds: float, model: str) -> Library:
+    def _library(self, name: str, store: Store, refresh_seconds: float, embedding: Embedding) -> Library:
         with self._opening:
             found = self._open.get(_key(name, store))
             if found is None:
                 opened = store_at(store.uri, store.options, self._paths, name, foreign=store.foreign)
-                found = _Open(Library(opened, model, self._load, name, foreign=store.foreign), refresh_seconds)
+                library = Library(opened, embedding.model, self._load, name, foreign=store.foreign)
+                found = _Open(library, refresh_seconds)
                 self._open[_key(name, store)] = found
             found.refresh_seconds = refresh_seconds
-            found.library.want(model)
+            found.library.want(embedding.model)
+            found.library.languages.want(embedding.languages)
             return found.library
 
 

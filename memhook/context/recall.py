@@ -232,13 +232,22 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
 
     with stages.timed("terms"):
         asked = terms(text)
+    with stages.timed("languages"):
+        multilingual = library.multilingual_vector(ranking.embedded_prompt(text), allowed)
     with stages.timed("search"):
-        candidates, searched = library.store.candidates(embedded, asked, allowed, limit)
+        candidates, searched = library.store.candidates(embedded, asked, allowed, limit, multilingual)
     with stages.timed("rank"):
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
         proposed = [
-            ranking.Candidate(one.id, one.cosine, one.terms.split(), one.created.isoformat(), _title_terms(one.title))
+            ranking.Candidate(
+                one.id,
+                one.cosine,
+                one.terms.split(),
+                one.created.isoformat(),
+                _title_terms(one.title),
+                one.multilingual,
+            )
             for one in candidates
         ]
         scores = ranking.scored(

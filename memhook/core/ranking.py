@@ -69,6 +69,11 @@ LEXICAL_ONLY_EVEN_PER_DECADE = 0.1
 FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
+# Where the multilingual encoder is in use, the better of the two decides. Its cosines are lower: of what answers a
+# prompt in another language half are above .35, of the best of what does not one in five.
+MULTILINGUAL_SLOPE = 15.0
+MULTILINGUAL_EVEN = 0.36
+
 # The time to embed a prompt grows with its length. Of a longer one its beginning and its end: the question often
 # follows the log. On commit messages 400 characters find as much as 1,600, and 300 a little less.
 PROMPT_CHARS = 401
@@ -89,13 +94,17 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory the store proposes, `written` at an ISO time. `cosine` is None where there is no embedding."""
+    """A memory the store proposes, `written` at an ISO time. `cosine` is None where there is no embedding.
+
+    `multilingual` is the cosine by the encoder for other languages, None where that has no part in it.
+    """
 
     id: str
     cosine: float | None
     terms: Sequence[str]
     written: str = ""
     title_terms: Sequence[str] = ()
+    multilingual: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +182,10 @@ def scored(
     lexical = [_lexical(weights, most, candidate.terms, average_length) for candidate in candidates]
     titles = [_title_share(weights, candidate.title_terms, df, documents) for candidate in candidates]
     alone = [
-        _log_odds(candidate.cosine, share, title, even, english=english)
+        max(
+            _log_odds(candidate.cosine, share, title, even, english=english),
+            _multilingual_log_odds(candidate.multilingual, share),
+        )
         for candidate, share, title in zip(candidates, lexical, titles, strict=True)
     ]
     gains = _companion_gains(candidates, alone)
@@ -222,6 +234,12 @@ def _log_odds(cosine: float | None, lexical: float, title: float, even: _Even, *
         return SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even.both)
     by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
     return by_terms if cosine is None else by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
+
+
+def _multilingual_log_odds(cosine: float | None, lexical: float) -> float:
+    if cosine is None:
+        return -math.inf
+    return MULTILINGUAL_SLOPE * (cosine + LEXICAL_WEIGHT * lexical - MULTILINGUAL_EVEN)
 
 
 def _mostly_ascii(prompt_terms: Iterable[str]) -> bool:

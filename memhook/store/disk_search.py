@@ -44,9 +44,9 @@ class DiskSearch:
         found: dict[str, Candidate] = {}
         if vector is not None:
             is_few = int(searched.result()) <= self._sizes.exact
-            found |= {one.id: one for one in _candidates(_nearest(table, vector, where, limit, is_few), vector)}
+            found |= {one.id: one for one in with_cosines(_nearest(table, vector, where, limit, is_few), vector)}
         if by_words is not None:
-            found |= {one.id: one for one in _candidates(by_words.result(), vector)}
+            found |= {one.id: one for one in with_cosines(by_words.result(), vector)}
         return [found[key] for key in sorted(found)], int(searched.result())
 
 
@@ -67,7 +67,7 @@ def _matching(table: Any, words: Sequence[str], where: str, limit: int) -> pa.Ta
     return query.select([*COLUMNS, "_score"]).limit(limit).to_arrow()
 
 
-def _candidates(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
+def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
     return candidates(found.select(FACTS), _cosines(found, vector))
 
 

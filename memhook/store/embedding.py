@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memhook.errors import EmbeddingError
+from memhook.store import multilingual
 from memhook.store.model_files import (
     GRANITE,
     GRAPH,
@@ -81,6 +82,8 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
     A packaged model is verified and laid out below `models_dir`. Any other name is one of fastembed's own models, which
     must have been pulled before: nothing is downloaded here.
     """
+    if model == multilingual.ID:
+        return MultilingualEmbedder()
     threads = threads or _default_threads()
     if packaged := PACKAGED.get(model):
         embedder = _packaged(packaged, models_dir, threads)
@@ -170,6 +173,26 @@ class FastembedEmbedder:
         shrinking = onnxruntime.RunOptions()
         shrinking.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         session.run(None, {given.name: np.ones((1, 2), np.int64) for given in session.get_inputs()}, shrinking)
+
+
+class MultilingualEmbedder:
+    """Reads sixteen languages into one space; of a text its first 2,000 characters."""
+
+    model = ModelIdentity(multilingual.ID, multilingual.FILES[multilingual.WEIGHTS], multilingual.DIMENSIONS)
+
+    def __init__(self) -> None:
+        self._encoder = multilingual.loaded_encoder()
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return multilingual.encoded(self._encoder, [text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        return multilingual.encoded(self._encoder, texts)
+
+
+def multilingual_model() -> ListedModel:
+    """The second encoder: not one to choose, but used beside the chosen one."""
+    return ListedModel(multilingual.ID, True, multilingual.is_installed(), multilingual.DIMENSIONS)
 
 
 def _step_back() -> None:

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from memhook import durable
 from memhook.errors import StoreError
+from memhook.store import language_vectors
 from memhook.store.compaction import sweep
 from memhook.store.filters import quoted
 from memhook.store.opening import TABLE
@@ -106,6 +107,7 @@ def copies_below(folder: Path) -> list[Path]:
 
 
 def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool:
+    (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: made again should the copy be used
     database = lancedb.connect(str(copy))
     table = database.open_table(TABLE)
     # Also where no row of the copy's last version is one of them: an older version may have it.

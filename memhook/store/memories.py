@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from memhook import durable
 from memhook.core.memory import Memory
 from memhook.errors import DamagedStore, StoreError
-from memhook.store import checksums, recovery
+from memhook.store import checksums, language_vectors, recovery
 from memhook.store.compaction import compact, sweep
 from memhook.store.disk_search import DiskSearch
 from memhook.store.embedding import ModelIdentity
@@ -29,6 +29,8 @@ from memhook.store.gate import Gate
 from memhook.store.held import Held, Reach, can_be_held
 from memhook.store.id_pages import ids_after
 from memhook.store.indexes import INDEXES, indexed, missing, unindexed_rows
+from memhook.store.language_search import rows_on_disk, with_languages
+from memhook.store.language_vectors import LanguageVectors
 from memhook.store.locking import exclusive, remove_lock
 from memhook.store.marks import mark_of, set_mark
 from memhook.store.opening import (
@@ -71,6 +73,7 @@ from memhook.store.word_index import WordIndex
 log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
+READ_CHARS = 300  # enough to tell a language
 RENEWED_VECTORS = ".renewed-vectors"
 NEW_TABLE = ".new-table-"
 LOCK_SECONDS = 30.0
@@ -144,6 +147,7 @@ class MemoryStore:
         self._disk = DiskSearch(sizes)
         self._upkeep = Upkeep(self._directory, sizes) if self._directory else None
         self._synced = durable.Synced(self._directory / f"{TABLE}.lance") if self._directory else None
+        self.languages = LanguageVectors((self._directory or self._backups) / language_vectors.FILE)
         self.readers = Gate()
         self.mended = ""
         self._being_optimized = 0
@@ -177,6 +181,7 @@ class MemoryStore:
         """Leave no lock file behind."""
         if self._upkeep is not None:
             self._upkeep.stop()
+        self.languages.drop()
         if self._directory is not None:
             remove_lock(self._directory / WRITE_LOCK)
 
@@ -208,20 +213,36 @@ class MemoryStore:
 
     @_reading
     def candidates(
-        self, vector_of_query: Callable[[], Vector | None], terms: Sequence[str], allowed: Filter, limit: int
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
     ) -> tuple[list[Candidate], int]:
         """The memories nearest by vector and best by words, in the order of their ids; and out of how many they are.
 
-        From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each.
+        From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
+        the query's vector by the multilingual encoder, also those nearest to that.
         """
         if self._current_table() is None:
             return [], 0
+        if not self.languages.is_in_use:
+            multilingual = None
         held = self._reach(allowed)
         if held is None:
             words = self._worth_looking_up(terms) if terms else []
-            return self._disk.candidates(self._table, vector_of_query, words, allowed, limit)
+            by_vector = cache(vector_of_query)
+            found, searched = self._disk.candidates(self._table, by_vector, words, allowed, limit)
+            if multilingual is not None:
+                query, is_few = (multilingual, by_vector()), searched <= self._sizes.exact
+                found = with_languages(self._table, self.languages, found, query, allowed, is_few)
+            return found, searched
         vector = vector_of_query()
-        found = [one for part, places in held for one in part.candidates(vector, terms, places, limit)]
+        found = []
+        for part, places in held:
+            others = None if multilingual is None else self.languages.cosines(multilingual, part)
+            found += part.candidates(vector, terms, places, limit, others)
         return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in held)
 
     @_reading
@@ -368,6 +389,37 @@ class MemoryStore:
         return report | {"versions": len(self._versions_on_disk())}
 
     @_reading
+    def without_language_vector(self, allowed: Filter) -> list[str]:
+        """The ids of these memories that the multilingual encoder has not read yet."""
+        if self._current_table() is None:
+            return []
+        if (held := self._reach(allowed)) is not None:
+            reached = ((set(places.tolist()), part) for part, places in held)
+            return [key for wanted, part in reached for key in self._lacking(part, wanted)]
+        return self.languages.lacking(rows_on_disk(self._table, allowed.sql()))
+
+    def _lacking(self, part: Snapshot, wanted: Collection[int]) -> list[str]:
+        return [key for key in self.languages.lacking(part) if part.place(key) in wanted]
+
+    def add_language_vectors(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
+        """Without a lock, so that a prompt may do it: what was taken out meanwhile is discarded after it was added."""
+        self.languages.add(memories, vectors)
+        there = self.by_ids([memory.id for memory in memories])
+        self.languages.discard([memory.id for memory in memories if memory.id not in there])
+
+    @_reading
+    def texts(self, limit: int) -> list[tuple[str, str]]:
+        """Of so many memories the project and how title and content begin."""
+        if self._current_table() is None:
+            return []
+        rows = self._table.search().where(Filter(redacted=False).sql()).select(["project", "title", "content"])
+        return [
+            (row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}")
+            for batch in rows.limit(limit).to_batches()
+            for row in batch.to_pylist()
+        ]
+
+    @_reading
     def without_vector(self) -> list[Memory]:
         if self._current_table() is None:
             return []
@@ -428,6 +480,7 @@ class MemoryStore:
     def replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         """Store these in place of those with the same ids, in one step."""
         self._replace(memories, vectors, model)
+        self.languages.discard([memory.id for memory in memories])
 
     def _replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
         merge = self._table_for(model).merge_insert("id").when_matched_update_all()
@@ -442,6 +495,7 @@ class MemoryStore:
         where = f"id IN ({quoted(memory.id for memory in memories)})"
         rows = self._table.search().where(where).limit(len(memories)).to_arrow().to_pylist()
         self._merge([row | emptied for row in rows])
+        self.languages.discard([row["id"] for row in rows])
         self._unoptimized += OPTIMIZE_AFTER  # what is forgotten should not stay in old files for long
 
     @_landing
@@ -449,6 +503,7 @@ class MemoryStore:
         """As if these had never been stored."""
         if self._current_table() is not None and ids:
             self._table.delete(f"id IN ({quoted(ids)})")
+            self.languages.discard(ids)
             self._unoptimized += OPTIMIZE_AFTER
 
     @_landing
@@ -532,6 +587,7 @@ class MemoryStore:
         table = self._table_of(*migrated_rows(rows))
         self._table_for(model_of(table.schema))
         self._table = self._overwritten(table)
+        self.languages.keep_only(rows["id"].to_pylist())
 
     @_translated
     def optimize(self) -> bool:
@@ -692,6 +748,7 @@ class MemoryStore:
         rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
         kept = [left(row) for row in rows] if left else []
         self._table = self._indexed(rewritten(self._database, self._table, ids, kept))
+        self.languages.discard(ids)
         compact(self._table)
         self._sync()  # before the readers have to wait
         with self.readers.alone(READERS_SECONDS):

