@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def reports_of(folder: Path, args: argparse.Namespace) -> Iterator[Report]:
             settings, POLICIES, BUDGETS, PART_LIMIT, within_namespace=within, baseline=True, compared_every=every
         )
         with ended_in_order(), progress_bar() as progress:
-            report = evaluated(found, queries, plan, user_paths(), progress)
+            report = evaluated([replace(found, queries=queries)], plan, user_paths(), progress)
         yield {**report, "name": f"{found.name}, within the namespace" if within else found.name}
 
 

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,19 @@ COLUMNS = {
     "max_tokens": "largest",
     "over_budget": "over",
 }
+ANSWERED = ("prompts", "spoken", "found", "carried", "precision", "tokens")
+UNANSWERED = ("prompts", "silent", "tokens")
 NAMES = {"memhook": "memhook", "bm25": "BM25", "vectors": "vectors", "rrf": "BM25 + vectors"}
 
 
 def eval_(args: Namespace, place: Place) -> int:
     # Here, for they bring lancedb and the model along: what other commands leave to the daemon.
     from memhook.context.evaluation import Plan, evaluated, policy_of  # noqa: PLC0415
-    from memhook.context.evaluation_set import read_set, sampled  # noqa: PLC0415
+    from memhook.context.evaluation_set import sampled, sets_in  # noqa: PLC0415
 
-    found = read_set(Path(args.folder))
+    sets = sets_in([Path(folder) for folder in args.folders])
+    if args.sample:
+        sets = [replace(one, queries=sampled(one.queries, args.sample, args.seed)) for one in sets]
     settings = place.settings().usable()
     detail = args.detail or settings.hooks.detail
     plan = Plan(
@@ -44,9 +49,8 @@ def eval_(args: Namespace, place: Place) -> int:
         within_namespace=args.within_namespace,
         baseline=args.baseline,
     )
-    queries = sampled(found.queries, args.sample, args.seed) if args.sample else found.queries
     with ended_in_order(), progress_bar() as progress:
-        report = evaluated(found, queries, plan, place.paths, progress)
+        report = evaluated(sets, plan, place.paths, progress)
     if not report["model"]:
         warn("Without the embedding model, by words alone. See: memhook doctor")
     if args.json:
@@ -88,7 +92,8 @@ def _say(report: Mapping[str, Any]) -> None:
     say_title(f"{report['set']}: {report['memories']} memories, {report['answerable']} prompts to answer, {rest} not")
     say("", *_table(["recall of the ranking", "@5", "@10", "@20"], _recall_rows(report)))
     say("", *_table([f"within (detail {report['detail']})", *COLUMNS.values()], _budget_rows(report)))
-    say("", *_table([f"a block or none (relevance {report['relevance']})", "share"], _speaking_rows(report)))
+    say("", *_table([f"to answer ({report['relevance']})", *ANSWERED], _served_rows(report, ANSWERED)))
+    say("", *_table(["not to answer", *UNANSWERED], _served_rows(report, UNANSWERED)))
     times = report["latency_ms"]
     say("", f"time for a prompt: {times['p50']:.0f} ms (p50), {times['p95']:.0f} ms (p95)")
 
@@ -105,11 +110,19 @@ def _budget_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [f"{budget} tokens", *(_cell(values[name]) for name in COLUMNS)]
 
 
-def _speaking_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
-    yield ["kept, of what can be answered", _cell(report["kept"])]
-    yield from (["  " + kind, _cell(share)] for kind, share in report["kept_by_kind"].items())
-    yield ["silent, of the rest", _cell(report["silent"])]
-    yield from (["  " + kind, _cell(share)] for kind, share in report["silent_by_kind"].items())
+def _served_rows(report: Mapping[str, Any], columns: Sequence[str]) -> Iterator[list[str]]:
+    """All prompts that have these measures, then by kind, then by set."""
+    kinds = {f"  {kind}": one for kind, one in report["by_kind"].items() if columns[1] in one}
+    sets = {f"set {one['set']}": _served(one, columns) for one in report.get("sets", ())}
+    for name, one in {"all": _served(report, columns), **kinds, **sets}.items():
+        yield [name, *(_cell(one[column]) for column in columns)]
+
+
+def _served(report: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    is_answerable = columns is ANSWERED
+    prompts = report["answerable"] if is_answerable else report["prompts"] - report["answerable"]
+    tokens = report["tokens_answerable" if is_answerable else "tokens_unanswerable"]
+    return {**report, "prompts": prompts, "tokens": tokens}
 
 
 def _cell(value: float | None) -> str:

@@ -205,7 +205,7 @@ def _add_eval(commands: Commands) -> None:
         "says that nothing answers the prompt. They go into a throw-away store; nothing\n"
         "of it is recorded.",
     )
-    evaluation.add_argument("folder", metavar="DIR")
+    evaluation.add_argument("folders", metavar="DIR", nargs="+")
     evaluation.add_argument(
         "--budgets", type=_budgets, metavar="N,N", default=BUDGETS, help="in tokens (500,1000,2000,4000)"
     )

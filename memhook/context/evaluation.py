@@ -10,10 +10,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,12 +84,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of one prompt: whole rankings, memhook's and the baselines', and judgements by policy and budget."""
+    """What became of one prompt: whole rankings, memhook's and the baselines', and judgements by policy and budget.
+
+    `served` is what the first policy gave within the budget of the settings.
+    """
 
     question: metrics.Question
     rankings: Mapping[str, Sequence[str]]
     judgements: Mapping[tuple[str, int], metrics.Judgement]
-    has_block: bool
+    served: metrics.Judgement
     milliseconds: float
 
 
@@ -98,7 +102,7 @@ class Shelf:
 
     library: Library
     memories: Mapping[str, Memory]
-    embedder: CachedEmbedder | None
+    embedder: Embedder | None
     plain: PlainSearch | None
     now: datetime
 
@@ -125,77 +129,75 @@ def policy_of(detail: Detail) -> Policy:
 
 
 def evaluated(
-    of: EvaluationSet,
-    queries: Sequence[Query],
+    sets: Sequence[EvaluationSet],
     plan: Plan,
     paths: Paths,
     progress: Progress,
     load: Callable[[str, Path], Embedder] = load_embedder,
 ) -> dict[str, Any]:
-    """The report, as `eval --json` prints it; the numbers of further policies stand below `policies`."""
-    with _filled_shelf(of, plan, paths, progress, load) as shelf:
-        answered = list(_answers(of, queries, shelf, plan, progress))
-        model = shelf.library.store.model.id
-    return {"set": of.name, "memories": len(of.drafts), "model": model, **_report(answered, plan)}
+    """The report, as `eval --json` prints it; the numbers of further policies stand below `policies`.
+
+    Of several sets, each a store of its own: that over all their prompts, and below `sets` each one's.
+    """
+    with _encoders(paths, load) as encoder:
+        answered = {one.name: _set_answers(one, plan, encoder, progress) for one in sets}
+        model = encoder(plan.settings.embedding.model)
+    names = {"model": "" if model.exception() else model.result().model.id}
+    reports = [
+        {"set": one.name, "memories": len(one.drafts), **names, **_report(answered[one.name], plan)} for one in sets
+    ]
+    if len(reports) == 1:
+        return reports[0]
+    total = {"set": "all", "memories": sum(len(one.drafts) for one in sets)}
+    return {**total, **names, **_report(list(chain(*answered.values())), plan), "sets": reports}
+
+
+Encoders = Callable[[str], Future[Embedder]]
+"""The model of a name, or why it is missing."""
 
 
 @contextmanager
-def _filled_shelf(
-    of: EvaluationSet, plan: Plan, paths: Paths, progress: Progress, load: Callable[[str, Path], Embedder]
-) -> Iterator[Shelf]:
+def _encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[Encoders]:
+    """Each loaded once, while the caller waits, so that the first prompt is measured like the others."""
+    with ExitStack() as opened:
+
+        @cache
+        def encoder(name: str) -> Future[Embedder]:
+            loading: Future[Embedder] = Future()
+            try:
+                cached = CachedEmbedder(load(name, paths.models), paths.evaluation_vectors)
+                opened.callback(cached.close)
+                loading.set_result(cached)
+            except EmbeddingError as error:
+                without = "English alone" if name == multilingual.ID else "search by words alone"
+                log.warning("%s: %s %s", without, error.message, error.hint)
+                loading.set_exception(error)
+            return loading
+
+        yield encoder
+
+
+def _set_answers(of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> list[Answered]:
     with tempfile.TemporaryDirectory(prefix="memhook-eval-") as name:
-        folder = Path(name)
-        embedder = _embedder(plan.settings.embedding.model, paths, load)
-        try:
-            library = _library(folder, plan.settings, embedder, partial(load, multilingual.ID, paths.models))
-            now = _newest(of)
-            memories = _stored(of, library, plan.within_namespace, now, progress)
-            library.store.optimize()
-            plain = _plain_search(folder / "plain", memories, library) if plan.baseline else None
-            library.store.keep_in_memory()  # as the daemon does before the first prompt
-            while library.languages.keep_up():
-                progress("embedding", len(memories), len(memories))
-            recall.for_search(library, "warm up", OWNER, 1)
-            yield Shelf(library, memories, embedder, plain, now)
-        finally:
-            if embedder:
-                embedder.close()
+        shelf = _filled_shelf(Path(name), of, plan, encoder, progress)
+        return list(_answers(of, shelf, plan, progress))
 
 
-def _embedder(model: str, paths: Paths, load: Callable[[str, Path], Embedder]) -> CachedEmbedder | None:
-    """None without the model: then words alone are searched, as the daemon does."""
-    try:
-        return CachedEmbedder(load(model, paths.models), paths.evaluation_vectors)
-    except EmbeddingError as error:
-        log.warning("search by words alone: %s %s", error.message, error.hint)
-        return None
-
-
-def _library(
-    folder: Path, settings: Settings, embedder: CachedEmbedder | None, load_multilingual: Callable[[], Embedder]
-) -> Library:
-    model = settings.embedding.model
-    loaded: Future[Embedder] = Future()
-    if embedder:
-        loaded.set_result(embedder)
-    else:
-        loaded.set_exception(EmbeddingError(f"The model {model} is missing."))
-    second = cache(lambda: _future(load_multilingual))
+def _filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> Shelf:
+    model = plan.settings.embedding.model
+    loaded = encoder(model)
     store = MemoryStore(str(folder / "store"), folder / "backups")
-    library = Library(store, model, lambda name: second() if name == multilingual.ID else loaded)
-    library.languages.want(settings.embedding.languages)
-    return library
-
-
-def _future(load: Callable[[], Embedder]) -> Future[Embedder]:
-    """Loaded while the caller waits, so that the first prompt is measured like the others."""
-    loading: Future[Embedder] = Future()
-    try:
-        loading.set_result(load())
-    except EmbeddingError as error:
-        log.warning("English alone: %s %s", error.message, error.hint)
-        loading.set_exception(error)
-    return loading
+    library = Library(store, model, encoder)
+    library.languages.want(plan.settings.embedding.languages)
+    now = _newest(of)
+    memories = _stored(of, library, plan.within_namespace, now, progress)
+    store.optimize()
+    plain = _plain_search(folder / "plain", memories, library) if plan.baseline else None
+    store.keep_in_memory()  # as the daemon does before the first prompt
+    while library.languages.keep_up():
+        progress("embedding", len(memories), len(memories))
+    recall.for_search(library, "warm up", OWNER, 1)
+    return Shelf(library, memories, None if loaded.exception() else loaded.result(), plain, now)
 
 
 def _newest(of: EvaluationSet) -> datetime:
@@ -239,11 +241,10 @@ def _plain_search(folder: Path, memories: Mapping[str, Memory], library: Library
     )
 
 
-def _answers(
-    of: EvaluationSet, queries: Sequence[Query], shelf: Shelf, plan: Plan, progress: Progress
-) -> Iterator[Answered]:
+def _answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> Iterator[Answered]:
     """Project after project, as they are asked at work; so a store that keeps the last one's state is not misjudged."""
-    projects = _projects_asked_in(of, queries) if plan.within_namespace else [""] * len(queries)
+    queries = of.queries
+    projects = _projects_asked_in(of) if plan.within_namespace else [""] * len(queries)
     order = sorted(range(len(queries)), key=lambda index: projects[index])
     for done, index in enumerate(order):
         progress("asking", done, len(queries))
@@ -252,16 +253,16 @@ def _answers(
     progress("asking", len(queries), len(queries))
 
 
-def _projects_asked_in(of: EvaluationSet, queries: Sequence[Query]) -> list[str]:
+def _projects_asked_in(of: EvaluationSet) -> list[str]:
     """Each query's namespace. One without is asked in each project in turn: asked in none, silence were no merit."""
     projects = sorted({_project(name) for name in of.namespaces} - {""}) or [""]
-    homeless = iter(range(len(queries)))
-    return [_project(query.namespace) or projects[next(homeless) % len(projects)] for query in queries]
+    homeless = iter(range(len(of.queries)))
+    return [_project(query.namespace) or projects[next(homeless) % len(projects)] for query in of.queries]
 
 
 def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
     gold = {memory.id: memory for name in query.gold if (memory := shelf.memories.get(name))}
-    question = metrics.Question(query.prompt, query.kind, tuple(gold.values()))
+    question = metrics.Question(query.prompt, query.kind, tuple(gold.values()), query.needs)
     settings = plan.settings.model_copy(update={"namespaces": ()})
     around = Surroundings(shelf.library, settings, Project(project, None, project), {}, shelf.now, Stages())
     first = next(iter(plan.policies.values()))
@@ -276,7 +277,8 @@ def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
         for name, policy in plan.policies.items()
         for budget in plan.budgets
     }
-    return Answered(question, rankings, judgements, bool(parts), milliseconds)
+    served = metrics.judged(question, parts, settings.max_tokens)
+    return Answered(question, rankings, judgements, served, milliseconds)
 
 
 def _whole_ranking(recalled: Recalled | None) -> list[str]:
@@ -289,7 +291,7 @@ def _whole_ranking(recalled: Recalled | None) -> list[str]:
 def _plain_rankings(prompt: str, project: str, shelf: Shelf, question: metrics.Question) -> dict[str, list[str]]:
     if shelf.plain is None or not question.is_answerable:
         return {}
-    vector = shelf.embedder.embed_query_again(prompt) if shelf.embedder else None
+    vector = shelf.embedder.embed_query(prompt) if shelf.embedder else None
     return shelf.plain.rankings(prompt, vector, project)
 
 
@@ -316,7 +318,7 @@ def _report(answered: Sequence[Answered], plan: Plan) -> dict[str, Any]:
         "within_namespace": plan.within_namespace,
         "recall": recalls["memhook"],
         "budgets": _budgets(answered, names[0], plan.budgets),
-        **metrics.spoken((one.question, one.has_block) for one in answered),
+        **metrics.served((one.question, one.served) for one in answered),
         "latency_ms": {name: None if value is None else round(value, 1) for name, value in percentiles.items()},
     }
     if plan.baseline:

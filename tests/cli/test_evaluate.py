@@ -22,7 +22,7 @@ def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> No
     assert list(report["recall"]) == ["5", "10", "20"]
     assert list(report["budgets"]) == ["500", "1000", "2000", "4000"]
     assert {
-        *("gold_recall", "text_recall", "passage_recall", "precision"),
+        *("gold_recall", "text_recall", "passage_recall", "precision", "found", "carried"),
         *("mean_tokens", "max_tokens", "tokens_per_prompt", "over_budget"),
     } == set(report["budgets"]["1000"])
     assert set(report["silent_by_kind"]) == {"elsewhere", "small talk", "adversarial"}
@@ -31,6 +31,29 @@ def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> No
     assert engine.asked == []  # the user's own store and ledger have no part in it
     assert not user_paths().store.exists()
     assert not user_paths().ledger.exists()
+
+
+def test_a_folder_of_sets_is_reported_over_all_prompts_and_by_set(cli: Cli, engine: Engine, tmp_path: Path) -> None:
+    for name, text in (("a", "Deploys hang without the VPN: connect first."), ("b", "Tests need make db-reset first.")):
+        folder = tmp_path / "sets" / name
+        folder.mkdir(parents=True)
+        (folder / "memories.jsonl").write_text(json.dumps({"id": "m", "text": text}))
+        queries = [
+            {"prompt": text, "gold": ["m"], "kind": "direct", "needs": text[-15:]},
+            {"prompt": "yes, go on", "kind": "ack"},
+        ]
+        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    report = cli("eval", str(tmp_path / "sets"), "--json").json
+    assert (report["set"], report["memories"], report["prompts"]) == ("all", 2, 4)
+    assert [one["set"] for one in report["sets"]] == ["a", "b"]
+    for one in (report, *report["sets"]):
+        assert (one["spoken"], one["found"], one["carried"], one["precision"], one["silent"]) == (1, 1, 1, 1, 1)
+        assert one["tokens_answerable"] > one["tokens_unanswerable"] == 0
+    assert report["by_kind"]["direct"]["prompts"] == 2
+    assert report["by_kind"]["ack"] == {"prompts": 2, "silent": 1.0, "tokens": 0.0}
+    text = cli("eval", str(tmp_path / "sets" / "a"), str(tmp_path / "sets" / "b")).out
+    assert "set b" in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_memhook_serves_the_small_set(cli: Cli, engine: Engine) -> None:

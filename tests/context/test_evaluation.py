@@ -35,7 +35,7 @@ def plan(**options: Any) -> Plan:
 
 
 def report(queries: Sequence[Query] = SMALL_SET.queries, load: Any = model, **options: Any) -> dict[str, Any]:
-    return evaluated(SMALL_SET, queries, plan(**options), user_paths(), lambda *_: None, load)
+    return evaluated([replace(SMALL_SET, queries=tuple(queries))], plan(**options), user_paths(), lambda *_: None, load)
 
 
 def without_times(found: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_an_interrupted_run_leaves_nothing_either(tmp_path: Path, monkeypatch: p
 
     before = set(tmp_path.iterdir())
     with pytest.raises(KeyboardInterrupt):
-        evaluated(SMALL_SET, SMALL_SET.queries, plan(), user_paths(), interrupted, model)
+        evaluated([SMALL_SET], plan(), user_paths(), interrupted, model)
     assert not [path for path in set(tmp_path.iterdir()) - before if path.name.startswith("memhook-eval")]
 
 
@@ -145,9 +145,10 @@ def test_without_a_model_words_alone_are_measured(caplog: pytest.LogCaptureFixtu
 
 def test_memories_with_the_same_text_are_one_and_either_id_is_gold() -> None:
     twins = {**SMALL_SET.drafts, "twin": replace(SMALL_SET.drafts["uv"], id="", aliases=())}
-    doubled = replace(SMALL_SET, drafts=twins)
     query = Query("1", "uv and a lock file for Python projects", ("twin",), "question", "")
-    found = evaluated(doubled, [query], plan(), user_paths(), lambda *_: None, model)
+    found = evaluated(
+        [replace(SMALL_SET, drafts=twins, queries=(query,))], plan(), user_paths(), lambda *_: None, model
+    )
     assert found["recall"]["5"] == 1.0
 
 

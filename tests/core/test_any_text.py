@@ -188,7 +188,7 @@ NO_TEXT = {
     "metrics.mean": "numbers",
     "metrics.percentile": "numbers",
     "metrics.ranking_recall": "ids",
-    "metrics.spoken": "what happened",
+    "metrics.served": "what happened",
     "metrics.summed_up": "numbers",
     "ordering.placed": "numbers",
     "ordering.recency": "numbers",
