@@ -50,6 +50,7 @@ class SessionStart(_Section):
 class Hooks(_Section):
     detail: Detail = "preview"
     relevance: Relevance = "balanced"
+    max_memories: int = Field(10, ge=1, le=50)
     capture: bool = True
     session_start: SessionStart = SessionStart()
 

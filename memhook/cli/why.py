@@ -72,10 +72,7 @@ def _outcome(report: Report) -> str:
 
 
 def _standing(relevance: Report) -> str:
-    return (
-        f"best score {relevance['best']:.2f}; memhook speaks from {relevance['speaks_from']:.2f} on and then shows"
-        f" from {relevance['shows_from']:.2f} on (hooks.relevance = {relevance['level']})"
-    )
+    return f"best score {relevance['best']:.2f}"
 
 
 def _bar(tokens: int, budget: int) -> str:

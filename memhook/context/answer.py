@@ -13,8 +13,8 @@ from memhook.context.recall import QUARANTINED, Recalled, for_prompt
 from memhook.context.stages import Stages
 from memhook.core.capture import Asked, asked_in
 from memhook.core.packing import PartLimit
-from memhook.core.relevance import is_small_talk
 from memhook.core.rendering import PROMPT_HEADING, hook_frames
+from memhook.core.small_talk import is_small_talk
 from memhook.settings import Settings
 from memhook.store.ledger import Shown
 from memhook.store.project import Project
@@ -98,7 +98,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
             around.account,
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
-    reason = SMALL_TALK if recalled.is_courtesy else SHOWN if block.parts else _reason_for_nothing(block, around)
+    reason = SHOWN if block.parts else _reason_for_nothing(block, around)
     return Outcome(reason, recalled.with_the_rest(block), notice)
 
 

@@ -18,9 +18,9 @@ from memhook.context.pauses import Pause
 from memhook.context.recall import BELOW_RELEVANCE, kept_back
 from memhook.context.safety import judged, shown_as
 from memhook.core.entries import without_entries
+from memhook.core.grading import EDGES, Level
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
-from memhook.core.relevance import THRESHOLDS, Level
 from memhook.core.rendering import END
 from memhook.core.secrets import without
 from memhook.settings import Settings
@@ -125,9 +125,9 @@ def _report(
 def _relevance(judged: Sequence[Considered], settings: Settings) -> dict[str, Any]:
     """Where the best score stood against what is asked of it."""
     level = settings.hooks.relevance
-    threshold = THRESHOLDS[Level(level)]
+    edges = EDGES[Level(level)]
     best = max((one.score for one in judged), default=None)
-    return {"level": level, "speaks_from": threshold.best, "shows_from": threshold.floor, "best": best}
+    return {"level": level, "unsure_from": edges.unsure, "sure_from": edges.sure, "best": best}
 
 
 def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:

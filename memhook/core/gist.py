@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memhook.core.relevance import is_small_talk
+from memhook.core.small_talk import is_small_talk
 
 WORTH_LEAVING_OUT = 0.8  # what remains when less than a fifth goes is answered as the whole is
 FEWEST_WORDS = 2  # "any idea?" above a log leaves the log to speak

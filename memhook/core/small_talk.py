@@ -1,43 +1,14 @@
-"""Whether to speak at all, and how much of a ranked list is worth showing.
+"""Prompts that need no search: nothing in them could find a memory.
 
-is_small_talk(prompt)            nothing to recall for: an acknowledgement, a continuation, a command
-worth_showing(scored, level)     the part of a ranking that bears on the prompt, often none of it
+is_small_talk(prompt)   an acknowledgement, a continuation, a command
+
+Only the plainest are recognised here, by their words; the others `grading` finds to be far by their meaning.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-
-from memhook.core.ranking import Scored
-
-
-class Level(StrEnum):
-    """How sure memhook is before it speaks."""
-
-    STRICT = "strict"
-    BALANCED = "balanced"
-    EAGER = "eager"
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """Speak when the best score reaches `best`; then show what reaches `floor` and is not `odds` times less likely."""
-
-    best: float
-    floor: float
-    odds: float
-
-
-# Kept of the answerable / silent on the unanswerable prompts, lowest and highest of the four sets the score was chosen
-# on: strict 91-99 / 98-100 %, balanced 97-100 / 94-100 %, eager 100 / 86-99 %. Expect less on others.
-THRESHOLDS = {
-    Level.STRICT: Threshold(best=0.70, floor=0.30, odds=5.0),
-    Level.BALANCED: Threshold(best=0.50, floor=0.20, odds=20.0),
-    Level.EAGER: Threshold(best=0.30, floor=0.04, odds=100.0),
-}
 
 MAX_SMALL_TALK_WORDS = 10
 MAX_SMALL_TALK_CHARS = 80
@@ -121,16 +92,3 @@ def _is_acknowledgement(words: Sequence[str]) -> bool:
     if _PRONOUNS.intersection(words):
         small |= _DONE_TO_A_PRONOUN
     return all(word in small or _CHOICE.fullmatch(word) for word in words)
-
-
-def worth_showing(ranked: Sequence[Scored], level: Level | str = Level.BALANCED) -> list[Scored]:
-    """The head of `ranked` (best first) that bears on the prompt; empty where nothing does."""
-    threshold = THRESHOLDS[Level(level)]
-    if not ranked or ranked[0].score < threshold.best:
-        return []
-    least = _odds(ranked[0].score) / threshold.odds
-    return [result for result in ranked if result.score >= threshold.floor and _odds(result.score) >= least]
-
-
-def _odds(score: float) -> float:
-    return score / max(1.0 - score, 1e-12)

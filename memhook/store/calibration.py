@@ -1,0 +1,18 @@
+"""The calibration of each embedding model, as scripts/calibrate wrote it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+
+from memhook.core.grading import Calibration
+
+ANY_MODEL = "any"  # for a model that was not calibrated
+
+
+@cache
+def calibration_of(model: str) -> Calibration:
+    known = json.loads((files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
+    found = known.get(model, known[ANY_MODEL])
+    return Calibration(**{**found, "request": tuple(found.get("request", ()))})
