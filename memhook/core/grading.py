@@ -48,14 +48,12 @@ class Edges:
 
 # What they mean was measured on five projects, each left out of the fit in turn: the guide has the table.
 EDGES = {
-    Level.STRICT: Edges(unsure=0.6, sure=0.8),
-    Level.BALANCED: Edges(unsure=0.3, sure=0.6),
-    Level.EAGER: Edges(unsure=0.15, sure=0.4),
+    Level.STRICT: Edges(unsure=0.5, sure=0.8),
+    Level.BALANCED: Edges(unsure=0.25, sure=0.6),
+    Level.EAGER: Edges(unsure=0.12, sure=0.4),
 }
 MOST_UNSURE = 3
-# Beside the best, what has at least this score: one in twenty is worth a preview, and where memhook is sure, one in
-# fifty.
-FLOORS = {Grade.UNSURE: 0.05, Grade.SURE: 0.02}
+FLOOR = 0.05  # beside the best comes what has at least this score: one in twenty is worth a preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Answer:
         if grade is Grade.FAR:
             return ()
         best, *others = self.candidates
-        likely = (best, *(one for one in others if one.score >= FLOORS[grade]))
+        likely = (best, *(one for one in others if one.score >= FLOOR))
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
 
@@ -139,11 +137,11 @@ FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
 # From the chance that something bears on the prompt to that of one candidate, by how much evidence it has less than
-# the best: fitted on the ten best candidates of 1,500 prompts.
+# the best: fitted on the ten best candidates of 1,500 prompts. In a larger store more of them come near the best.
 SCORE_CONSTANT = -0.7
 SCORE_CHANCE = 0.61
-SCORE_LESS_EVIDENCE = 1.88
 SCORE_NOT_BEST = -1.25
+LESS_EVIDENCE, LESS_EVIDENCE_DECADE, LESS_EVIDENCE_LEAST = 2.7, -0.5, 0.8
 
 
 def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> Answer:
@@ -152,11 +150,14 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
         return Answer()
     request = _request(prompt, calibration)
     odds = _odds(prompt, ranked, calibration) + request
-    graded = tuple(
-        Graded(one.id, _score(odds, one.evidence - ranked[0].evidence, is_best=index == 0), one)
-        for index, one in enumerate(ranked)
+    slope = max(LESS_EVIDENCE_LEAST, LESS_EVIDENCE + LESS_EVIDENCE_DECADE * math.log10(max(prompt.searched, 1)))
+    likely = SCORE_CONSTANT + SCORE_CHANCE * odds
+    best = Graded(ranked[0].id, _probability(likely), ranked[0])
+    others = (
+        Graded(one.id, _probability(likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)), one)
+        for one in ranked[1:]
     )
-    return Answer(_probability(odds), graded, request)
+    return Answer(_probability(odds), (best, *others), request)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:
@@ -189,11 +190,6 @@ def _request(prompt: Prompt, calibration: Calibration) -> float:
     if prompt.vector is None or not prompt.is_english or len(calibration.request) != len(prompt.vector):
         return 0.0
     return float(sum(map(mul, calibration.request, prompt.vector)))
-
-
-def _score(odds: float, less_evidence: float, *, is_best: bool) -> float:
-    fitted = SCORE_CONSTANT + SCORE_CHANCE * odds + SCORE_LESS_EVIDENCE * less_evidence
-    return _probability(fitted if is_best else fitted + SCORE_NOT_BEST)
 
 
 def _probability(log_odds: float) -> float:
