@@ -1,9 +1,9 @@
-"""Fit when to speak: one logistic regression for an embedding model, over prompts that something answers and others.
+"""Fit when to speak: logistic regressions for an embedding model, over prompts that something answers and others.
 
 Each set (see memhook eval --help) is asked whole and cut down to stores of 40, 200 and 1,000 memories, so that the size
 of a store counts for what it is worth; in a small one some prompts lack the memory that answers them. Small talk is
-asked of every small set. Every set has the same weight. The last column of the report is what counts: how well the fit
-tells the two kinds of prompts of a set apart that it has not seen.
+asked of every small set; what tells it from requests is fitted by itself. Every set has the same weight. The last
+column of the report is what counts: how well the fit tells the prompts of a set apart that it has not seen.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,14 @@ from memhook.store.word_index import WordIndex
 
 RESOURCE = Path(__file__).parents[1] / "memhook" / "resources" / "calibration.json"
 SMALL_TALK = Path(__file__).with_name("small_talk.txt")
+SHORT_REQUESTS = Path(__file__).with_name("short_requests.txt")
 SIZES = (40, 200, 1000)
 DRAWN = 2  # stores of each size
 SMALL = 100
 LARGEST_WITH_REMOVED = 200  # in a larger store something else bears on the prompt all the same
 # The weight of each kind of prompt that nothing answers, beside 1 for those that something answers.
 SHARES = {"same project": 0.55, "small talk": 0.2, "another subject": 1.2, "answer removed": 0.15}
-RIDGE = 3.3
+RIDGE, TALK_RIDGE = 3.3, 0.1
 VECTOR_SCALE = 3.0  # how much freer the direction is than the other weights
 SIGNS = ("nearest", "best", "lexical", "decade", "length")
 
@@ -89,10 +90,10 @@ def main() -> int:
     paths = user_paths()
     with closing(CachedEmbedder(load_embedder(args.model, paths.models), paths.evaluation_vectors)) as embedder:
         sets = [_loaded(read_set(folder), embedder) for folder in args.sets]
-        talk = _small_talk(embedder)
+        talk, short = _phrases(SMALL_TALK, embedder), [vector for _, vector in _phrases(SHORT_REQUESTS, embedder)]
     rows = [row for one in sets for row in _rows(one, talk)]
     print(f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answered against not: share of pairs told apart")
-    whole = _fitted(rows)
+    whole = _with_talk(_fitted(rows), [vector for _, vector in talk], short, sets)
     for one in sets:
         own = [row for row in rows if row.of == one.name]
         unseen = _fitted([row for row in rows if row.of != one.name]) if len(sets) > 1 else whole
@@ -121,8 +122,8 @@ def _loaded(one: EvaluationSet, embedder: Embedder) -> Loaded:
     )
 
 
-def _small_talk(embedder: Embedder) -> list[tuple[str, Vector]]:
-    phrases = SMALL_TALK.read_text(encoding="utf-8").split("\n")
+def _phrases(file: Path, embedder: Embedder) -> list[tuple[str, Vector]]:
+    phrases = file.read_text(encoding="utf-8").splitlines()
     return list(zip(phrases, embedder.embed_documents(phrases), strict=True))
 
 
@@ -173,28 +174,46 @@ def _row(one: Loaded, store: npt.NDArray[Any], index: WordIndex, asked: tuple[st
 
 
 def _fitted(rows: Sequence[Row]) -> Calibration:
-    """A logistic regression with a ridge, by Newton's method, on standardised signs."""
+    """Whether something answers a prompt, by its signs, standardised, and its vector."""
     signs = np.array([row.signs for row in rows])
     middle, spread = signs.mean(axis=0), signs.std(axis=0) / VECTOR_SCALE
     vectors = VECTOR_SCALE * np.array([row.vector for row in rows], dtype=np.float64)
-    design = np.hstack([np.ones((len(rows), 1)), (signs - middle) / spread, vectors])
+    design = np.hstack([(signs - middle) / spread, vectors])
     answered = np.array([not row.kind for row in rows], dtype=np.float64)
-    weights = _weights(rows)
+    found, intercept = _regression(design, answered, _weights(rows), RIDGE)
+    by_sign = found[: len(SIGNS)] / spread
+    named = dict(zip(SIGNS, map(float, by_sign), strict=True))
+    direction = tuple(map(float, VECTOR_SCALE * found[len(SIGNS) :]))
+    return Calibration(intercept - float((by_sign * middle).sum()), **named, request=direction)
+
+
+def _with_talk(
+    fit: Calibration, talk: Sequence[Vector], short: Sequence[Vector], sets: Sequence[Loaded]
+) -> Calibration:
+    """Small talk against all prompts, half of the weight; short requests count for a third of these."""
+    long = [v for one in sets for v, kind in zip(one.prompt_vectors, one.kinds, strict=True) if kind != "neg_ack"]
+    groups = ((talk, 500.0), (long, 350.0), (short, 150.0))
+    weights = np.concatenate([np.full(len(group), weight / len(group)) for group, weight in groups])
+    is_talk = np.array([1.0] * len(talk) + [0.0] * (len(long) + len(short)))
+    found, intercept = _regression(np.array([*talk, *long, *short], dtype=np.float64), is_talk, weights, TALK_RIDGE)
+    return replace(fit, talk=tuple(map(float, found)), talk_constant=intercept)
+
+
+def _regression(design: Numbers, wanted: Numbers, weights: Numbers, ridge: float) -> tuple[Numbers, float]:
+    """A logistic regression with a ridge, by Newton's method: the weights and the intercept."""
+    design = np.hstack([design, np.ones((len(design), 1))])
     found = np.zeros(design.shape[1])
-    penalty = np.full(design.shape[1], RIDGE)
-    penalty[0] = 0.0
-    for _ in range(30):
-        chance = 1.0 / (1.0 + np.exp(-design @ found))
-        slope = design.T @ (weights * (answered - chance)) - penalty * found
+    penalty = np.full(design.shape[1], ridge)
+    penalty[-1] = 1e-6
+    for _ in range(50):
+        chance = 1.0 / (1.0 + np.exp(-np.clip(design @ found, -30, 30)))
+        slope = design.T @ (weights * (wanted - chance)) - penalty * found
         curve = (design * (weights * chance * (1.0 - chance))[:, None]).T @ design + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
         found = found + step
         if float(np.abs(step).max()) < 1e-6:
             break
-    by_sign = found[1 : 1 + len(SIGNS)] / spread
-    constant = float(found[0] - (by_sign * middle).sum())
-    named = dict(zip(SIGNS, map(float, by_sign), strict=True))
-    return Calibration(constant, **named, request=tuple(map(float, VECTOR_SCALE * found[1 + len(SIGNS) :])))
+    return found[:-1], float(found[-1])
 
 
 def _weights(rows: Sequence[Row]) -> Numbers:
@@ -215,10 +234,13 @@ def _told_apart(fit: Calibration, rows: Sequence[Row]) -> float:
 
 def _write(model: str, fit: Calibration) -> None:
     known = json.loads(RESOURCE.read_text(encoding="utf-8"))
-    rounded: Callable[[float], float] = lambda value: round(value, 3)  # noqa: E731 - as short as it is
-    entry = {name: rounded(getattr(fit, name)) for name in ("constant", *SIGNS)}
-    known[model] = {**entry, "request": [rounded(value) for value in fit.request]}
+    entry = {name: _rounded(value) for name, value in asdict(fit).items()}
+    known[model] = entry
     RESOURCE.write_text(json.dumps(known, separators=(",", ": ")).replace("},", "},\n") + "\n", encoding="utf-8")
+
+
+def _rounded(value: float | tuple[float, ...]) -> float | list[float]:
+    return round(value, 3) if isinstance(value, float) else [round(one, 3) for one in value]
 
 
 if __name__ == "__main__":

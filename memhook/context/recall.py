@@ -179,14 +179,16 @@ class _Ranking:
         scores = [one for one in self.scores if ids is None or one.id in ids]
         found = library.store.by_ids([one.id for one in scores], self.allowed)
         memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
-        return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
+        return [Ranked(memories[one.id], round(one.score, 4), self._parts(one)) for one in scores if one.id in memories]
 
     def held_back(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
         """Those of `ids` that turned out to be poisoned."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
                 content = self.candidates[one.id].content_hash
-                yield Considered(one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=_parts(one))
+                yield Considered(
+                    one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=self._parts(one)
+                )
 
     def once(self, ids: Collection[str]) -> set[str]:
         """Those of `ids` without what says the very same as a better one, in another project or store."""
@@ -199,10 +201,27 @@ class _Ranking:
     def considered(self, ids: Collection[str], reason: str) -> tuple[Considered, ...]:
         """Those of `ids`, which are not fetched for this reason."""
         return tuple(
-            Considered(one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=_parts(one))
+            Considered(
+                one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=self._parts(one)
+            )
             for one in self.scores
             if one.id in ids
         )
+
+    def _parts(self, one: Graded) -> dict[str, float]:
+        """What the score is made of: what speaks for this memory, and for anything at all bearing on the prompt."""
+        found = one.evidence
+        parts = {
+            "dense": found.dense,
+            "lexical": found.lexical,
+            "title": found.title,
+            "companion": found.companion,
+            "multilingual": found.multilingual,
+            "request": self.answer.request,
+            "talk": self.answer.talk,
+            "chance": self.answer.chance,
+        }
+        return {name: round(value, 4) for name, value in parts.items() if value is not None}
 
 
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
@@ -267,15 +286,3 @@ def _title_terms(title: str) -> Sequence[str]:
 def _excerpt(text: str) -> str:
     """The head and the tail of what is too long to read within the hook's time: a log says what it is about there."""
     return text if len(text) <= HEAD_CHARS + TAIL_CHARS else f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
-
-
-def _parts(score: Graded) -> dict[str, float]:
-    found = score.evidence
-    parts = {
-        "dense": found.dense,
-        "lexical": found.lexical,
-        "title": found.title,
-        "companion": found.companion,
-        "multilingual": found.multilingual,
-    }
-    return {name: round(value, 4) for name, value in parts.items() if value is not None}

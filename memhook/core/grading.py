@@ -1,14 +1,15 @@
 """How sure memhook is: whether anything found bears on the prompt, and how likely each memory does.
 
 answer_to(prompt, ranked, calibration)   the chance that something bears on it, and a score for each candidate
-Answer.worth_showing(level, most)        what of it is shown: sure, unsure or far
+Answer.worth_showing(level, most)        what of it is shown
+grade_of(chance, level)                  sure, unsure or far, by the edges of a level
 
 Two questions, answered from different signs. Which memory is best is told by vectors and words together (`ranking`).
 Whether to speak is told by how near the nearest memory is, corrected for the size of the store and the length of the
 prompt, and by what kind of request the prompt is: renaming, sorting and explaining seldom need what was learned
-before, deploying, debugging and deciding often do. That last sign is a direction in the embedding model's space, so it
-knows no words; acknowledgements lie far on its other side. All weights are fitted by scripts/calibrate, one set for
-each embedding model, and tried on sets of prompts that were left out of the fit.
+before, deploying, debugging and deciding often do, and an acknowledgement never does. These last signs are directions
+in the embedding model's space, so they know no words. All weights are fitted by scripts/calibrate, one set for each
+embedding model, and tried on sets of prompts that were left out of the fit.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ FLOOR = 0.05  # beside the best comes what has at least this score: one in twent
 class Calibration:
     """What the figures of one embedding model mean for an English prompt, in log odds.
 
-    `request` is the direction in the model's space that tells kinds of requests apart; empty where none was fitted.
+    `request` is the direction in the model's space that tells kinds of requests apart, `talk` the one that tells small
+    talk from requests, with `talk_constant`; both are empty where none was fitted.
     """
 
     constant: float
@@ -70,6 +72,8 @@ class Calibration:
     decade: float
     length: float
     request: tuple[float, ...] = ()
+    talk: tuple[float, ...] = ()
+    talk_constant: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +99,30 @@ class Graded:
 class Answer:
     """The chance that something bears on the prompt, and the candidates with theirs, best first.
 
-    `request` is what the kind of request contributes, in log odds.
+    `request` is what the kind of request contributes, in log odds, and `talk` what small talk takes away.
     """
 
     chance: float = 0.0
     candidates: tuple[Graded, ...] = ()
     request: float = 0.0
-
-    def grade(self, level: Level) -> Grade:
-        edges = EDGES[level]
-        if not self.candidates or self.chance < edges.unsure:
-            return Grade.FAR
-        return Grade.SURE if self.chance >= edges.sure else Grade.UNSURE
+    talk: float = 0.0
 
     def worth_showing(self, level: Level, most: int) -> tuple[Graded, ...]:
         """The best of the candidates: up to `most` where memhook is sure, three where it is unsure, none where far.
 
         How many depends on each one's own score: none is dropped because another is surer.
         """
-        grade = self.grade(level)
-        if grade is Grade.FAR:
+        grade = grade_of(self.chance, level)
+        if grade is Grade.FAR or not self.candidates:
             return ()
         best, *others = self.candidates
         likely = (best, *(one for one in others if one.score >= FLOOR))
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
+
+# What small talk takes away, for each log odds of being that. Of 150 phrases in no list .97 to .99 get nothing by this;
+# a request as short as one is still answered where a memory is near ("release it", "who is on call").
+TALK_WEIGHT = 1.5
 
 # Without vectors the best share of the prompt's weight decides: an even chance at .18 for one memory, .1 more for each
 # ten times as many.
@@ -144,12 +147,21 @@ SCORE_NOT_BEST = -1.25
 LESS_EVIDENCE, LESS_EVIDENCE_DECADE, LESS_EVIDENCE_LEAST = 2.7, -0.5, 0.8
 
 
+def grade_of(chance: float, level: Level) -> Grade:
+    edges = EDGES[level]
+    if chance < edges.unsure:
+        return Grade.FAR
+    return Grade.SURE if chance >= edges.sure else Grade.UNSURE
+
+
 def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> Answer:
     """The answer to `prompt` from the candidates, best first."""
     if not ranked:
         return Answer()
-    request = _request(prompt, calibration)
-    odds = _odds(prompt, ranked, calibration) + request
+    vector = prompt.vector if prompt.is_english else None  # another language lies elsewhere in an English model's space
+    request = _along(calibration.request, vector)
+    talk = -TALK_WEIGHT * max(0.0, _along(calibration.talk, vector) + calibration.talk_constant) if vector else 0.0
+    odds = _odds(prompt, ranked, calibration) + request + talk
     slope = max(LESS_EVIDENCE_LEAST, LESS_EVIDENCE + LESS_EVIDENCE_DECADE * math.log10(max(prompt.searched, 1)))
     likely = SCORE_CONSTANT + SCORE_CHANCE * odds
     best = Graded(ranked[0].id, _probability(likely), ranked[0])
@@ -157,7 +169,7 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
         Graded(one.id, _probability(likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)), one)
         for one in ranked[1:]
     )
-    return Answer(_probability(odds), (best, *others), request)
+    return Answer(_probability(odds), (best, *others), request, talk)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:
@@ -186,10 +198,8 @@ def _linear(weights: Calibration, nearest: float, best: Scored, decades: float, 
     )
 
 
-def _request(prompt: Prompt, calibration: Calibration) -> float:
-    if prompt.vector is None or not prompt.is_english or len(calibration.request) != len(prompt.vector):
-        return 0.0
-    return float(sum(map(mul, calibration.request, prompt.vector)))
+def _along(direction: Sequence[float], vector: Sequence[float] | None) -> float:
+    return float(sum(map(mul, direction, vector))) if direction and vector is not None else 0.0
 
 
 def _probability(log_odds: float) -> float:

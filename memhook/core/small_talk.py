@@ -1,17 +1,18 @@
 """Prompts that need no search: nothing in them could find a memory.
 
-is_small_talk(prompt)   an acknowledgement, a continuation, a command
+is_small_talk(prompt)   a bare acknowledgement, a choice, a command
 
-Only the plainest are recognised here, by their words; the others `grading` finds to be far by their meaning.
+Only the plainest are recognised here, by their words, so that "yes" costs nothing, in any language and without a model;
+the others `grading` knows by their meaning.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-MAX_SMALL_TALK_WORDS = 10
-MAX_SMALL_TALK_CHARS = 80
+from memhook.core.terms import STOP_WORDS
+
+MAX_CHARS = 80
 
 _COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
 _ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
@@ -20,7 +21,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
 _LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
 
-# A prompt is small talk when all its words are from these lists: then no word in it could find anything.
+# With stop words alone beside these, no word of the prompt could find anything.
 _ANSWERS = """
     yes yeah yep yup y yea ya aye no nope nah n ok okay okey k kk sure fine good great perfect nice cool awesome
     excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
@@ -40,31 +41,7 @@ _ANSWERS = """
     ありがとうございます 了解 了解です 大丈夫 네 예 아니요 계속 계속해 계속해줘 좋아 감사합니다 고마워
     hej نعم لا شكرا استمر כן לא תודה vâng không cảm ơn ya tidak terima kasih lanjutkan
 """
-_FILLERS = """
-    a an and as at back be but by for from i i'd i'll i'm in is it it's its just let let's lets like looks look me my
-    now of on one ones option please pls so sounds sound that that's the then there these they this those to too up
-    very way we well work you your ahead away first second third last start did it'll think want much
-    lot far got don't not dont never worries problem going with are was were sure know them time other same best makes
-    make job forget here or if stp svp ça marche variant variante opción opção opzione optie
-    vas y para por pour le la les und mach das es los el lo muy bien va s'il te plaît vous ga door tiếp tục
-"""
-# With a word for going on, these say with what; with nothing but a pronoun for an object, those say what to do with it.
-_CONTINUATIONS = """
-    continue proceed go resume carry keep next start begin finish complete implement implementing execute move
-"""
-_PLACES = """
-    from where left off step steps plan task tasks part point item items phase stopped were implementation implementing
-    rest remaining remainder work working change changes written proposed suggested until everything implement
-"""
-_DEEDS = """
-    add apply change check clean close complete copy delete drop explain finish fix ignore implement improve leave move
-    open put redo remove repeat rerun rewrite save send show update use write
-"""  # not commit, push, merge, build, test, run: projects have rules for these
-_ON = frozenset(_CONTINUATIONS.split())
-_WHERE_TO_GO_ON = frozenset(_PLACES.split())
-_PRONOUNS = frozenset({"it", "this", "that", "them", "these", "those"})
-_DONE_TO_A_PRONOUN = frozenset(_DEEDS.split())
-_SMALL_WORDS = frozenset(_ANSWERS.split()) | frozenset(_FILLERS.split())
+_ACKNOWLEDGEMENTS = frozenset(_ANSWERS.split()) | STOP_WORDS
 
 
 def is_small_talk(prompt: str) -> bool:
@@ -72,23 +49,7 @@ def is_small_talk(prompt: str) -> bool:
     text = prompt.strip()
     if _COMMAND.match(text):
         return not _ROOT_DIRECTORY.match(text)
-    if not may_be_small_talk(text):
+    if len(text) > MAX_CHARS or _LANGUAGE.search(text):
         return False
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
-    return not words or _is_acknowledgement(words)
-
-
-def may_be_small_talk(prompt: str) -> bool:
-    """Whether it is as short as what people say to keep a conversation going, and names no language of one letter."""
-    text = prompt.strip()
-    is_short = len(text) <= MAX_SMALL_TALK_CHARS and len(_WORD.findall(text)) <= MAX_SMALL_TALK_WORDS
-    return is_short and not _LANGUAGE.search(text)
-
-
-def _is_acknowledgement(words: Sequence[str]) -> bool:
-    small = _SMALL_WORDS
-    if _ON.intersection(words):
-        small |= _ON | _WHERE_TO_GO_ON
-    if _PRONOUNS.intersection(words):
-        small |= _DONE_TO_A_PRONOUN
-    return all(word in small or _CHOICE.fullmatch(word) for word in words)
+    words = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
+    return all(word in _ACKNOWLEDGEMENTS or _CHOICE.fullmatch(word) for word in words)

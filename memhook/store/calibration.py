@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from memhook.core.grading import Calibration
 
@@ -14,5 +15,6 @@ ANY_MODEL = "any"  # for a model that was not calibrated
 @cache
 def calibration_of(model: str) -> Calibration:
     known = json.loads((files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
-    found = known.get(model, known[ANY_MODEL])
-    return Calibration(**{**found, "request": tuple(found.get("request", ()))})
+    found: dict[str, Any] = known.get(model, known[ANY_MODEL])
+    directions = {name: tuple(found.pop(name)) for name in ("request", "talk") if name in found}
+    return Calibration(**found, **directions)
