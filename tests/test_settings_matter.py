@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memhook.core.relevance import THRESHOLDS, Level
 
 from memhook.context import engine as engine_module
-from memhook.core.relevance import THRESHOLDS, Level
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys

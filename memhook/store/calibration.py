@@ -16,5 +16,5 @@ ANY_MODEL = "any"  # for a model that was not calibrated
 def calibration_of(model: str) -> Calibration:
     known = json.loads((files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
     found: dict[str, Any] = known.get(model, known[ANY_MODEL])
-    directions = {name: tuple(found.pop(name)) for name in ("request", "talk") if name in found}
-    return Calibration(**found, **directions)
+    found |= {name: tuple(found.get(name, ())) for name in ("request", "talk")}
+    return Calibration(**found)

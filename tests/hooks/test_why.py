@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhook.context.why import WITHHELD
-from memhook.core.relevance import THRESHOLDS, Level
+from memhook.core.grading import EDGES, Level
 from memhook.errors import NotFound
 from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
@@ -40,12 +40,14 @@ def test_the_last_event_is_explained_with_the_text_it_got(assistant: Assistant) 
     assert {"dense", "lexical"} <= set(shown["score_parts"])
     assert (below["urn"], below["reason"], below["shown"]) == (other, "below relevance", False)
     assert {"total", "embed", "search", "rank", "pack"} <= set(report["milliseconds"])
-    threshold = THRESHOLDS[Level.BALANCED]
+    edges = EDGES[Level.BALANCED]
     assert report["relevance"] == {
         "level": "balanced",
-        "speaks_from": threshold.best,
-        "shows_from": threshold.floor,
-        "best": shown["score"],
+        "unsure_from": edges.unsure,
+        "sure_from": edges.sure,
+        "chance": shown["score_parts"]["chance"],
+        "request": shown["score_parts"]["request"],
+        "grade": "sure",
     }
 
 
