@@ -142,14 +142,18 @@ class Engine:
     def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
         """Wait for what is searched to be there at all: on a new machine, nothing is not an answer yet.
 
-        What is still missing then, for whoever asks to know.
+        What is still missing then, for whoever asks to know. Of a store that cannot be opened, nothing is awaited:
+        whoever asks it next decides what that means.
         """
         deadline = time.monotonic() + seconds
-        libraries = (
-            [self._libraries.named(store, settings)]
-            if store
-            else [self.library(settings), *self._libraries.shared(settings)]
-        )
+        try:
+            libraries = (
+                [self._libraries.named(store, settings)]
+                if store
+                else [self.library(settings), *self._libraries.shared(settings)]
+            )
+        except StoreError:
+            return []
         notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
         return [note for note in notes if note]
 

@@ -51,7 +51,7 @@ ATTACKS = {
 }
 # Each line at the margin is one of these, whole.
 URN = r"urn:memhook:k3v9x2m4p7q[ab]"
-ORIGIN = r"by (?:user|agent|import|capture)"
+ORIGIN = rf"by (?:{'|'.join(Origin)})"
 FACTS = rf"(?:.*, )?2026-02-14, {ORIGIN}"
 MARGIN = {
     "hook": re.compile(

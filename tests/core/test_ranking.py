@@ -13,7 +13,7 @@ from memhook.core.ranking import (
 )
 from memhook.core.terms import terms
 
-DF = {"redi": 2, "cach": 10, "fil": 90, "test": 60}
+DF = {"redi": 2, "cach": 10, "file": 90, "test": 60}
 
 
 def scores(prompt, candidates, *, documents=100, searched=None):
@@ -124,8 +124,8 @@ def test_no_terms_and_no_candidates_give_no_error():
 
 
 @given(
-    st.lists(st.sampled_from(["redi", "cach", "fil", "unknown", "接続"]), max_size=40),
-    st.lists(st.tuples(st.none() | st.floats(-1, 1), st.lists(st.sampled_from(["redi", "fil", "x"]))), max_size=8),
+    st.lists(st.sampled_from(["redi", "cach", "file", "unknown", "接続"]), max_size=40),
+    st.lists(st.tuples(st.none() | st.floats(-1, 1), st.lists(st.sampled_from(["redi", "file", "x"]))), max_size=8),
     st.integers(0, 10**6),
 )
 def test_every_score_lies_between_0_and_1(asked, proposed, documents):
@@ -136,8 +136,8 @@ def test_every_score_lies_between_0_and_1(asked, proposed, documents):
 
 
 def test_weights_fall_with_how_many_documents_hold_a_term_and_are_never_negative():
-    weights = term_weights(["redi", "cach", "fil", "unknown"], DF, 100)
-    assert weights["unknown"] > weights["redi"] > weights["cach"] > weights["fil"] >= 0.0
+    weights = term_weights(["redi", "cach", "file", "unknown"], DF, 100)
+    assert weights["unknown"] > weights["redi"] > weights["cach"] > weights["file"] >= 0.0
     assert term_weights(["a"], {"a": 7}, 5)["a"] >= 0.0
 
 
