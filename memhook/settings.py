@@ -564,7 +564,13 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
     return _overreach(key, parsed, value_of(Settings(**nested(below)), key))
 
 
-_PROJECT_MAY_LOWER = ("max_tokens", "session_max_tokens", "preview_chars", "hooks.session_start.max_memories")
+_PROJECT_MAY_LOWER = (
+    "max_tokens",
+    "session_max_tokens",
+    "preview_chars",
+    "hooks.max_memories",
+    "hooks.session_start.max_memories",
+)
 
 
 _SWITCHED = {"enabled": "memhook", "hooks.capture": "capturing"}

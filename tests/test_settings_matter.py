@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memhook.core.relevance import THRESHOLDS, Level
 
 from memhook.context import engine as engine_module
+from memhook.core.grading import EDGES, Level
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
@@ -24,7 +24,7 @@ from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary
 from tests.hooks import conftest, test_capture, test_prompt, test_runner, test_session_budget, test_session_start
 from tests.hooks.conftest import Assistant
-from tests.hooks.test_prompt import FACT, QUESTION, configure
+from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
 from tests.store.test_ledger import INJECTION
 
 real_embedder, runner, assistant = conftest.real_embedder, conftest.runner, conftest.assistant
@@ -64,6 +64,14 @@ def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path)
     assert FACT in assistant.prompts(doubtful, session="b")
 
 
+def test_the_number_of_memories_bounds_an_answer(assistant: Assistant, home: Path) -> None:
+    for number in range(4):
+        assistant.remembers(f"{FACT} Seen {number} times.")
+    assert len(urns(assistant.prompts(QUESTION, session="a"))) == 4
+    configure(home, "hooks.max_memories = 2")
+    assert len(urns(assistant.prompts(QUESTION, session="b"))) == 2
+
+
 VAGUER_AND_VAGUER = (
     "where does reconciliation read from?",
     "is the ledger job reading from the right database?",
@@ -81,8 +89,8 @@ VAGUER_AND_VAGUER = (
 
 
 def is_doubtful(assistant: Assistant, prompt: str) -> bool:
-    best = assistant.calls("why", prompt=prompt)["relevance"]["best"]
-    return bool(THRESHOLDS[Level.EAGER].best <= best < THRESHOLDS[Level.STRICT].best)
+    chance = assistant.calls("why", prompt=prompt)["relevance"]["chance"]
+    return bool(EDGES[Level.EAGER].unsure <= chance < EDGES[Level.STRICT].unsure)
 
 
 def test_the_half_life_is_how_fast_a_memory_grows_old(assistant: Assistant, home: Path) -> None:
@@ -188,6 +196,7 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
     "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
+    "hooks.max_memories": test_the_number_of_memories_bounds_an_answer,
     "hooks.capture": test_capture.test_capturing_can_be_switched_off,
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
