@@ -98,13 +98,13 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
             around.account,
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
-    reason = SHOWN if block.parts else _reason_for_nothing(block, around)
+    reason = SHOWN if block.parts else _reason_for_nothing(block, recalled, around)
     return Outcome(reason, recalled.with_the_rest(block), notice)
 
 
-def _reason_for_nothing(block: Block, around: Surroundings) -> str:
+def _reason_for_nothing(block: Block, recalled: Recalled, around: Surroundings) -> str:
     if not block.considered:
-        return "nothing relevant"
+        return SMALL_TALK if recalled.answer.is_small_talk else "nothing relevant"
     if all(one.reason == ALREADY_SHOWN for one in block.considered):
         return "nothing new"
     return SPENT if around.is_short else "nothing fits"

@@ -145,7 +145,7 @@ def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assis
     assert report["withheld"] == {"confidential": 1, "restricted": 1}
     assert report["parts"] == [context]
     shown = next(one for one in report["candidates"] if one["shown"])
-    assert report["relevance"]["best"] == shown["score"]
+    assert report["relevance"]["chance"] == shown["score_parts"]["chance"]
     assert assistant.calls("why") == report
 
 
