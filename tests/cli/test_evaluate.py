@@ -27,7 +27,7 @@ def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> No
     } == set(report["budgets"]["1000"])
     assert set(report["silent_by_kind"]) == {"elsewhere", "small talk", "adversarial"}
     assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
-    assert set(report["baselines"]) == {"bm25", "vectors", "rrf"}
+    assert {"bm25", "vectors", "rrf"} < set(report["baselines"])
     assert engine.asked == []  # the user's own store and ledger have no part in it
     assert not user_paths().store.exists()
     assert not user_paths().ledger.exists()
