@@ -123,7 +123,7 @@ def _say(report: Mapping[str, Any]) -> None:
     if "baselines" in report:
         say("", *_table(["beside simple methods", *BESIDE.values()], _beside_rows(report)))
     if "sessions" in report:
-        say("", *_table(["start and prompts together", *SESSION.values()], _session_rows(report)))
+        say("", *_table(["start and prompts", *SESSION.values()], _session_rows(report)))
     times = report["latency_ms"]
     if report["framing_share"] is not None:
         say("", f"framing: {report['framing_share']:.0%} of the characters of all blocks")

@@ -13,14 +13,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from memhook.context import access, calls, recall
+from memhook.context import calls, recall
 from memhook.context.caller import Caller
 from memhook.context.joined import Searchable, joined
 from memhook.context.library import Library, loading_embedder
 from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
-from memhook.core.courtesies import COURTESIES
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
@@ -206,9 +205,7 @@ class Engine:
         library = self.searched(self.settings())
         for one in self._libraries.all():
             one.languages.look()
-        recall.for_search(library, "warm up", access.OWNER, 1)
-        if (vector := library.query_vector("warm up")) is not None:
-            library.likeness(vector, COURTESIES)
+        recall.warm_up(library)
 
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""

@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 
 from memhook.context import recall
-from memhook.context.access import OWNER
 from memhook.context.answer import Account, Surroundings
 from memhook.context.library import Library
 from memhook.context.remember import Draft, remembered
 from memhook.context.stages import Stages
+from memhook.core.languages import is_english
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory
 from memhook.core.metrics import Question
 from memhook.core.ranking import indexed_text
@@ -72,7 +72,7 @@ class Shelf:
 
 @contextmanager
 def encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[Encoders]:
-    """Each loaded once, while the caller waits, so that the first prompt is measured like the others."""
+    """Each loaded once, while the caller waits: before the first prompt, which is so measured like the others."""
     with ExitStack() as opened:
 
         @cache
@@ -105,7 +105,9 @@ def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders,
     store.keep_in_memory()  # as the daemon does before the first prompt
     while library.languages.keep_up():
         progress("embedding", len(memories), len(memories))
-    recall.for_search(library, "warm up", OWNER, 1)
+    recall.warm_up(library)
+    if library.languages.mode != "english" and not all(is_english(query.prompt) for query in of.queries):
+        encoder(multilingual.ID)
     embedder = None if loaded.exception() else loaded.result()
     by_id = {memory.id: memory for memory in memories.values()}
     costs: dict[str, list[int]] = defaultdict(list)
