@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from memhook.context import enrich
-from memhook.context.evaluation import Asked, Policy, hook_policy, pack_policy
 from memhook.context.inject import Ranked
 from memhook.core.memory import Memory
 from memhook.core.packing import packed
@@ -21,6 +20,7 @@ from memhook.core.passages import HORIZON, Passage, front, passage
 from memhook.core.rendering import HOOK, PROMPT_HEADING, Level, Rendering, hook_frames, rendering
 from memhook.core.terms import term_spans, terms
 from memhook.core.tokens import estimated_tokens
+from memhook.evaluation.policies import Asked, Policy, hook_policy, pack_policy
 
 FRAME = hook_frames(PROMPT_HEADING)[0]
 MEDIUM_CHARS = 800

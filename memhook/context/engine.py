@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from memhook.context import access, calls, recall
+from memhook.context import calls, recall
 from memhook.context.caller import Caller
 from memhook.context.joined import Searchable, joined
 from memhook.context.library import Library, loading_embedder
@@ -209,7 +209,7 @@ class Engine:
         library = self.searched(self.settings())
         for one in self._libraries.all():
             one.languages.look()
-        recall.for_search(library, "warm up", access.OWNER, 1)
+        recall.warm_up(library)
 
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 
-from memhook.context.access import in_reach, reason_kept_back, surfacing
+from memhook.context.access import OWNER, in_reach, reason_kept_back, surfacing
 from memhook.context.inject import Block, Ranked
 from memhook.context.joined import Searchable
 from memhook.context.safety import judged, shown_as
@@ -85,6 +85,13 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
     """The best answers to a query, relevant or not: the caller decides."""
     found = _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit))
     return found.ranked(library, {one.id for one in found.scores[:limit]})
+
+
+def warm_up(library: Searchable) -> None:
+    """Load what the first prompt would otherwise wait for."""
+    for_search(library, "warm up", OWNER, 1)
+    if (vector := library.query_vector("warm up")) is not None:
+        library.likeness(vector, COURTESIES)
 
 
 def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:

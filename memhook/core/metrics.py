@@ -2,6 +2,8 @@
 
 ranking_recall(gold, ranked, k)    of the gold memories, the share among the first k of the ranking
 judged(question, parts, budget)    what one block is worth to one prompt: a Judgement
+carried(question, text)            whether the words that a prompt needs stand in a text
+remembered_chars(text, memories)   how much of a block is not framing
 summed_up(judgements)              a Judgement for each prompt, averaged into the numbers of one budget
 served(outcomes)                   how often a block came, what it brought and cost, overall and by the kind of prompt
 percentile(values, share)          the smallest value that this share of them does not exceed
@@ -116,8 +118,24 @@ def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
         passage_recall=_passage_recall(question, shown),
         precision=len(named) / len(shown) if shown else None,
         found=int(bool(named)),
-        carried=int(_collapsed(question.needs) in _collapsed("\n".join(parts))) if question.needs else None,
+        carried=carried(question, "\n".join(parts)),
     )
+
+
+def carried(question: Question, text: str) -> int | None:
+    """1 where the words that the prompt needs stand in the text, else 0; None where none are given."""
+    return int(_collapsed(question.needs) in _collapsed(text)) if question.needs else None
+
+
+def remembered_chars(text: str, memories: Mapping[str, Memory]) -> int:
+    """Characters of a block that are a memory's own title or content, indentation not counted; the rest is framing."""
+    return sum(_own_chars(entry, memories[key]) for key, entry in entries(text).items() if key in memories)
+
+
+def _own_chars(entry: Entry, memory: Memory) -> int:
+    whole = _collapsed(f"{memory.title}\n{memory.content}")
+    pieces = (piece for line in entry.text.split("\n") for piece in line.split("…"))
+    return sum(len(own) for piece in pieces if (own := _collapsed(piece)) and own in whole)
 
 
 def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:

@@ -17,6 +17,7 @@ from memhook.core.metrics import (
     mean,
     percentile,
     ranking_recall,
+    remembered_chars,
     served,
     summed_up,
 )
@@ -160,6 +161,17 @@ def test_what_a_prompt_needs_is_carried_where_it_stands_in_the_block_verbatim() 
     assert judged(replace(question, needs=""), [block(code)], 4000).carried is None
     silent = judged(question, [], 4000)
     assert (silent.found, silent.carried) == (0, 0)
+
+
+def test_all_of_a_block_but_titles_and_contents_is_framing() -> None:
+    tagged = replace(LONG, tags=("database",))
+    whole = block(VPN, tagged)
+    known = {VPN.id: VPN, tagged.id: tagged}
+    own = (VPN.title, VPN.content, tagged.title, tagged.content)
+    assert remembered_chars(whole, known) == sum(map(len, own))
+    cut = block(LONG, level=Level.PREVIEW, shown=lambda content: front(content, 60))
+    assert remembered_chars(cut, known) == len(LONG.title) + len(front(LONG.content, 60).text.strip())
+    assert remembered_chars("", known) == 0
 
 
 def test_one_gold_memory_is_enough_to_be_found() -> None:

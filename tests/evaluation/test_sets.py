@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memhook.context.evaluation_set import Query, read_set, sampled, sets_in
 from memhook.core.memory import is_id
 from memhook.errors import InvalidInput
+from memhook.evaluation.sets import Query, read_set, sampled, sets_in
 
 MEMORY = {"id": "vpn", "text": "Deploys hang without the VPN."}
 QUERY = {"prompt": "why does the deploy hang?", "gold": ["vpn"]}
