@@ -34,6 +34,8 @@ def backup(args: Namespace, place: Place) -> int:
             f" {contents.events} events, {_merges(contents.merged_projects)} and"
             f" {'your' if contents.settings else 'no'} settings to {args.file}."
         )
+        if contents.ledger_damage:
+            say(f"The record of what was shown is damaged and was left out: {contents.ledger_damage}")
     return 0
 
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
 from memhook.errors import InvalidInput, StoreError
 from memhook.settings import LARGEST_FILE
 from memhook.store.arrow_file import refuse_bomb, rows_in
@@ -35,6 +37,7 @@ _LARGEST_DIRECTORY = 64 << 10  # of a few entries; Python keeps a hundred times 
 _BLOCK = 1 << 20
 _END, _END64, _LOCATOR64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
 _LONGEST_COMMENT = 1 << 16
+_LONGEST_REASON = 120  # SQLite may name the statement that made a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Contents:
     events: int
     settings: bool
     merged_projects: int = 0  # a backup of an older memhook does not say
+    ledger_damage: str = ""  # why the ledger is not in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def unpacked(file: Path, folder: Path, *, ledger_may_be_damaged: bool = False) -
     return Unpacked(
         contents,
         _rows(folder / ROWS, limit) if ROWS in names else None,
-        _ledger(folder / LEDGER, file, ledger_may_be_damaged) if LEDGER in names else None,
+        _ledger(folder / LEDGER, file, contents, ledger_may_be_damaged) if LEDGER in names else None,
         _text(folder / PROJECTS) if PROJECTS in names else None,
         _text(folder / SETTINGS) if SETTINGS in names and contents.settings else None,
     )
@@ -156,21 +160,26 @@ def _rows(path: Path, limit: int) -> Any:
     return rows_in(path.read_bytes())
 
 
-def _ledger(path: Path, file: Path, may_be_damaged: bool) -> Path:
+def _ledger(path: Path, file: Path, contents: Contents, may_be_damaged: bool) -> Path:
     """A record that SQLite finds damaged is none to put back."""
-    if may_be_damaged:
-        return path
+    if not may_be_damaged and (damage := ledger_damage(path, contents.events)):
+        raise InvalidInput(f"The record of what was shown in {file} is damaged ({damage}).", "Nothing was changed.")
+    return path
+
+
+def ledger_damage(path: Path, events: int = 0) -> str:
+    """What is wrong with a ledger that should have at least so many events; nothing where all is well."""
     try:
         with closing(sqlite3.connect(path)) as connection:
-            verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise StoreError(str(verdict))
-        Ledger(path).close()
+            verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+        if verdict == "ok":
+            Ledger(path).close()
+            with closing(sqlite3.connect(path)) as connection:
+                (count,) = connection.execute("SELECT count(*) FROM injection").fetchone()
+            verdict = "ok" if count >= events else f"{count} of {events} events"
     except (sqlite3.Error, StoreError) as error:
-        raise InvalidInput(
-            f"The record of what was shown in {file} is damaged ({error}).", "Nothing was changed."
-        ) from error
-    return path
+        verdict = str(error)
+    return "" if verdict == "ok" else shortened(collapsed(verdict), _LONGEST_REASON)
 
 
 def _text(path: Path) -> str:

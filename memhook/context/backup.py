@@ -27,6 +27,7 @@ from memhook.context.archive import (
     SETTINGS,
     Contents,
     Unpacked,
+    ledger_damage,
     unpacked,
 )
 from memhook.context.leftovers import in_one_step, temporary_folder
@@ -102,6 +103,8 @@ def restored(
 
 
 def _put_back(backup: Unpacked, store: MemoryStore, paths: Paths) -> None:
+    if backup.ledger is not None:
+        _make_room_for_ledger(paths.ledger)  # first: what fails must not fail after the memories are in
     if backup.rows is not None:
         store.set_mark(MASKED, "")  # what comes back may be older than a mask
         store.put_back(backup.rows)
@@ -142,14 +145,14 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
     ):
         if rows is not None:
             archive.writestr(ROWS, arrow_bytes(rows))
-        events = _add_ledger(archive, paths.ledger, folder)
+        events, damage = _add_ledger(archive, paths.ledger, folder)
         merged = ProjectAliases(paths).all()
         archive.writestr(PROJECTS, aliases_text(merged))  # also where there are none: that comes back too
         has_settings = paths.config_file.is_file()
         if has_settings:
             archive.write(paths.config_file, SETTINGS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        contents = Contents(now, __version__, *_counts(rows), events, has_settings, len(merged))
+        contents = Contents(now, __version__, *_counts(rows), events, has_settings, len(merged), damage)
         archive.writestr(NOTE, _note(contents))
     return contents
 
@@ -228,20 +231,38 @@ def _kept(directory: Path, backups: Path, why: str) -> Path:
     return durable.moved(directory, target)
 
 
-def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> int:
-    """By SQLite's own way, which is consistent while somebody writes; how many events there are."""
+def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[int, str]:
+    """By SQLite's own way, which is consistent while somebody writes; how many events there are.
+
+    A damaged one is left out, and how it is damaged is returned: nobody could restore a backup with it.
+    """
     if not ledger.exists():
-        return 0
+        return 0, ""
     copy = folder / LEDGER
-    _copied(ledger, copy)
-    archive.write(copy, LEDGER)
-    return _events(copy)
+    try:
+        _copied(ledger, copy)
+        damage = ledger_damage(copy)
+    except StoreError as error:
+        damage = error.message
+    if not damage:
+        archive.write(copy, LEDGER)
+    return (0 if damage else _events(copy)), damage
 
 
 def _restore_ledger(copy: Path, ledger: Path) -> None:
     """Into the file that is there: a daemon that has it open goes on with what was put in."""
-    Ledger(ledger).close()
     _copied(copy, ledger)
+
+
+def _make_room_for_ledger(ledger: Path) -> None:
+    """A file that can be written to: one that is damaged is deleted, with its log."""
+    try:
+        damage = ledger_damage(ledger) if ledger.exists() else ""
+        for path in ledger.parent.glob(f"{ledger.name}*") if damage else ():
+            durable.delete(path)
+    except OSError as error:
+        raise StoreError(f"The damaged ledger at {ledger} cannot be deleted ({error.strerror}).") from error
+    Ledger(ledger).close()
 
 
 def _copied(source: Path, target: Path) -> None:

@@ -90,8 +90,6 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
 def warm_up(library: Searchable) -> None:
     """Load what the first prompt would otherwise wait for."""
     for_search(library, "warm up", OWNER, 1)
-    if (vector := library.query_vector("warm up")) is not None:
-        library.likeness(vector, COURTESIES)
 
 
 def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:

@@ -27,7 +27,6 @@ _TAKE_BACK = re.compile(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
 _QUESTION = re.compile(r"(?:[^.!?]*[\w\"'`)])?\?(?=\s|$)")  # "remember that bug we had?" is for the assistant
 _CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_BLOCK = re.compile(r"## .* \(memhook\)(?:, continued)?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _end_of_note(lines: Sequence[str], at: int, is_open: Sequence[bool], *, has_
             break
         if has_text and not (is_open[end] and _CONTINUATION.match(line)):
             break
-        if not has_text and ((not line.strip() and is_open[end]) or _BLOCK.search(line)):
+        if not has_text and ((not line.strip() and is_open[end]) or _starts_block(line)):
             break
         end += 1
     return end
@@ -126,10 +125,15 @@ def _open_lines(lines: Sequence[str]) -> list[bool]:
         elif fence:
             fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
             found.append(False)
-        elif mark or _BLOCK.search(line):
+        elif mark or _starts_block(line):
             fence = mark[1] if mark else ""
             in_block = not mark
             found.append(False)
         else:
             found.append(True)
     return found
+
+
+def _starts_block(line: str) -> bool:
+    head, _, rest = line.rstrip().removesuffix(", continued").rpartition(" (memhook)")
+    return not rest and "## " in head

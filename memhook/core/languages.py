@@ -9,8 +9,9 @@ is told by the words nobody can do without. Those that two languages spell alike
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
+
+from memhook.core.normal import normalized
 
 READ_CHARS = 2_000
 FEW_WORDS, SEVERAL = 8, 2  # in a longer text a single word of another language is a name or a quotation
@@ -112,7 +113,7 @@ def _prose(text: str) -> Iterator[str]:
     for token in text.split():
         word = token.strip(_EDGES)
         if word.replace("'", "").replace("’", "").isalpha() and (len(word) == 1 or word[1:].islower()):
-            yield unicodedata.normalize("NFC", word.lower().replace("’", "'"))
+            yield normalized("NFC", word.lower().replace("’", "'"))
 
 
 def _is_in_another_script(text: str, words: Sequence[str]) -> bool:

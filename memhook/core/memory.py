@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from memhook.core.normal import normalized
 
 URN_PREFIX = "urn:memhook:"
 ID_LENGTH = 12
@@ -101,7 +102,7 @@ def shortened(text: str, limit: int) -> str:
 
 def content_hash(content: str) -> str:
     """Equal for texts that a reader would call the same: normalised, outer and trailing white space aside."""
-    lines = (line.rstrip() for line in unicodedata.normalize("NFC", content).strip().splitlines())
+    lines = (line.rstrip() for line in normalized("NFC", content).strip().splitlines())
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 

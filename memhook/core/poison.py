@@ -11,12 +11,12 @@ import binascii
 import codecs
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
 
+from memhook.core.normal import normalized
 from memhook.core.poison_negation import is_forbidden_outright
 from memhook.core.poison_quotes import without_examples
 from memhook.core.poison_search import Finder, Sign, near
@@ -188,7 +188,7 @@ def _ascii(text: str) -> bytes:
 
 
 def _lowered(text: str, foreign: str) -> str:
-    return unicodedata.normalize("NFKC", text).lower() if foreign else text.lower()
+    return normalized("NFKC", text).lower() if foreign else text.lower()
 
 
 def _together(found: re.Match[str]) -> str:

@@ -20,6 +20,8 @@ from threading import Lock
 
 import Stemmer
 
+from memhook.core.normal import normalized
+
 MAX_TERM_CHARS = 64
 
 # Vowel signs and other marks that `\w` does not cover but without which a word falls to pieces.
@@ -236,9 +238,9 @@ def _joined(compound: str) -> str:
 def _folded(word: str) -> str:
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    decomposed = normalized("NFKD", word.casefold())
     plain = _POINTING.sub("", _LATIN_MARKED.sub(r"\1", decomposed)).translate(_SPECIAL_LATIN)
-    return unicodedata.normalize("NFKC", plain)
+    return normalized("NFKC", plain)
 
 
 def _cut(term: str) -> str:

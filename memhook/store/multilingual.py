@@ -6,11 +6,11 @@ The package needs numpy alone and reads nothing but its own two files. Both are 
 from __future__ import annotations
 
 import importlib.util
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memhook.core.normal import normalized
 from memhook.errors import EmbeddingError
 from memhook.store.model_files import reinstall, sha256_of
 
@@ -91,4 +91,4 @@ def _folder() -> Path:
 def _readable(text: str) -> str:
     """Its start, composed as the tokenizer would: of some signs each becomes eighteen there."""
     readable = text[:MAX_CHARS].encode("utf-8", "replace").decode()
-    return unicodedata.normalize("NFKC", readable)[:MAX_CHARS]
+    return normalized("NFKC", readable)[:MAX_CHARS]

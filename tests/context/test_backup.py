@@ -226,7 +226,7 @@ def rewritten(source: Path, target: Path, **parts: bytes) -> Path:
     return target
 
 
-@pytest.mark.parametrize("ledger", [b"garbage" * 1000, b"", "flipped"])
+@pytest.mark.parametrize("ledger", [b"garbage" * 1000, b"", b"SQLite format 3\0" + bytes(50), "flipped"])
 def test_a_backup_with_a_corrupt_ledger_changes_nothing(paths: Paths, tmp_path: Path, ledger: bytes | str) -> None:
     written(paths, tmp_path / "b.zip")
     if isinstance(ledger, str):
@@ -234,16 +234,39 @@ def test_a_backup_with_a_corrupt_ledger_changes_nothing(paths: Paths, tmp_path: 
             pages = bytearray(archive.read("ledger.sqlite3"))
         pages[4096:8192] = b"\xff" * 4096
         ledger = bytes(pages)
-    file = rewritten(tmp_path / "b.zip", tmp_path / "bad.zip", ledger=ledger or b"SQLite format 3\0" + bytes(50))
+    file = rewritten(tmp_path / "b.zip", tmp_path / "bad.zip", ledger=ledger)
     with opened(paths).writing():
         opened(paths).add([memory(50, "written since")], [axis(50)], MODEL)
     before = opened(paths).all_rows()
     with pytest.raises(InvalidInput, match="damaged") as refused:
         restored(file, paths, str(paths.store), replace=True)
     assert "Nothing was changed" in refused.value.hint
+    assert "\n" not in refused.value.message
     assert opened(paths).all_rows() == before
     assert Ledger(paths.ledger).last_by_event() == {"UserPromptSubmit": NOW}
     assert list(paths.backups.glob("replaced-*")) == []
+
+
+def damage_ledger(paths: Paths) -> None:
+    content = bytearray(paths.ledger.read_bytes())
+    content[100:8192] = b"\xaa" * (8192 - 100)
+    paths.ledger.write_bytes(content)
+
+
+def test_a_restore_replaces_a_damaged_ledger(paths: Paths, tmp_path: Path) -> None:
+    written(paths, tmp_path / "b.zip")
+    damage_ledger(paths)
+    restored(tmp_path / "b.zip", paths, str(paths.store), replace=True)
+    assert Ledger(paths.ledger).last_by_event() == {"UserPromptSubmit": NOW}
+
+
+def test_a_backup_made_beside_a_damaged_ledger_can_be_restored(paths: Paths, tmp_path: Path) -> None:
+    written(paths, tmp_path / "b.zip")
+    before = opened(paths).all_rows()
+    damage_ledger(paths)
+    assert backed_up(tmp_path / "later.zip", paths, str(paths.store)).ledger_damage
+    restored(tmp_path / "later.zip", paths, str(paths.store), replace=True)
+    assert opened(paths).all_rows() == before
 
 
 def test_what_a_killed_restore_leaves_behind_the_next_one_removes_and_nothing_of_a_running_one(
