@@ -39,4 +39,3 @@ def headed(topic: str, count: int, body: str) -> str:
         if actual <= tokens:
             return text
         tokens = actual
-

@@ -58,12 +58,8 @@ HEADING = re.compile(
     r"|Context for 'question' \(\d+ memor(?:y|ies), ~\d+ tokens\))"
 )
 MARGIN = {
-    "hook": re.compile(
-        rf"- (?:\*\*.*\*\* )?\({FACTS}\) {URN}"
-    ),
-    "inject": re.compile(
-        rf"(?:\*\*.*\*\* )?\((?:(?:.*, )?2026-02-14\) {URN} · |.*\) {URN} · 2026-02-14, ){ORIGIN}"
-    ),
+    "hook": re.compile(rf"- (?:\*\*.*\*\* )?\({FACTS}\) {URN}"),
+    "inject": re.compile(rf"(?:\*\*.*\*\* )?\((?:(?:.*, )?2026-02-14\) {URN} · |.*\) {URN} · 2026-02-14, ){ORIGIN}"),
     "pack": re.compile(rf"- (?:\*\*.*\*\* )?\[{URN}\] \({FACTS}\)"),
 }
 TAGS = re.compile(
