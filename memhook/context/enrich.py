@@ -18,10 +18,10 @@ from memhook.core.rendering import (
     INJECT,
     MEDIUM_CHARS,
     PREVIEW_CHARS,
-    Frame,
     Level,
     Rendering,
     Renderings,
+    framed,
     rendering,
 )
 from memhook.core.terms import term_spans, terms
@@ -102,7 +102,7 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
     head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
     offers = [Renderings(LEVELS, partial(_rendered, memory, score, counting)) for memory, score in found.ranked]
-    frame = Frame(head, _unknown_line(found.unknown, max_tokens))
+    frame = framed(head, _unknown_line(found.unknown, max_tokens))
     block = packed(offers, max_tokens, [frame], kept_share=KEPT_SHARE)
     if block.parts:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)

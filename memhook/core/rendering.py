@@ -3,6 +3,7 @@
 rendering(memory, level, style, ...)   one memory at one level, finished text with its token count
 Renderings(levels, render)             a memory at several levels, richest first, each rendered when first reached
 HOOK, INJECT                           the styles: bulleted with provenance; set apart by blank lines with the score
+framed(head, tail)                     the frame that every block has: its heading, the label, and the end line
 hook_frames(heading)                   the frames of a hook's block, one for each part it may be split into
 
 memhook's own lines start at the margin; every line of remembered text is indented. Each piece ends with a newline, so
@@ -92,9 +93,14 @@ _preview = partial(front, limit_chars=PREVIEW_CHARS)
 _beginning = partial(front, limit_chars=MEDIUM_CHARS)
 
 
+def framed(head: str, tail: str = "") -> Frame:
+    """Around remembered text, wherever a model is given it: `head` and `tail` are memhook's own lines."""
+    return Frame(f"{head}{LABEL}\n", f"{tail}{END}\n")
+
+
 def hook_frames(heading: str = PROMPT_HEADING) -> tuple[Frame, Frame]:
     """The first part's frame and the second's; each is labelled by itself, for they may arrive in any order."""
-    return _hook_frame(f"## {heading} (memhook)"), _hook_frame(f"## {heading} (memhook), continued")
+    return framed(f"## {heading} (memhook)\n"), framed(f"## {heading} (memhook), continued\n")
 
 
 def rendering(
@@ -155,10 +161,6 @@ def origin_of(memory: Memory) -> tuple[str, str]:
     """When it was last said, by whom, and in whose store: with every memory, at every level."""
     shared = f", from {label(memory.store, NAME_CHARS)}" if memory.store else ""
     return memory.updated.date().isoformat(), f"by {memory.origin}{shared}"
-
-
-def _hook_frame(heading: str) -> Frame:
-    return Frame(f"{heading}\n{LABEL}\n", f"{END}\n")
 
 
 def _header(memory: Memory, title: str, style: Style, level: Level, score: float | None) -> str:
