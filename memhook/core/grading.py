@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import mul
 
@@ -125,9 +125,9 @@ class Answer:
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
 
-# What small talk takes away, for each log odds of being that. Of 150 phrases that were not fitted .97 to .99 get nothing
-# by this; a request as short as one is still answered where a memory is near ("release it", "who is on call"). Between
-# 1.5 and 3 a point of the one is traded for a point of the other.
+# What small talk takes away, for each log odds of being that. Of 150 phrases that were not fitted .97 to .99 get
+# nothing by this; a request as short as one is still answered where a memory is near ("release it", "who is on call").
+# Between 1.5 and 3 a point of the one is traded for a point of the other.
 TALK_WEIGHT = 2.0
 
 # Without vectors the best share of the prompt's weight decides: an even chance at .18 for one memory, .1 more for each
@@ -166,8 +166,12 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
         return Answer()
     vector = prompt.vector if prompt.is_english else None  # another language lies elsewhere in an English model's space
     request = _along(calibration.request, vector)
-    talk = -TALK_WEIGHT * max(0.0, _along(calibration.talk, vector) + calibration.talk_constant) if vector else 0.0
-    odds = _odds(prompt, ranked, calibration) + request + talk
+    talk = (
+        max(0.0, _along(calibration.talk, vector) + calibration.talk_constant) if calibration.talk and vector else 0.0
+    )
+    if talk:
+        calibration = replace(calibration, lexical=0.0)  # a memory that has the words of small talk is not about them
+    odds = _odds(prompt, ranked, calibration) + request - TALK_WEIGHT * talk
     slope = max(LESS_EVIDENCE_LEAST, LESS_EVIDENCE + LESS_EVIDENCE_DECADE * math.log10(max(prompt.searched, 1)))
     likely = SCORE_CONSTANT + SCORE_CHANCE * odds
     best = Graded(ranked[0].id, _probability(likely), ranked[0])
@@ -175,7 +179,7 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
         Graded(one.id, _probability(likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)), one)
         for one in ranked[1:]
     )
-    return Answer(_probability(odds), (best, *others), request, talk)
+    return Answer(_probability(odds), (best, *others), request, -TALK_WEIGHT * talk)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:
