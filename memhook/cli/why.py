@@ -114,8 +114,8 @@ def _entry(one: Report, parts: int) -> Iterator[str]:
 
 
 def _showing(one: Report) -> str:
-    passage = f", characters {one['passage'][0]} to {one['passage'][1]}" if one["passage"] else ""
-    return f"{one['level']}{passage}, {one['tokens']} tokens"
+    passages = " and ".join(f"{start} to {end}" for start, end in one["passages"])
+    return f"{one['level']}{passages and f', characters {passages}'}, {one['tokens']} tokens"
 
 
 def _table(below: Sequence[Report]) -> Iterator[str]:
