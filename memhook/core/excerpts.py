@@ -221,9 +221,10 @@ def _sentences(content: str, start: int, end: int) -> Iterator[_Unit]:
 
 def _is_wrap(content: str, found: re.Match[str]) -> bool:
     """Whether the sentence goes on in the next line."""
-    line_start = content.rfind("\n", 0, found.start()) + 1
-    is_long = found.start() - line_start >= _WRAPPED_CHARS
-    return found[0] == "\n" and is_long and content[found.start() - 1] not in ":："
+    if found[0] != "\n":
+        return False
+    line = content[content.rfind("\n", 0, found.start()) + 1 : found.start()].rstrip()
+    return line.endswith((",", "，", "、")) or (len(line) >= _WRAPPED_CHARS and not line.endswith((":", "：")))
 
 
 def _is_blank(content: str, start: int, end: int | None) -> bool:
