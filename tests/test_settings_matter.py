@@ -34,19 +34,29 @@ LONG = f"{FACT} {' '.join(f'On day {day} shard {day} was looked at.' for day in 
 
 def test_preview_chars_is_the_length_of_a_preview(assistant: Assistant, home: Path) -> None:
     assistant.remembers(LONG)
+    configure(home, "hooks.best_chars = 0")
+    assert 100 < shown_chars(assistant, "a") <= 200 + len("… ") + len(" …")
+    configure(home, "hooks.best_chars = 0\npreview_chars = 60")
+    assert shown_chars(assistant, "b") <= 60 + len("… ") + len(" …")
 
-    def shown(session: str) -> int:
-        lines = assistant.prompts(QUESTION, session=session).split("\n")
-        return len(next(line for line in lines if line.startswith("  ")).strip())
 
-    assert 100 < shown("a") <= 200 + len("… ") + len(" …")
-    configure(home, "preview_chars = 60")
-    assert shown("b") <= 60 + len("… ") + len(" …")
+def test_best_chars_is_how_much_of_the_best_memory_is_shown(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(LONG)
+    assert shown_chars(assistant, "a") == len(LONG)
+    configure(home, "hooks.best_chars = 500")
+    assert 300 < shown_chars(assistant, "b") <= 500 + len("… ") + len(" …")
+    configure(home, "hooks.best_chars = 0")
+    assert shown_chars(assistant, "c") <= 200 + len("… ") + len(" …")
+
+
+def shown_chars(assistant: Assistant, session: str) -> int:
+    lines = assistant.prompts(QUESTION, session=session).split("\n")
+    return len("\n".join(line.removeprefix("  ") for line in lines if line.startswith("  ")))
 
 
 def test_detail_is_how_much_of_a_memory_is_shown(assistant: Assistant, home: Path) -> None:
     assistant.remembers(LONG, tags=["db"])
-    assert "That was the end of it." not in assistant.prompts(QUESTION, session="a")
+    assert "Tags: db" not in assistant.prompts(QUESTION, session="a")
     configure(home, 'hooks.detail = "full"')
     assert "That was the end of it.\n  Tags: db\n" in assistant.prompts(QUESTION, session="b")
     configure(home, 'hooks.detail = "cascade"\nmax_tokens = 350')
@@ -185,6 +195,7 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "max_tokens": test_prompt.test_the_budget_bounds_the_whole_text_and_takes_effect_at_once,
     "session_max_tokens": (test_session_budget.test_a_session_that_has_used_its_budget_up_gets_nothing_and_why_says_so),
     "preview_chars": test_preview_chars_is_the_length_of_a_preview,
+    "hooks.best_chars": test_best_chars_is_how_much_of_the_best_memory_is_shown,
     "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
     "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,

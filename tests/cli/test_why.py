@@ -15,11 +15,11 @@ SHOWN: dict[str, Any] = {
     "shown": True,
     "reason": "",
     "level": "preview",
-    "passage": [120, 310],
+    "passages": [[120, 310], [400, 520]],
     "tokens": 62,
     "part": 1,
 }
-NOT_SHOWN = {"shown": False, "level": "", "passage": None, "tokens": 0, "part": 0}
+NOT_SHOWN = {"shown": False, "level": "", "passages": [], "tokens": 0, "part": 0}
 MUTED = SHOWN | NOT_SHOWN | {"urn": "urn:memhook:mmmmmmmmmmmm", "title": "A muted note", "reason": "muted"}
 GONE = SHOWN | NOT_SHOWN | {"title": None, "exists": False, "reason": "over budget"}
 BELOW = SHOWN | NOT_SHOWN | {"title": "The office cat " * 9, "score": 0.05, "reason": "below relevance"}

@@ -125,8 +125,10 @@ def test_the_same_text_gives_the_same_excerpt() -> None:
 
 
 pieces = st.sampled_from(
-    ["alpha beta. ", "gamma ", "Fix: delta. ", "\n", "\n\n", "- item ", "  more\n", "```py\n", "```\n", "    code()\n"]
-    + ["`span` ", "| a | b |\n", "# Head\n", "日本語。", "👩‍💻", "x" * 90, "~~~\n", "1. one\n"]
+    (
+        *("alpha beta. ", "gamma ", "Fix: delta. ", "\n", "\n\n", "- item ", "  more\n", "```py\n", "```\n"),
+        *("    code()\n", "`span` ", "| a | b |\n", "# Head\n", "日本語。", "👩‍💻", "x" * 90, "~~~\n", "1. one\n"),
+    )
 )
 texts = st.one_of(st.lists(pieces, max_size=60).map("".join), st.text(max_size=600))
 weightings = st.dictionaries(st.sampled_from(["alpha", "beta", "gamma", "delta", "item"]), st.floats(0, 5), max_size=4)

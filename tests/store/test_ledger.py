@@ -13,7 +13,14 @@ from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOWN = Considered(
-    "aaaaaaaaaaaa", "hash-a", 0.91, level="preview", passages=((10, 60), (90, 140)), tokens=40, parts={"dense": 0.8}, part=1
+    "aaaaaaaaaaaa",
+    "hash-a",
+    0.91,
+    level="preview",
+    passages=((10, 60), (90, 140)),
+    tokens=40,
+    parts={"dense": 0.8},
+    part=1,
 )
 SECOND = replace(SHOWN, memory="bbbbbbbbbbbb", content_hash="hash-b", part=2)
 LEFT_OUT = Considered("cccccccccccc", "hash-c", 0.2, reason="below relevance")
