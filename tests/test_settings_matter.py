@@ -41,8 +41,9 @@ def test_preview_chars_is_the_length_of_a_preview(assistant: Assistant, home: Pa
 
 
 def test_best_chars_is_how_much_of_the_best_memory_is_shown(assistant: Assistant, home: Path) -> None:
-    assistant.remembers(LONG)
-    assert shown_chars(assistant, "a") == len(LONG)
+    steps = LONG.replace("shard", "`shard`")
+    assistant.remembers(steps)
+    assert shown_chars(assistant, "a") == len(steps)
     configure(home, "hooks.best_chars = 500")
     assert 300 < shown_chars(assistant, "b") <= 500 + len("… ") + len(" …")
     configure(home, "hooks.best_chars = 0")
@@ -179,7 +180,7 @@ def test_a_bad_variable_of_a_budget_costs_only_itself_and_the_log_says_so(
     assistant: Assistant, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assistant.remembers(LONG)
-    configure(home, "preview_chars = 60\n")
+    configure(home, "preview_chars = 60\nhooks.best_chars = 0\n")
     assistant.environment = {"MEMHOOK_MAX_TOKENS": "many"}
     with caplog.at_level(logging.WARNING, logger="memhook"):
         context = assistant.prompts(QUESTION)
@@ -195,9 +196,9 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "max_tokens": test_prompt.test_the_budget_bounds_the_whole_text_and_takes_effect_at_once,
     "session_max_tokens": (test_session_budget.test_a_session_that_has_used_its_budget_up_gets_nothing_and_why_says_so),
     "preview_chars": test_preview_chars_is_the_length_of_a_preview,
-    "hooks.best_chars": test_best_chars_is_how_much_of_the_best_memory_is_shown,
     "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
     "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
+    "hooks.best_chars": test_best_chars_is_how_much_of_the_best_memory_is_shown,
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
     "hooks.capture": test_capture.test_capturing_can_be_switched_off,
     "hooks.session_start.max_memories": (

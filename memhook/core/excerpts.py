@@ -92,7 +92,10 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int) -> list[_Unit]:
-    """The units in their order, taken by what each adds until none fits any more; of equal ones the first."""
+    """The units in their order, taken by what each adds until none adds anything or fits; of equal ones the first.
+
+    Where none adds anything from the beginning, as many of the first as fit.
+    """
     seen: set[str] = set()
 
     def added(index: int) -> float:
@@ -102,7 +105,8 @@ def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[st
     # What a unit adds only falls while others are taken, so that the first whose value still holds is the best.
     heap = [(-added(index), index) for index in range(len(units))]
     heapify(heap)
-    while heap:
+    is_worthless = not heap or heap[0][0] == 0
+    while heap and (is_worthless or heap[0][0] < 0):
         value, index = heap[0]
         size = len(units[index].text) + (_JOINT if taken else 0)
         if size > room:

@@ -56,6 +56,16 @@ def test_what_to_do_is_shown_beside_what_the_prompt_asks_for() -> None:
     )
 
 
+def test_what_says_nothing_to_the_prompt_is_no_filling() -> None:
+    assert of(f"The ledger is off. {FILLER * 9}", "ledger", limit=400).text == (
+        "The ledger is off. Nothing of note happened in this part of the story. …"
+    )
+
+
+def test_without_anything_to_choose_by_the_beginning_is_shown() -> None:
+    assert of(FILLER * 3, limit=110).text == f"{FILLER[:103]} …"
+
+
 def test_of_two_neighbours_the_one_beside_the_answer_counts_more() -> None:
     content = f"{FILLER}It happens rarely then. {FILLER}The ledger is off. It comes back at noon. {FILLER}"
     assert "The ledger is off. It comes back at noon." in of(content, "ledger", limit=60).text

@@ -116,7 +116,7 @@ def test_the_best_memory_arrives_whole_and_the_others_as_previews(assistant: Ass
         assistant.remembers(f"The ledger replica of shard {shard} was moved in May. {STORY} Ask the owner of {shard}.")
     whole, *previews = assistant.prompts(QUESTION).split("\n- ")[1:]
     assert best in whole
-    assert f"  {FACT} {STORY} {RULE}\n" in whole
+    assert whole.endswith(f"\n  {FACT} {STORY} {RULE}")
     assert previews
     for preview in previews:
         assert len(preview.split("\n  ", 1)[1].removesuffix("\n(end of memhook notes)")) <= 200 + len("… ") + len(" …")
