@@ -49,6 +49,7 @@ class SessionStart(_Section):
 
 class Hooks(_Section):
     detail: Detail = "preview"
+    best_chars: int = Field(1500, ge=0, le=20_000)
     relevance: Relevance = "balanced"
     max_memories: int = Field(10, ge=1, le=50)
     capture: bool = True
@@ -565,11 +566,8 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
 
 
 _PROJECT_MAY_LOWER = (
-    "max_tokens",
-    "session_max_tokens",
-    "preview_chars",
-    "hooks.max_memories",
-    "hooks.session_start.max_memories",
+    *("max_tokens", "session_max_tokens", "preview_chars"),
+    *("hooks.best_chars", "hooks.max_memories", "hooks.session_start.max_memories"),
 )
 
 

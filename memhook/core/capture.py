@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memhook.core.pasted import pasted_from
-from memhook.core.rendering import END
+from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
 MOST_NOTES = 20  # of one prompt: a file pasted in may have any number of lines that start so
@@ -135,5 +135,9 @@ def _open_lines(lines: Sequence[str]) -> list[bool]:
 
 
 def _starts_block(line: str) -> bool:
-    head, _, rest = line.rstrip().removesuffix(", continued").rpartition(" (memhook)")
+    heading = line.rstrip().removesuffix(CONTINUED)
+    if heading.endswith((PROMPT_HEADING, SESSION_HEADING)):
+        return True
+    # An older form, which is still in somebody's history.
+    head, _, rest = heading.rpartition(" (memhook)")
     return not rest and "## " in head

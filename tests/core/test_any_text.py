@@ -32,6 +32,7 @@ from memhook.context import markdown, paging, reference_server, safety, transfer
 from memhook.core import (
     capture,
     entries,
+    excerpts,
     fencing,
     gist,
     json_layout,
@@ -48,10 +49,10 @@ from memhook.core import (
     poison_search,
     poison_traits,
     ranking,
-    relevance,
     rendering,
     secret_values,
     secrets,
+    small_talk,
     terms,
     tokens,
     toml_layout,
@@ -104,7 +105,7 @@ def packed_block(text: str) -> object:
 def scored(text: str) -> object:
     asked = terms.terms(text)
     candidates = [ranking.Candidate(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
-    return ranking.scored(asked, candidates, {}, 10, 20.0)
+    return ranking.ranked(asked, candidates, {}, 10, 20.0)
 
 
 def judged(text: str) -> object:
@@ -127,9 +128,15 @@ def pasted_from(text: str) -> object:
     return pasted.pasted_from(lines, [False] * len(lines), [False] * len(lines))
 
 
+def excerpt_of(text: str) -> object:
+    weights = {term: 1.0 for term, _, _ in terms.term_spans(text)[:10]}
+    return [excerpts.excerpt(text, weights, limit) for limit in (40, 200, 1500)]
+
+
 CALLS: dict[str, Call] = {
     "capture.asked_in": asked_around,
     "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
+    "excerpts.excerpt": excerpt_of,
     "fencing.clean": fencing.clean,
     "fencing.collapsed": fencing.collapsed,
     "fencing.indented": fencing.indented,
@@ -171,10 +178,9 @@ CALLS: dict[str, Call] = {
     "ranking.embedded_prompt": ranking.embedded_prompt,
     "ranking.embedded_text": lambda text: ranking.embedded_text(text, text, text, (text,)),
     "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
-    "ranking.scored": scored,
+    "ranking.ranked": scored,
     "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
-    "relevance.is_small_talk": relevance.is_small_talk,
-    "relevance.may_be_small_talk": relevance.may_be_small_talk,
+    "small_talk.is_small_talk": small_talk.is_small_talk,
     "rendering.Frame.tokens": lambda text: rendering.Frame(text, text).tokens,
     "rendering.hook_frames": rendering.hook_frames,
     "rendering.origin_of": lambda text: rendering.origin_of(remembered(text)),
@@ -223,7 +229,9 @@ NO_TEXT = {
     "poison_search.rarest_starts": "memhook's own words",
     "poison_wordings.wordings": "memhook's own words",
     "ranking.attainable": "numbers",
-    "relevance.worth_showing": "numbers",
+    "grading.Answer.worth_showing": "numbers",
+    "grading.answer_to": "numbers",
+    "grading.grade_of": "numbers",
 }
 
 

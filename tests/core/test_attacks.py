@@ -15,7 +15,7 @@ from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
 from memhook.context.enrich import Found, enrichment
-from memhook.context.inject import Budget, Ranked, hook_block
+from memhook.context.inject import Budget, Extent, Ranked, hook_block
 from memhook.context.pack import bundle
 from memhook.core.fencing import clean, indented
 from memhook.core.memory import Memory, Origin
@@ -54,11 +54,13 @@ URN = r"urn:memhook:k3v9x2m4p7q[ab]"
 ORIGIN = rf"by (?:{'|'.join(Origin)})"
 FACTS = rf"(?:.*, )?2026-02-14, {ORIGIN}"
 HEADING = re.compile(
-    rf"## (?:(?:{PROMPT_HEADING}|{SESSION_HEADING}) \(memhook\)|Relevant Context: question"
-    r"|Context for 'question' \(\d+ memor(?:y|ies), ~\d+ tokens\))"
+    rf"{PROMPT_HEADING}|{SESSION_HEADING}|## Relevant Context: question"
+    r"|## Context for 'question' \(\d+ memor(?:y|ies), ~\d+ tokens\)"
 )
 MARGIN = {
-    "hook": re.compile(rf"- (?:\*\*.*\*\* )?\({FACTS}\) {URN}"),
+    "hook": re.compile(
+        rf"- (?:\*\*.*\*\* )?\((?:.*, )?2026-02-14(?:, (?:{'|'.join(set(Origin) - {Origin.USER})}))?\) {URN}"
+    ),
     "inject": re.compile(rf"(?:\*\*.*\*\* )?\((?:(?:.*, )?2026-02-14\) {URN} · |.*\) {URN} · 2026-02-14, ){ORIGIN}"),
     "pack": re.compile(rf"- (?:\*\*.*\*\* )?\[{URN}\] \({FACTS}\)"),
 }
@@ -74,7 +76,7 @@ VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110
 def hook_text(memories: Sequence[Memory], heading: str, detail: str) -> str:
     ranked = [Ranked(memory, 0.9) for memory in memories]
     budget = Budget(100_000, hook_frames(heading))
-    return hook_block(ranked, budget, detail, 200, {}, {}).text  # type: ignore[arg-type]
+    return hook_block(ranked, budget, detail, Extent(200, 1500), {}, {}).text  # type: ignore[arg-type]
 
 
 def inject_text(memories: Sequence[Memory], budget: int) -> str:
