@@ -83,8 +83,9 @@ def reports_of(folder: Path, args: argparse.Namespace) -> Iterator[Report]:
         group = [one for one in found if (one.name in held_out) == is_held_out]
         for within in (True, False)[: 1 + args.across] if any(map(has_projects, group)) else (False,):
             if group:
-                names = folder.resolve().name if len(group) == len(found) else ", ".join(one.name for one in group)
-                name = f"{names}, within the namespace" if within else names
+                name = folder.resolve().name + (f", {len(group)} sets" if len(group) > 1 else "")
+                name += f": {', '.join(one.name for one in group)}" if is_held_out and len(found) > 1 else ""
+                name += ", within the namespace" if within else ""
                 yield {**report_of(group, within), "name": f"{name} ({'held out' if is_held_out else 'development'})"}
 
 

@@ -50,6 +50,7 @@ def summed_up(found: Sequence[Session]) -> dict[str, Any]:
     carried = [one for session in found for one in session.carried]
     return {
         "sessions": len(found),
+        "prompts": metrics.mean((one.prompts for one in found), 1),
         "found": metrics.mean(one for session in found for one in session.found),
         "carried": metrics.mean(carried),
         "start_tokens": metrics.mean((one.start_tokens for one in found), 1),

@@ -109,8 +109,11 @@ def scored(text: str) -> object:
 
 
 def judged(text: str) -> object:
-    block = f"- **t** (general) urn:memhook:k3v9x2m4p7qa\n{fencing.indented(text)}"
-    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (block,), 1000)
+    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (a_block(text),), 1000)
+
+
+def a_block(text: str) -> str:
+    return f"- **t** (general) urn:memhook:k3v9x2m4p7qa\n{fencing.indented(text)}"
 
 
 def passage_of(text: str) -> object:
@@ -154,8 +157,12 @@ CALLS: dict[str, Call] = {
     "memory.id_of": memory.id_of,
     "memory.is_id": memory.is_id,
     "memory.shortened": lambda text: memory.shortened(text, 80),
+    "metrics.carried": lambda text: metrics.carried(metrics.Question("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,
     "metrics.judged": judged,
+    "metrics.remembered_chars": lambda text: metrics.remembered_chars(
+        a_block(text), {"k3v9x2m4p7qa": remembered(text)}
+    ),
     "normal.normalized": lambda text: [normal.normalized(form, text) for form in get_args(normal.Form)],
     "packing.packed": packed_block,
     "packing.utf16_units": packing.utf16_units,
@@ -182,6 +189,7 @@ CALLS: dict[str, Call] = {
     "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
     "small_talk.is_small_talk": small_talk.is_small_talk,
     "rendering.Frame.tokens": lambda text: rendering.Frame(text, text).tokens,
+    "rendering.framed": lambda text: rendering.framed(text, text),
     "rendering.hook_frames": rendering.hook_frames,
     "rendering.origin_of": lambda text: rendering.origin_of(remembered(text)),
     "rendering.rendering": lambda text: [
@@ -265,8 +273,8 @@ ELSEWHERE: dict[str, Call] = {
 }
 EVERY = CALLS | ELSEWHERE
 
-# Difflib aligns the words of a memory with those of a block, which takes quadratic time. Only `eval` asks for it.
-QUADRATIC = {"metrics.judged"}
+# The words and lines of a block are looked for in a memory, which takes quadratic time. Only `eval` asks for it.
+QUADRATIC = {"metrics.judged", "metrics.remembered_chars"}
 
 
 # Repeated, each of these has made somebody's expression or loop quadratic, or looks as if it might.

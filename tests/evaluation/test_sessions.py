@@ -71,5 +71,5 @@ def test_what_an_earlier_prompt_brought_counts_and_is_not_paid_again() -> None:
 
 def test_a_rest_too_short_for_a_session_is_left_out_unless_there_is_nothing_else() -> None:
     found = report("vpn", "reset", "", lengths=(2, 20))["sessions"]
-    assert [found[length]["sessions"] for length in ("2", "20")] == [1, 1]
+    assert [(found[length]["sessions"], found[length]["prompts"]) for length in ("2", "20")] == [(1, 2.0), (1, 3.0)]
     assert "sessions" not in report("vpn", lengths=())
