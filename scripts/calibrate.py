@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from memhook.context.evaluation_set import EvaluationSet, read_set
 from memhook.core.grading import Calibration
 from memhook.core.languages import is_english
 from memhook.core.ranking import (
@@ -35,6 +34,7 @@ from memhook.core.ranking import (
     term_weights,
 )
 from memhook.core.terms import terms
+from memhook.evaluation.sets import EvaluationSet, read_set
 from memhook.paths import user_paths
 from memhook.store.embedding import Embedder, load_embedder
 from memhook.store.vector_cache import CachedEmbedder
