@@ -11,6 +11,7 @@ from memhook.core.rendering import LABEL
 from memhook.core.tokens import estimated_tokens
 from tests.hooks.conftest import Assistant
 
+OWN_FACT = "Ledger reconciliation fails here when the replica lags and no lock is taken."
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
 QUESTION = "why does the ledger reconciliation fail when the replica lags?"
 
@@ -186,11 +187,15 @@ def test_a_superseded_memory_gives_way_to_its_successor(assistant: Assistant) ->
 def test_memories_of_another_project_stay_there(assistant: Assistant, tmp_path: Path) -> None:
     (assistant.directory / "pyproject.toml").touch()
     assistant.remembers(FACT)
-    assert FACT in assistant.prompts(QUESTION)
     elsewhere = Assistant(assistant.runner, tmp_path / "elsewhere")
     elsewhere.directory.mkdir()
     (elsewhere.directory / "package.json").touch()
-    assert elsewhere.prompts(QUESTION) == ""
+    # In sessions of their own: what a session has seen would not come up again anyway.
+    assert elsewhere.prompts(QUESTION, session="elsewhere") == ""
+    assert FACT in assistant.prompts(QUESTION, session="there")
+    elsewhere.remembers(OWN_FACT)
+    shown = elsewhere.prompts(QUESTION, session="elsewhere")
+    assert (OWN_FACT in shown, FACT in shown) == (True, False)
 
 
 def test_the_budget_bounds_the_whole_text_and_takes_effect_at_once(assistant: Assistant, home: Path) -> None:
