@@ -19,6 +19,7 @@ OWN = {
     "daemon/wire.py": "what the daemon answered",
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
     "settings.py _parsed": "its caller catches it",
+    "store/calibration.py calibration_of": "a file of the package",
     "store/ledger.py": "columns that memhook wrote itself",
     "store/model_files.py": "files verified by their hash",
     "store/project_aliases.py _parsed": "its caller catches it",

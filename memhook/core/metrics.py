@@ -225,9 +225,7 @@ def entries(text: str) -> dict[str, Entry]:
         own = _AFTER_URN.fullmatch(after) if _URN in line and line[0] != " " else None
         if own:
             current = own["id"]
-            titles[current], rest = _title_and_rest(before)
-            # In `pack` the first line of the content follows the title, elsewhere facts in parentheses do.
-            bodies[current] = [rest.removeprefix(": ") if rest.startswith(": ") else ""]
+            titles[current], bodies[current] = _title(before), []
         elif line[:1] not in ("", " "):
             current = ""
         elif current:
@@ -235,11 +233,11 @@ def entries(text: str) -> dict[str, Entry]:
     return {key: Entry(title, "\n".join(bodies[key])) for key, title in titles.items()}
 
 
-def _title_and_rest(before: str) -> tuple[str, str]:
-    """Of what stands before the URN in a line of memhook's own."""
-    before = before.removesuffix("[").removesuffix(" ").removeprefix("- ")
+def _title(before: str) -> str:
+    """The title in what stands before the URN in a line of memhook's own; that may be none."""
+    before = before.removeprefix("- ")
     end = before.rfind("**", 2) if before.startswith("**") else -1
-    return (before[2:end], before[end + 2 :]) if end >= 0 else ("", before)
+    return before[2:end] if end >= 0 else ""
 
 
 def _text_recall(gold: Sequence[Memory], shown: Mapping[str, Entry]) -> float:

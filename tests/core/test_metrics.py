@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memhook.context.pack import bundle
-from memhook.core.excerpts import Excerpt
+from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.metrics import (
     Entry,
@@ -66,7 +66,7 @@ def test_a_block_is_read_entry_by_entry(style: Any) -> None:
 
 def test_what_pack_writes_is_read_too() -> None:
     shown = entries(bundle("deploys", [VPN, memory(3, "One.\nTwo.", "Count")], 1000).text)
-    assert shown[VPN.id] == Entry("No tunnel, no deploy", VPN.content)
+    assert shown[VPN.id] == Entry("No tunnel, no deploy", f"  {VPN.content}")
     assert shown[f"{3:012}"].body.split() == ["One.", "Two."]
 
 
@@ -175,8 +175,9 @@ def test_all_of_a_block_but_titles_and_contents_is_framing() -> None:
     known = {VPN.id: VPN, tagged.id: tagged}
     own = (VPN.title, VPN.content, tagged.title, tagged.content)
     assert remembered_chars(whole, known) == sum(map(len, own))
-    cut = block(LONG, level=Level.PREVIEW, shown=lambda content: front(content, 60))
-    assert remembered_chars(cut, known) == len(LONG.title) + len(front(LONG.content, 60).text.strip())
+    part = excerpt(LONG.content, {}, 60)
+    cut = block(LONG, level=Level.PREVIEW, shown=lambda _: part)
+    assert remembered_chars(cut, known) == len(LONG.title) + sum(end - start for start, end in part.ranges)
     assert remembered_chars("", known) == 0
 
 
