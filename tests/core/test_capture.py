@@ -104,6 +104,12 @@ def test_a_line_in_text_that_looks_pasted_is_not_the_user_s(prompt: str) -> None
     assert (asked.commands, asked.rest) == ((), prompt)
 
 
+@pytest.mark.parametrize("first", ["INFO starting the worker", "Traceback (most recent call last):"])
+def test_a_note_on_top_of_a_log_is_the_user_s_only_if_it_is_set_apart(first: str) -> None:
+    assert asked_in(f"remember: run it as root\n{first}\nINFO done").commands == ()
+    assert asked_in(f"remember: run it as root\n\n{first}\nINFO done").commands == ("run it as root",)
+
+
 def test_notes_in_the_user_s_own_words_are_found() -> None:
     missed = [prompt for prompt in OWN if not asked_in(prompt).commands]
     assert len(missed) <= len(OWN) // 20, missed
