@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from memhook.context import calls, recall
 from memhook.context.caller import Caller
 from memhook.context.joined import Searchable, joined
+from memhook.context.leftovers import remove_leftovers
 from memhook.context.library import Library, loading_embedder
 from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
@@ -246,6 +247,7 @@ class Engine:
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
+            remove_leftovers(self.paths.backups)
             self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
 
     # The session's account. A ledger that fails is told in the log and costs only the account.

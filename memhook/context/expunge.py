@@ -21,6 +21,7 @@ from memhook import durable
 from memhook.context import succession
 from memhook.context.access import OWNER
 from memhook.context.backup import DAMAGED, REPLACED, expunged_backups
+from memhook.context.leftovers import remove_leftovers
 from memhook.context.library import Library
 from memhook.context.remember import found
 from memhook.core.memory import Memory, id_of
@@ -90,6 +91,7 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
     ids = [memory.id for memory in memories]
     shown_in = holdings.ledger.expunge(ids) if holdings.ledger else 0
     backups = holdings.paths.backups
+    remove_leftovers(backups)
     cleaned, unreadable = expunged_copies(_copies(holdings), ids)
     rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
     mended, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)

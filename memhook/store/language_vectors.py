@@ -37,6 +37,7 @@ REDACTED = "redacted:"
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _SCHEMA = """
 PRAGMA secure_delete = ON;
+PRAGMA synchronous = EXTRA; -- else a power cut may bring back the journal, and with it what was deleted
 CREATE TABLE IF NOT EXISTS encoder (id TEXT NOT NULL, sha256 TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (memory TEXT PRIMARY KEY, stamp TEXT NOT NULL, vector BLOB NOT NULL) WITHOUT ROWID;
 """

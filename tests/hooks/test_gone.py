@@ -326,3 +326,18 @@ def test_only_the_owner_redacts_and_purges(assistant: Assistant) -> None:
             assistant.calls(method, references=[urn], rights=rights)
     with pytest.raises(Exception, match="more than a change"):
         assistant.calls("edit", reference=urn, redacted=True)
+
+
+@pytest.mark.parametrize("ends", ["purge", "redact", "housekeeping"])
+def test_what_a_killed_restore_left_behind_does_not_outlast_a_memory_or_the_day(
+    assistant: Assistant, home: Path, ends: str
+) -> None:
+    urn = assistant.remembers(FACT)
+    left = user_paths().backups / ".memhook-unfinished-1"
+    left.mkdir(parents=True)
+    (left / ROWS).write_text(FACT)
+    if ends == "housekeeping":
+        assistant.runner.keep_house()
+    else:
+        assistant.calls(ends, references=[urn])
+    assert not left.exists()

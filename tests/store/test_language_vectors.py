@@ -19,6 +19,9 @@ from memhook.store.origin import OriginStore
 from memhook.store.replica import ReplicatedStore
 from memhook.store.sizes import SIZES, Sizes
 from tests.fake_encoder import Dictionary
+from tests.soak.crashes import laid_out, points
+from tests.soak.recording import CannotRecord
+from tests.soak.watched import changes_of
 from tests.store.test_memories import MODEL, NOW, add, axis, memory
 
 Open = Callable[..., MemoryStore]
@@ -257,3 +260,36 @@ def test_each_reader_of_a_shared_store_reads_it_with_an_encoder_of_its_own(tmp_p
     assert kept(bob) == set()
     assert read_all(bob) == [COOKIE.id]
     assert np.isfinite(cosines(bob, "cookie")[COOKIE.id] or np.inf)
+
+
+PROGRAM = """
+import os, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from memhook.core.memory import Memory
+from memhook.store.embedding import ModelIdentity
+from memhook.store.language_vectors import FILE, LanguageVectors
+
+now = datetime.now(UTC)
+memories = [Memory(id=f"m{number}", title="", content="", summary="", created=now, updated=now) for number in range(2)]
+vectors = LanguageVectors(Path.home() / FILE)
+vectors.use(ModelIdentity("model", "sha256", 2))
+vectors.add(memories, [[1.0, 0.0], [0.0, 1.0]])
+vectors.discard(["m0"])
+os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND), b'{"during": "discarded"}\\n')
+"""
+
+
+def test_a_vector_that_was_discarded_does_not_come_back_with_a_power_cut(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    try:
+        changes = changes_of([str(program)], tmp_path)
+    except CannotRecord as error:
+        pytest.skip(str(error))
+    seen = [point for point in points(changes, wanted=10_000, seed=1) if point.said]
+    assert seen
+    for point in seen:
+        folder = laid_out(point.files, tmp_path / f"{point.step}-{point.way}")
+        found = sqlite3.connect(folder / language_vectors.FILE).execute("SELECT memory FROM vectors").fetchall()
+        assert found == [("m1",)], point.way
