@@ -170,6 +170,7 @@ CALLS: dict[str, Call] = {
     "passages.as_it_stands": lambda text: passages.as_it_stands(passages.front(text, 200), text),
     "passages.front": lambda text: passages.front(text, 200),
     "passages.passage": passage_of,
+    "pasted.is_machine": lambda text: [pasted.is_machine(line) for line in text.split("\n")],
     "pasted.pasted_from": pasted_from,
     "poison.reason_to_distrust": poison.reason_to_distrust,
     "poison_negation.is_forbidden": lambda text: poison_negation.is_forbidden(text, first_match(text)),
