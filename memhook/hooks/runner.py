@@ -189,7 +189,9 @@ class Runner:
         if unknown or not settings.hooks.capture:
             return ""
         said = self._captures.carry_out(asked.commands, event, project, settings) if asked.commands else ""
-        return " ".join(filter(None, (said, left_out(asked.pasted))))
+        if asked.pasted:
+            self._captures.reports.noted(event.session, left_out(asked.pasted))
+        return said
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()
