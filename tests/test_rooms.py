@@ -26,7 +26,7 @@ ORDER = (
     "cli",
 )
 ALLOWED_LIBRARIES = {
-    "core": set(),
+    "core": {"Stemmer"},
     "errors": set(),
     "durable": set(),
     "paths": set(),

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import pyarrow as pa
-
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
 from memhook.errors import InvalidInput, StoreError
@@ -61,7 +59,7 @@ class Unpacked:
     """All that is in a backup, read and found well; None is what it does not have."""
 
     contents: Contents
-    rows: pa.Table | None
+    rows: Any
     ledger: Path | None
     projects: str | None
     settings: str | None
@@ -157,7 +155,7 @@ def _contents(note_file: Path, file: Path) -> Contents:
     return contents
 
 
-def _rows(path: Path, limit: int) -> pa.Table:
+def _rows(path: Path, limit: int) -> Any:
     refuse_bomb(path, limit)
     return rows_in(path.read_bytes())
 
