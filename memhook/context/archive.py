@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from memhook.core.fencing import collapsed
-from memhook.core.memory import shortened
 from memhook.errors import InvalidInput, StoreError
 from memhook.settings import LARGEST_FILE
 from memhook.store.arrow_file import refuse_bomb, rows_in
@@ -179,7 +177,7 @@ def ledger_damage(path: Path, events: int = 0) -> str:
             verdict = "ok" if count >= events else f"{count} of {events} events"
     except (sqlite3.Error, StoreError) as error:
         verdict = str(error)
-    return "" if verdict == "ok" else shortened(collapsed(verdict), _LONGEST_REASON)
+    return "" if verdict == "ok" else " ".join(verdict.split())[:_LONGEST_REASON]
 
 
 def _text(path: Path) -> str:
