@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths
 from memhook.store import multilingual
 from tests.cli.conftest import Cli, Engine
+from tests.patience import SECONDS, patient_source
 
 STATUS: dict[str, Any] = {
     "project": "github.com/a/b",
@@ -350,7 +352,13 @@ def test_a_hook_of_any_assistant_counts_as_registered(healthy: Engine, cli: Cli,
     assert messages["hook SessionStart"].startswith("is registered by Codex")
 
 
-def test_the_doctor_on_a_real_home_leaves_nothing_behind(cli: Cli, home: Path) -> None:
+def test_the_doctor_on_a_real_home_leaves_nothing_behind(
+    cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = tmp_path / "hook_client.py"
+    client.write_text(patient_source(), encoding="utf-8")
+    monkeypatch.setattr(doctor.trial, "hook_client", SimpleNamespace(__file__=str(client)))
+    monkeypatch.setattr(doctor.trial, "SECONDS", SECONDS)
     result = cli("doctor", "--json")
     problems = {check["name"] for check in result.json["checks"] if not check["ok"]}
     assert problems == {"hook SessionStart", "hook UserPromptSubmit"}

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ import pytest
 
 from memhook.daemon import control, hook_client
 from memhook.paths import Paths, user_paths
+from tests.patience import SECONDS, patient_source
 
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
 QUESTION = "why does the ledger reconciliation fail when the replica lags?"
 CLIENT = [sys.executable, "-I", "-S", hook_client.__file__]
+PATIENT_CLIENT = [sys.executable, "-I", "-S", "-c", patient_source()]
 
 
 def event(prompt: str = QUESTION, **fields: Any) -> bytes:
@@ -25,21 +27,22 @@ def event(prompt: str = QUESTION, **fields: Any) -> bytes:
 
 def hook(body: bytes | int, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """The real client as its own process; `body` is what comes on stdin, or a descriptor for it."""
-    stdin: dict[str, Any] = {"stdin": body} if isinstance(body, int) else {"input": body}
-    command = [*CLIENT, *(arguments or ("UserPromptSubmit", "1"))]
-    return subprocess.run(
-        command, **stdin, capture_output=True, timeout=60, check=False, env={**os.environ, **environment}
-    )
+    return _run(CLIENT, body, arguments, environment)
 
 
 def answered(body: bytes, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """As `hook`, for an answer that must come: on a busy machine its deadline may pass first."""
-    run = hook(body, *arguments, **environment)
-    for _ in range(9):
-        if run.stdout or run.returncode:
-            break
-        run = hook(body, *arguments, **environment)
-    return run
+    """As `hook`, for an answer that must come, however busy the machine is."""
+    return _run(PATIENT_CLIENT, body, arguments, environment)
+
+
+def _run(
+    client: Sequence[str], body: bytes | int, arguments: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    stdin: dict[str, Any] = {"stdin": body} if isinstance(body, int) else {"input": body}
+    command = [*client, *(arguments or ("UserPromptSubmit", "1"))]
+    return subprocess.run(
+        command, **stdin, capture_output=True, timeout=2 * SECONDS, check=False, env={**os.environ, **environment}
+    )
 
 
 def log_text(paths: Paths) -> str:
