@@ -114,8 +114,9 @@ def _entry(one: Report, parts: int) -> Iterator[str]:
 
 
 def _showing(one: Report) -> str:
-    passage = f", characters {one['passage'][0]} to {one['passage'][1]}" if one["passage"] else ""
-    return f"{one['level']}{passage}, {one['tokens']} tokens"
+    places = [f"{start} to {end}" for start, end in one["passages"]]
+    passages = f", {len(places)} passages" if len(places) > 1 else f", characters {places[0]}" if places else ""
+    return f"{one['level']}{passages}, {one['tokens']} tokens"
 
 
 def _table(below: Sequence[Report]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from memhook.context.inject import Ranked
 from memhook.context.joined import Searchable
+from memhook.core.excerpts import excerpt
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
 from memhook.core.packing import packed
@@ -112,7 +113,7 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
 
 
 def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], level: Level) -> Rendering:
-    shown = partial(_part, weights=weights, limit=PREVIEW_CHARS)
+    shown = partial(excerpt, weights=weights, limit_chars=PREVIEW_CHARS)
 
     def shown_medium(content: str) -> Passage:
         return as_it_stands(_part(content, weights, MEDIUM_CHARS), content)

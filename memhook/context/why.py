@@ -141,7 +141,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
         "shown": not one.reason,
         "reason": one.reason,
         "level": one.level,
-        "passage": list(one.passage) if one.level == "preview" else None,
+        "passages": [list(passage) for passage in one.passages],
         "tokens": one.tokens,
         "part": one.part,
     }

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memhook.core.pasted import pasted_from
-from memhook.core.rendering import END
+from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
 MOST_NOTES = 20  # of one prompt: a file pasted in may have any number of lines that start so
@@ -27,7 +27,8 @@ _TAKE_BACK = re.compile(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
 _QUESTION = re.compile(r"(?:[^.!?]*[\w\"'`)])?\?(?=\s|$)")  # "remember that bug we had?" is for the assistant
 _CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_BLOCK = re.compile(r"## .* \(memhook\)(?:, continued)?\s*$")
+# The last form is an older one, which is still in somebody's history.
+_BLOCK = re.compile(rf"(?:{PROMPT_HEADING}|{SESSION_HEADING}|## .* \(memhook\))(?:{CONTINUED})?\s*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class _Plan:
         if self.number or self.injection is None or time.monotonic() - self.made > ON_THE_WAY_SECONDS:
             return ()
         shown = (one for one in self.injection.considered if one.part)
-        return [(one.memory, Shown(one.content_hash, one.level, one.passage)) for one in shown]
+        return [(one.memory, Shown(one.content_hash, one.level, one.passages)) for one in shown]
 
 
 class Runner:
@@ -220,7 +220,7 @@ class Runner:
             library = self.engine.searched(settings)
             account = self._account(event)
             spent = self.engine.spent(event.session, event.agent)
-        around = Surroundings(library, settings, project, account, now, stages, spent)
+        around = Surroundings(library, settings, project, account, now, stages, spent, event.client)
         outcome = handled(event, around, self.engine.times_shown)
         notice = outcome.notice or self.engine.mended(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)

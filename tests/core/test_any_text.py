@@ -31,6 +31,7 @@ from memhook.context import markdown, paging, reference_server, transfer
 from memhook.core import (
     capture,
     entries,
+    excerpts,
     fencing,
     gist,
     json_layout,
@@ -113,9 +114,15 @@ def passage_of(text: str) -> object:
     return passages.passage(text, {term: 1.0 for term, _, _ in spans[:10]}, spans, 200)
 
 
+def excerpt_of(text: str) -> object:
+    weights = {term: 1.0 for term, _, _ in terms.term_spans(text)[:10]}
+    return [excerpts.excerpt(text, weights, limit) for limit in (40, 200, 1500)]
+
+
 CALLS: dict[str, Call] = {
     "capture.asked_in": capture.asked_in,
     "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
+    "excerpts.excerpt": excerpt_of,
     "fencing.clean": fencing.clean,
     "fencing.collapsed": fencing.collapsed,
     "fencing.indented": fencing.indented,

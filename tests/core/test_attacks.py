@@ -15,7 +15,7 @@ from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
 from memhook.context.enrich import Found, enrichment
-from memhook.context.inject import Budget, Ranked, hook_block
+from memhook.context.inject import Budget, Extent, Ranked, hook_block
 from memhook.context.pack import bundle
 from memhook.core.fencing import clean, indented
 from memhook.core.memory import Memory, Origin
@@ -51,12 +51,12 @@ ATTACKS = {
 }
 # Each line at the margin is one of these, whole.
 URN = r"urn:memhook:k3v9x2m4p7q[ab]"
-ORIGIN = r"by (?:user|agent|import|capture)"
+ORIGIN = r"by (?:user|agent|import|capture|shared)"
 FACTS = rf"(?:.*, )?2026-02-14, {ORIGIN}"
 MARGIN = {
     "hook": re.compile(
-        rf"## (?:{PROMPT_HEADING}|{SESSION_HEADING}) \(memhook\)|{re.escape(LABEL)}|{re.escape(END)}"
-        rf"|- (?:\*\*.*\*\* )?\({FACTS}\) {URN}"
+        rf"{PROMPT_HEADING}|{SESSION_HEADING}|{re.escape(LABEL)}|{re.escape(END)}"
+        rf"|- (?:\*\*.*\*\* )?\((?:.*, )?2026-02-14(?:, (?:agent|import|capture|shared))?\) {URN}"
     ),
     "inject": re.compile(
         r"## Relevant Context: question"
@@ -78,7 +78,7 @@ VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110
 def hook_text(memories: Sequence[Memory], heading: str, detail: str) -> str:
     ranked = [Ranked(memory, 0.9) for memory in memories]
     budget = Budget(100_000, hook_frames(heading))
-    return hook_block(ranked, budget, detail, 200, {}, {}).text  # type: ignore[arg-type]
+    return hook_block(ranked, budget, detail, Extent(200, 1500), {}, {}).text  # type: ignore[arg-type]
 
 
 def inject_text(memories: Sequence[Memory], budget: int) -> str:

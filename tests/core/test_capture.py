@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from memhook.core.capture import MOST_NOTES, TAKE_BACK, Asked, asked_in
 from memhook.core.pasted import MOST_LINES
-from memhook.core.rendering import END, LABEL
+from memhook.core.rendering import END, LABEL, PROMPT_HEADING, SESSION_HEADING
 from tests.core.prompt_samples import OWN, PASTED
 
-BLOCK = f"## Relevant memories (memhook)\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
+BLOCK = f"{PROMPT_HEADING}\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,9 @@ def test_what_is_asked_of_memhook(prompt: str, notes: list[str]) -> None:
         BLOCK.format("remember: what memhook itself said"),
         "UserPromptSubmit hook additional context: " + BLOCK.format("forget that"),
         BLOCK.format("remember: cut off").removesuffix(END),
+        BLOCK.replace(f"{LABEL}\n", "").format("remember: in a block without the label"),
+        BLOCK.replace(PROMPT_HEADING, f"{SESSION_HEADING}, continued").format("remember: in the second part"),
+        BLOCK.replace(PROMPT_HEADING, "## Relevant memories (memhook)").format("remember: in an older block"),
     ],
 )
 def test_what_is_not(prompt: str) -> None:

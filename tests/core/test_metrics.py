@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memhook.context.pack import bundle
+from memhook.core.excerpts import Excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.metrics import (
     Entry,
@@ -38,6 +39,11 @@ LONG = memory(2, "Replica first. " + "Filler words here. " * 30 + "Raise the sta
 def block(*memories: Memory, level: Level = Level.FULL, **options: Any) -> str:
     offers = [[rendering(one, level, HOOK, **options)] for one in memories]
     return packed(offers, 4000, hook_frames()).parts[0]
+
+
+def beginning(content: str, limit: int) -> Excerpt:
+    found = front(content, limit)
+    return Excerpt(found.marked, ((found.start, found.end),), is_whole=not found.cut_after)
 
 
 def test_recall_is_the_share_of_the_gold_among_the_first_k() -> None:
@@ -81,22 +87,22 @@ def test_half_of_the_gold_is_half_of_the_recall() -> None:
 
 
 def test_a_preview_carries_its_share_of_the_characters() -> None:
-    shown = front(LONG.content, 100)
+    shown = beginning(LONG.content, 100)
     found = judged(Question("replica", "q", (LONG,)), [block(LONG, level=Level.PREVIEW, shown=lambda _: shown)], 4000)
-    assert found.text_recall == pytest.approx(len(shown.text) / len(LONG.content))
+    assert found.text_recall == pytest.approx(len(shown.text.removesuffix(" …")) / len(LONG.content))
 
 
 def test_a_title_made_from_the_first_line_is_carried_beside_a_passage_from_elsewhere() -> None:
     noted = memory(6, "The first line.\n" + "Filler words here. " * 30 + "The very end.")
     at = noted.content.index("The very end.")
-    shown = front(noted.content[at:], 200)
+    shown = beginning(noted.content[at:], 200)
     text = block(noted, level=Level.PREVIEW, shown=lambda _: shown)
     expected = (len("The first line.") + len("The very end.")) / len(" ".join(noted.content.split()))
     assert judged(Question("end", "q", (noted,)), [text], 4000).text_recall == pytest.approx(expected)
 
 
 def test_passage_recall_counts_the_words_that_prompt_and_memory_share() -> None:
-    text = block(LONG, level=Level.PREVIEW, shown=lambda content: front(content, 60))
+    text = block(LONG, level=Level.PREVIEW, shown=lambda content: beginning(content, 60))
     # Of replica, statement and timeout, which the memory has, the beginning shows one; "kernel" it does not have.
     found = judged(Question("replica statement timeout kernel", "q", (LONG,)), [text], 4000)
     assert found.passage_recall == pytest.approx(1 / 3)

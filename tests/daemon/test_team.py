@@ -73,7 +73,7 @@ def test_two_people_see_each_others_memories_through_their_hooks(s3: S3) -> None
         assert bob.has_fetched(1)
         shown = bob.prompted(QUESTION, "first")
         assert FACT in shown
-        assert "by user, from team" in shown
+        assert "user, from team" in shown
         mine = json.loads(bob.run("remember", "Deploys hang at 40 % when the VPN is down.", "--json").stdout)
         assert bob.run("share", mine["memory"]["urn"], "--store", "team").returncode == 0
         assert ada.has_fetched(2)

@@ -28,7 +28,7 @@ def test_an_empty_store_tells_the_model_nothing_and_the_user_once(assistant: Ass
 def test_a_session_starts_with_what_matters(assistant: Assistant, source: str) -> None:
     assistant.remembers(FACT)
     context = assistant.starts(source)
-    assert context.startswith("## Memories for this project (memhook)\n")
+    assert context.startswith("## memhook notes on this project\n")
     assert FACT in context
 
 

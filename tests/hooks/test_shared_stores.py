@@ -43,7 +43,7 @@ def found(assistant: Assistant, query: str, **conditions: Any) -> list[tuple[str
 def test_a_prompt_gets_what_a_shared_store_has_and_is_told_where_it_is_from(assistant: Assistant, team: Path) -> None:
     assistant.remembers(DEPLOY)
     assistant.remembers(FACT, store="team")
-    assert "by user, from team) urn:memhook:" in assistant.prompts(QUESTION)
+    assert ", user, from team) urn:memhook:" in assistant.prompts(QUESTION)
     mine = assistant.prompts(DEPLOY_QUESTION)
     assert DEPLOY in mine
     assert "from team" not in mine

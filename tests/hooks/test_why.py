@@ -36,7 +36,7 @@ def test_the_last_event_is_explained_with_the_text_it_got(assistant: Assistant) 
     assert (report["outcome"], report["parts"]) == ("shown", [context])
     shown, below = report["candidates"]
     assert (shown["urn"], shown["title"], shown["level"], shown["part"]) == (urn, "Replica lag", "preview", 1)
-    assert (shown["shown"], shown["passage"], 0 < shown["tokens"] < report["tokens"]) == (True, [0, len(FACT)], True)
+    assert (shown["shown"], shown["passages"], 0 < shown["tokens"] < report["tokens"]) == (True, [[0, len(FACT)]], True)
     assert {"dense", "lexical"} <= set(shown["score_parts"])
     assert (below["urn"], below["reason"], below["shown"]) == (other, "below relevance", False)
     assert {"total", "embed", "search", "rank", "pack"} <= set(report["milliseconds"])
