@@ -44,6 +44,7 @@ class _Section(BaseModel):
 
 
 class SessionStart(_Section):
+    max_tokens: int = Field(600, ge=0, le=100_000)
     max_memories: int = Field(8, ge=0, le=100)
 
 
@@ -567,7 +568,8 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
 
 _PROJECT_MAY_LOWER = (
     *("max_tokens", "session_max_tokens", "preview_chars"),
-    *("hooks.best_chars", "hooks.max_memories", "hooks.session_start.max_memories"),
+    *("hooks.best_chars", "hooks.max_memories"),
+    *("hooks.session_start.max_tokens", "hooks.session_start.max_memories"),
 )
 
 

@@ -87,7 +87,7 @@ def _standing(relevance: Report) -> str:
 
 
 def _bar(tokens: int, budget: int) -> str:
-    filled = min(BAR, -(-tokens * BAR // budget))
+    filled = min(BAR, -(-tokens * BAR // max(1, budget)))
     return f"[{'#' * filled}{'-' * (BAR - filled)}] {tokens} of {budget}"
 
 

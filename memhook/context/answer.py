@@ -107,13 +107,16 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
             around.account,
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
-    reason = SHOWN if block.parts else _reason_for_nothing(block, recalled, around)
-    return Outcome(reason, recalled.with_the_rest(block), notice)
+    nothing_found = SMALL_TALK if recalled.answer.is_small_talk else "nothing relevant"
+    return Outcome(reason_of(block, around, nothing_found), recalled.with_the_rest(block), notice)
 
 
-def _reason_for_nothing(block: Block, recalled: Recalled, around: Surroundings) -> str:
+def reason_of(block: Block, around: Surroundings, nothing_found: str) -> str:
+    """Why `block` is empty, or that it is shown; `nothing_found` is said where there was nothing to show."""
+    if block.parts:
+        return SHOWN
     if not block.considered:
-        return SMALL_TALK if recalled.answer.is_small_talk else "nothing relevant"
+        return nothing_found
     if all(one.reason == ALREADY_SHOWN for one in block.considered):
         return "nothing new"
     return SPENT if around.is_short else "nothing fits"

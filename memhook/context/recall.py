@@ -113,8 +113,6 @@ def for_session(
 
     For a subagent those first that are for its type: of the namespace or with the tag of that name.
     """
-    if not limit:
-        return []
     allowed = surfacing(project.id, settings, now)
     with stages.timed("git"):
         work = recent_work(project.root, GIT_SECONDS) if project.root else None

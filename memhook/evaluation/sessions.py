@@ -19,7 +19,7 @@ from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 from memhook.hooks.events import Event, Kind
-from memhook.hooks.handlers import handled
+from memhook.hooks.handlers import handled, settings_for
 from memhook.settings import Settings
 from memhook.store.ledger import Injection, Ledger
 
@@ -112,14 +112,15 @@ class _Running:
         """The tokens that the event is given."""
         event = Event(kind, kind.value, "eval", self._name, "", "", prompt, part_limit=self._part_limit)
         account, spent = self._ledger.shown(self._name, ""), self._ledger.spent(self._name, "")
-        around = self._shelf.surroundings(self._settings, self._project, account, spent)
+        settings = settings_for(event, self._settings)
+        around = self._shelf.surroundings(settings, self._project, account, spent)
         # The uses of other sessions would make a session depend on those measured before it.
         outcome = handled(event, around, lambda _ids: {})
-        self._record(kind, outcome)
+        self._record(kind, outcome, settings.max_tokens)
         self._seen.extend(outcome.block.parts)
         return sum(map(estimated_tokens, outcome.block.parts))
 
-    def _record(self, kind: Kind, outcome: Outcome) -> None:
+    def _record(self, kind: Kind, outcome: Outcome, budget: int) -> None:
         block = outcome.block
         number = self._ledger.record(
             Injection(
@@ -132,7 +133,7 @@ class _Running:
                 outcome=outcome.outcome,
                 text=block.text,
                 tokens=block.tokens,
-                budget=self._settings.max_tokens,
+                budget=budget,
                 milliseconds={},
                 considered=block.considered,
             )

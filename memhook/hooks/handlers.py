@@ -7,17 +7,29 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from memhook.context.answer import SHOWN, SPENT, Outcome, Surroundings, prompt_outcome
+from memhook.context.agents import settings_of_agent
+from memhook.context.answer import SPENT, Outcome, Surroundings, prompt_outcome, reason_of
 from memhook.context.inject import Budget, Extent, hook_block
 from memhook.context.recall import for_session
 from memhook.core.rendering import SESSION_HEADING, hook_frames
 from memhook.hooks.events import Event, Kind
+from memhook.settings import Settings
 
 FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: {command} remember "what is worth keeping"'
 SILENT_SOURCES = frozenset({"resume", "fork"})  # the text of the session's start is still in its history
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
 
 TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
+
+
+def settings_for(event: Event, settings: Settings) -> Settings:
+    """Those that hold for this event: a start has a bound of its own, a subagent what is set for its type."""
+    if event.kind is Kind.PROMPT:
+        return settings
+    if event.kind is Kind.SUBAGENT_START:
+        settings = settings_of_agent(settings, event.agent_type)
+    tokens = min(settings.max_tokens, settings.hooks.session_start.max_tokens)
+    return settings.model_copy(update={"max_tokens": tokens})
 
 
 def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
@@ -39,10 +51,12 @@ def session_started(event: Event, around: Surroundings, times_shown: TimesShown)
 
 def started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
     """A session, or within it a subagent, which starts with what there is for its type and the project."""
-    if not around.budget:
-        return Outcome(SPENT)
     settings = around.settings
     limit = settings.hooks.session_start.max_memories
+    if not (limit and settings.max_tokens):
+        return Outcome("switched off at the start")
+    if not around.budget:
+        return Outcome(SPENT)
     ranked = for_session(
         around.library, around.project, settings, times_shown, limit, around.now, around.stages, event.agent_type
     )
@@ -50,9 +64,7 @@ def started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
     with around.stages.timed("pack"):
         extent = Extent(settings.preview_chars)  # nothing was asked yet that one of them could be the best for
         block = hook_block(ranked, budget, settings.hooks.detail, extent, {}, around.account)
-    if block.parts:
-        return Outcome(SHOWN, block)
-    return Outcome(SPENT if ranked and around.is_short else "nothing for this project", block)
+    return Outcome(reason_of(block, around, "nothing for this project"), block)
 
 
 def _command() -> str:

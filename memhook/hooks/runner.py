@@ -14,7 +14,6 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from memhook.context.agents import settings_of_agent
 from memhook.context.answer import Outcome, Surroundings, silence
 from memhook.context.capture import left_out
 from memhook.context.engine import Engine
@@ -25,7 +24,7 @@ from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.adapters.choice import Adapter, adapter_for
 from memhook.hooks.capturing import Captures
 from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
-from memhook.hooks.handlers import FORGETTING_SOURCES, handled
+from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
 from memhook.hooks.kept_back import KeptBack, Searched
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
@@ -200,9 +199,7 @@ class Runner:
             with stages.timed("project"):
                 project = self.engine.project(event.directory, environment)
                 loaded = self.engine.loaded(environment, project.root)
-                settings = loaded.usable()
-            if event.kind is Kind.SUBAGENT_START:
-                settings = settings_of_agent(settings, event.agent_type)
+                settings = settings_for(event, loaded.usable())
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.reset_account(event.session, event.agent)
             reason = silence(settings, self.engine.pause(project, now))
