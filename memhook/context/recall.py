@@ -18,7 +18,7 @@ from memhook.core import ranking
 from memhook.core.courtesies import COURTESIES, MARGIN
 from memhook.core.gist import gist
 from memhook.core.memory import Memory
-from memhook.core.relevance import may_be_small_talk, worth_showing
+from memhook.core.relevance import may_be_small_talk, worth_naming, worth_showing
 from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -98,10 +98,14 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
-def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
-    """What bears on a query, best first; often nothing."""
+def for_enrichment(
+    library: Searchable, query: str, allowed: Filter, relevance: str
+) -> tuple[list[Ranked], list[Ranked]]:
+    """What bears on a query and what may, each best first; often nothing."""
     found = _ranking(library, query, allowed, Stages())
-    return found.ranked(library, found.once({one.id for one in worth_showing(found.scores, relevance)}))
+    relevant, weak = ({one.id for one in some} for some in worth_naming(found.scores, relevance))
+    ranked = found.ranked(library, found.once(relevant | weak))
+    return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
 
 
 def for_session(

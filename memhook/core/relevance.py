@@ -2,6 +2,7 @@
 
 is_small_talk(prompt)            nothing to recall for: an acknowledgement, a continuation, a command
 worth_showing(scored, level)     the part of a ranking that bears on the prompt, often none of it
+worth_naming(scored, level)      that part, and the few next that may bear on what somebody asked for
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ THRESHOLDS = {
     Level.BALANCED: Threshold(best=0.50, floor=0.20, odds=20.0),
     Level.EAGER: Threshold(best=0.30, floor=0.04, odds=100.0),
 }
+
+WEAK = 5  # named beside what is shown: of the answers that are missed, four in five are among the first four
 
 MAX_SMALL_TALK_WORDS = 10
 MAX_SMALL_TALK_CHARS = 80
@@ -130,6 +133,15 @@ def worth_showing(ranked: Sequence[Scored], level: Level | str = Level.BALANCED)
         return []
     least = _odds(ranked[0].score) / threshold.odds
     return [result for result in ranked if result.score >= threshold.floor and _odds(result.score) >= least]
+
+
+def worth_naming(ranked: Sequence[Scored], level: Level | str = Level.BALANCED) -> tuple[list[Scored], list[Scored]]:
+    """What is worth showing and, for somebody who asked, the few next that may bear on the query as well."""
+    shown = worth_showing(ranked, level)
+    may = THRESHOLDS[Level.EAGER]
+    if not ranked or ranked[0].score < may.best:
+        return shown, []
+    return shown, [result for result in ranked[len(shown) :] if result.score >= may.floor][:WEAK]
 
 
 def _odds(score: float) -> float:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhook.core.ranking import Candidate, Scored, indexed_text, scored
-from memhook.core.relevance import Level, is_small_talk, worth_showing
+from memhook.core.relevance import Level, is_small_talk, worth_naming, worth_showing
 from memhook.core.terms import terms
 
 MEMORIES = (
@@ -243,3 +243,15 @@ def test_a_slash_command_is_small_talk_but_a_path_is_not():
 @given(st.text(max_size=200))
 def test_any_prompt_can_be_asked_about(prompt):
     assert is_small_talk(prompt) in {True, False}
+
+
+def test_who_asks_gets_a_few_weaker_ones_named_and_nothing_where_the_best_is_far() -> None:
+    def named(*scores: float) -> tuple[list[float], list[float]]:
+        relevant, weak = worth_naming([Scored(str(place), one, None, 0.0, 0.0) for place, one in enumerate(scores)])
+        return [one.score for one in relevant], [one.score for one in weak]
+
+    assert named(0.9, 0.6, 0.1, 0.03) == ([0.9, 0.6], [0.1])
+    assert named(0.9, *[0.1] * 9) == ([0.9], [0.1] * 5)
+    assert named(0.4, 0.1) == ([], [0.4, 0.1])
+    assert named(0.2, 0.1) == ([], [])
+    assert named() == ([], [])
