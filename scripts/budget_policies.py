@@ -2,8 +2,9 @@
 
 POLICIES   by name: what the hook, `inject` and `pack` can do, and what others do or propose
 
-Each gets what the hook found worth showing, in its order, and returns the finished text. All but `inject`
-and `pack` write entries and frame as the hook does, so that they differ in nothing but what they spend on what.
+Each gets what the hook found worth showing, in its order, and returns the finished text; `inject` looks by itself, for
+it goes further down. All but `inject` and `pack` write entries and frame as the hook does, so that they differ in
+nothing but what they spend on what.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
-from memhook.context import enrich
+from memhook.context import enrich, recall
+from memhook.context.access import surfacing
 from memhook.context.inject import Ranked
 from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory
@@ -53,8 +55,11 @@ def previews_from_the_front(asked: Asked, budget: int) -> Sequence[str]:
 
 
 def injected(asked: Asked, budget: int) -> Sequence[str]:
-    """What `inject` writes: a cascade of passages chosen for the prompt that keeps a tenth for what comes after."""
-    block = enrich.enrichment(enrich.found(asked.recalled.worth_showing), asked.prompt, budget, asked.recalled.weights)
+    """What `inject` writes: a cascade of passages chosen for the prompt, and weaker hits in a line each."""
+    around = asked.around
+    allowed = surfacing(around.project.id, around.settings, around.now)
+    relevant, weak = recall.for_enrichment(around.library, asked.prompt, allowed, around.settings.hooks.relevance)
+    block = enrich.enrichment(enrich.found(relevant, weak), asked.prompt, budget, asked.recalled.weights)
     return (block.text,) if block.memories else ()
 
 

@@ -126,8 +126,8 @@ def inject(
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
-        ranked = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
-        found = enrich.found(ranked)
+        relevant, weak = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
+        found = enrich.found(relevant, weak)
         statistics = caller.all.store.statistics
         weights = term_weights(terms(query), statistics.frequencies, statistics.documents)
     else:

@@ -10,7 +10,6 @@ from typing import Any
 
 from memhook.context.inject import Ranked
 from memhook.context.joined import Searchable
-from memhook.core.excerpts import excerpt
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
 from memhook.core.packing import packed
@@ -18,7 +17,7 @@ from memhook.core.passages import HORIZON, Passage, as_it_stands, passage
 from memhook.core.rendering import (
     INJECT,
     MEDIUM_CHARS,
-    PREVIEW_CHARS,
+    SUMMARY_CHARS,
     Level,
     Rendering,
     Renderings,
@@ -30,16 +29,24 @@ from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 from memhook.store.filters import Filter
 
-# Measured on two sets of 300 prompts at 500 to 2,000 tokens, beside full, medium and light from the front: passages
-# chosen for the query show 1 to 5 points more of its words, a tenth kept for what comes after names up to 3 points more
-# of the gold memories, and as much text is carried (README, "How good is it").
-LEVELS = (Level.FULL, Level.MEDIUM, Level.PREVIEW, Level.LIGHT)
-KEPT_SHARE = 0.1
+# How much of a memory is shown, richest first: all of it, a part of so many characters chosen for the query, a summary.
+FULL = ((Level.FULL, 0),)
+MEDIUM = ((Level.MEDIUM, MEDIUM_CHARS), (Level.MEDIUM, 500), (Level.MEDIUM, 300), (Level.MEDIUM, 200))
+LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
+# Behind the best one, a level is given while there is room for a memory of the usual size at it: so a small budget goes
+# to one memory in full, the next as a part and the others in a line, however long they happen to be.
+ROOMS = {Level.FULL: 400, Level.MEDIUM: 150}
+# Of the budget, for the names of what comes after: less names fewer of the gold memories, more carries less of their
+# text (README, "How good is it").
+KEPT_SHARE = 0.12
 QUERY_CHARS = 120
 REFERENCE_CHARS = 60
 MAX_HITS = 1_000
 NAMED_UNKNOWN = 10
 NOTHING_RELEVANT = "No memory bears on this."
+
+
+_Step = tuple[Level, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +59,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Memories in their order with their scores, and the references nothing was found for."""
+    """Memories in their order with their scores, and the references nothing was found for.
+
+    The last `weak` of them may bear on the query, the others do.
+    """
 
     ranked: tuple[tuple[Memory, float | None], ...]
     unknown: tuple[str, ...] = ()
+    weak: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +100,8 @@ def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Found:
     return Found(tuple(scores.items()), tuple(unknown))
 
 
-def found(ranked: Iterable[Ranked]) -> Found:
-    return Found(tuple((one.memory, one.score) for one in ranked))
+def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = ()) -> Found:
+    return Found(tuple((one.memory, one.score) for one in (*relevant, *weak)), weak=len(weak))
 
 
 def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, float] | None = None) -> Enrichment:
@@ -102,9 +113,12 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
         return Enrichment("", note=_first_that_fits([NOTHING_RELEVANT], max_tokens))
     head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
-    offers = [Renderings(LEVELS, partial(_rendered, memory, score, counting)) for memory, score in found.ranked]
+    offers = [
+        Renderings(_steps(found, place), partial(_rendered, memory, score, counting))
+        for place, (memory, score) in enumerate(found.ranked)
+    ]
     frame = framed(head, _unknown_line(found.unknown, max_tokens))
-    block = packed(offers, max_tokens, [frame], kept_share=KEPT_SHARE)
+    block = packed(offers, max_tokens, [frame], kept_share=KEPT_SHARE, rooms=ROOMS)
     if block.parts:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
         return Enrichment(block.parts[0], memories, found.unknown)
@@ -112,13 +126,20 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
     return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown)
 
 
-def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], level: Level) -> Rendering:
-    shown = partial(excerpt, weights=weights, limit_chars=PREVIEW_CHARS)
+def _steps(found: Found, place: int) -> tuple[_Step, ...]:
+    """In one line what may bear on the query; where nothing surely does, the best of it as a part."""
+    if place < len(found.ranked) - found.weak:
+        return *FULL, *MEDIUM, *LIGHT
+    return (*MEDIUM, *LIGHT) if place == 0 else LIGHT
 
-    def shown_medium(content: str) -> Passage:
-        return as_it_stands(_part(content, weights, MEDIUM_CHARS), content)
 
-    return rendering(memory, level, INJECT, score=score, shown=shown, shown_medium=shown_medium)
+def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], step: _Step) -> Rendering:
+    level, limit = step
+
+    def shown(content: str) -> Passage:
+        return as_it_stands(_part(content, weights, limit), content)
+
+    return rendering(memory, level, INJECT, score=score, shown_medium=shown, summary_chars=limit)
 
 
 def _part(content: str, weights: Mapping[str, float], limit: int) -> Passage:

@@ -92,11 +92,14 @@ def warm_up(library: Searchable) -> None:
     for_search(library, "warm up", OWNER, 1)
 
 
-def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
-    """What bears on a query, best first; often nothing."""
+def for_enrichment(
+    library: Searchable, query: str, allowed: Filter, relevance: str
+) -> tuple[list[Ranked], list[Ranked]]:
+    """What bears on a query and what may, each best first; often nothing."""
     found = _ranking(library, query, allowed, Stages())
-    likely = found.answer.worth_showing(Level(relevance), CANDIDATES)
-    return found.ranked(library, found.once({one.id for one in likely}))
+    relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Level(relevance), CANDIDATES))
+    ranked = found.ranked(library, found.once(relevant | weak))
+    return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
 
 
 def for_session(

@@ -124,6 +124,19 @@ class Answer:
         likely = (best, *(one for one in others if one.score >= FLOOR))
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
+    def worth_naming(self, level: Level, most: int) -> tuple[tuple[Graded, ...], tuple[Graded, ...]]:
+        """What is worth showing and, for somebody who asked, the few next that may bear on the query as well."""
+        shown = self.worth_showing(level, most)
+        if self.chance < EDGES[Level.EAGER].unsure:
+            return shown, ()
+        next_ones = self.candidates[len(shown) : len(shown) + MOST_WEAK]
+        return shown, tuple(one for one in next_ones if one.score >= WEAK_FLOOR)
+
+
+# For somebody who asked, the few next are named that may bear on the query as well: of the answers that are missed,
+# four in five are among the first four.
+MOST_WEAK = 5
+WEAK_FLOOR = 0.002
 
 # What small talk takes away, for each log odds of being that. Of 150 phrases that were not fitted .97 to .99 get
 # nothing by this; a request as short as one is still answered where a memory is near ("release it", "who is on call").
@@ -146,10 +159,13 @@ FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
 # From the chance that something bears on the prompt to that of one candidate, by how much evidence it has less than
-# the best: fitted on the ten best candidates of 1,500 prompts. In a larger store more of them come near the best.
+# the best: fitted on the ten best candidates of 1,500 prompts. In a larger store more of them come near the best. And
+# by the chance that it would have alone, so that what is likely by itself is not dropped beside something surer: what
+# has a chance of .7 alone is just worth a preview.
 SCORE_CONSTANT = -0.7
 SCORE_CHANCE = 0.61
 SCORE_NOT_BEST = -1.25
+SCORE_ALONE = -2.75
 LESS_EVIDENCE, LESS_EVIDENCE_DECADE, LESS_EVIDENCE_LEAST = 2.7, -0.5, 0.8
 
 
@@ -171,15 +187,19 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     )
     if talk:
         calibration = replace(calibration, lexical=0.0)  # a memory that has the words of small talk is not about them
-    odds = _odds(prompt, ranked, calibration) + request - TALK_WEIGHT * talk
+    around = request - TALK_WEIGHT * talk
+    odds = _odds(prompt, ranked, calibration) + around
     slope = max(LESS_EVIDENCE_LEAST, LESS_EVIDENCE + LESS_EVIDENCE_DECADE * math.log10(max(prompt.searched, 1)))
     likely = SCORE_CONSTANT + SCORE_CHANCE * odds
-    best = Graded(ranked[0].id, _probability(likely), ranked[0])
-    others = (
-        Graded(one.id, _probability(likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)), one)
-        for one in ranked[1:]
+    fitted = [likely]
+    for one in ranked[1:]:
+        beside = likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)
+        alone = SCORE_CONSTANT + SCORE_ALONE + SCORE_CHANCE * (_odds(prompt, [one], calibration) + around)
+        fitted.append(min(fitted[-1], max(beside, alone)))  # never above a better one's
+    candidates = tuple(
+        Graded(one.id, _probability(log_odds), one) for one, log_odds in zip(ranked, fitted, strict=True)
     )
-    return Answer(_probability(odds), (best, *others), request, -TALK_WEIGHT * talk)
+    return Answer(_probability(odds), candidates, request, -TALK_WEIGHT * talk)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:

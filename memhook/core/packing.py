@@ -1,6 +1,6 @@
 """Filling a token budget with memories.
 
-packed(candidates, budget, frames, part_limit, policy, kept_share) -> Packed
+packed(candidates, budget, frames, part_limit, policy, kept_share, rooms) -> Packed
 
 The one packer behind hooks, `inject` and `pack`: it knows tokens and sizes, nothing of what is written. In rank order
 each memory is taken at the richest of its renderings that fits what is left. The budget bounds the whole text,
@@ -9,12 +9,12 @@ frames included, over all parts; nothing chosen means no parts at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-from memhook.core.rendering import Frame, Rendering
+from memhook.core.rendering import Frame, Level, Rendering
 
 
 class Policy(StrEnum):
@@ -73,6 +73,9 @@ class Packed:
         return sum(choice.rendering.carried_tokens for choice in self.chosen)
 
 
+EVERYWHERE: Mapping[Level, int] = {}
+
+
 def packed(
     candidates: Sequence[Iterable[Rendering]],
     budget: int,
@@ -80,11 +83,13 @@ def packed(
     part_limit: PartLimit | None = None,
     policy: Policy = Policy.CASCADE,
     kept_share: float = 0.0,
+    rooms: Mapping[Level, int] = EVERYWHERE,
 ) -> Packed:
     """The candidates that fit, in their order, each at most once.
 
     A richer rendering is not taken at the cost of what comes after: up to `kept_share` of the budget is kept for the
-    poorest renderings of the candidates behind.
+    poorest renderings of the candidates behind. To all but the first chosen, a level is given only while as many tokens
+    are left as `rooms` says, so that the levels fall with the rank.
 
     Each candidate offers the renderings of one memory, richest first; it is looked through more than once. There are
     as many parts as `frames`, filled one after the other up to `part_limit`; without a limit there is one.
@@ -93,7 +98,7 @@ def packed(
     # Opening another part costs its frame, which at some budgets is worth more than what the part carries: of the ways
     # that open fewer and more parts the one that carries most is taken. This keeps a larger budget from carrying less.
     ways = (
-        _filled(candidates, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget))
+        _filled(candidates, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget), rooms)
         for count in range(len(usable))
     )
     return max(ways, key=lambda way: way.carried_tokens)
@@ -123,6 +128,7 @@ def _filled(
     limit: PartLimit | None,
     policy: Policy,
     largest_kept: int,
+    rooms: Mapping[Level, int],
 ) -> Packed:
     place = _Place(left=budget)
     chosen: list[Chosen] = []
@@ -133,7 +139,8 @@ def _filled(
             # What is needed is rendered only where it may be missing.
             return left >= largest_kept or left >= _needed(candidates, behind, largest_kept)
 
-        found = _richest(renderings, place, frames, limit, leaves_enough)
+        in_turn = _given(renderings, rooms, place.left) if chosen else renderings
+        found = _richest(in_turn, place, frames, limit, leaves_enough)
         if not isinstance(found, Reason):
             rendering, place = found
             chosen.append(Chosen(index, rendering, place.part))
@@ -143,6 +150,10 @@ def _filled(
             left_out.extend(LeftOut(later, found) for later in range(index, len(candidates)))
             break
     return Packed(_parts(chosen, frames), tuple(chosen), tuple(left_out), budget - place.left)
+
+
+def _given(renderings: Iterable[Rendering], rooms: Mapping[Level, int], left: int) -> Iterator[Rendering]:
+    return (one for one in renderings if rooms.get(one.level, 0) <= left)
 
 
 def _needed(candidates: Sequence[Iterable[Rendering]], start: int, largest: int) -> int:

@@ -59,9 +59,10 @@ def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
 def test_a_part_of_a_memory_is_the_one_that_bears_on_the_query() -> None:
     filler = "Nothing of note happened on that day.\n" * 60
     log = memory(3, f"{filler}The replica lagged,\nso read from the primary.\n{filler}", title="Log")
-    medium, preview = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
-    assert "  … The replica lagged,\n  so read from the primary.\n" in medium
-    assert "The replica lagged, so read from the primary." in preview
+    longer, shorter = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
+    assert "  … The replica lagged,\n  so read from the primary.\n" in longer
+    assert "  … The replica lagged,\n  so read from the primary.\n" in shorter
+    assert len(shorter) < len(longer)
     assert "replica" not in enrichment(Found(((log, 0.9),)), "", 440).text
 
 
@@ -78,6 +79,26 @@ def test_the_rarer_term_decides_where_weights_are_given() -> None:
 def test_the_best_memory_in_full_does_not_push_out_the_name_of_the_next() -> None:
     both = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 380)
     assert both.memories == (TIMEOUT, FIX)
+
+
+def test_what_may_bear_on_the_query_comes_in_a_line_whatever_room_there_is() -> None:
+    text = enrichment(Found(((FIX, 0.9), (TIMEOUT, 0.1)), weak=1), "migration", 4000).text
+    assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in text
+    assert text.count("lock contention") == 1
+
+
+def test_where_nothing_surely_bears_on_the_query_the_best_comes_in_part() -> None:
+    text = enrichment(Found(((TIMEOUT, 0.4), (FIX, 0.3)), weak=2), "migration", 4000).text
+    assert "(incidents, score: 0.40, 2026-02-14) urn:memhook:000000000001" in text
+    assert "Source:" not in text
+    assert "(general) urn:memhook:000000000002" in text
+
+
+def test_a_line_does_without_its_summary_before_the_next_is_not_named() -> None:
+    notes = [memory(number, f"Note {number}. " + "word " * 60, title=f"Title {number}") for number in range(2, 5)]
+    weak = Found(((FIX, 0.9), *((one, 0.1) for one in notes)), weak=3)
+    needed = [len(enrichment(weak, "q", budget).memories) for budget in (150, 190, 250)]
+    assert needed == [2, 3, 4]
 
 
 def test_a_query_cannot_break_out_of_the_heading() -> None:

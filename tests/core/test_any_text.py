@@ -238,6 +238,7 @@ NO_TEXT = {
     "poison_search.rarest_starts": "memhook's own words",
     "poison_wordings.wordings": "memhook's own words",
     "ranking.attainable": "numbers",
+    "grading.Answer.worth_naming": "numbers",
     "grading.Answer.worth_showing": "numbers",
     "grading.answer_to": "numbers",
     "grading.grade_of": "numbers",
