@@ -49,7 +49,9 @@ class SessionStart(_Section):
 
 class Hooks(_Section):
     detail: Detail = "preview"
+    best_chars: int = Field(1500, ge=0, le=20_000)
     relevance: Relevance = "balanced"
+    max_memories: int = Field(10, ge=1, le=50)
     capture: bool = True
     session_start: SessionStart = SessionStart()
 
@@ -563,7 +565,10 @@ def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source
     return _overreach(key, parsed, value_of(Settings(**nested(below)), key))
 
 
-_PROJECT_MAY_LOWER = ("max_tokens", "session_max_tokens", "preview_chars", "hooks.session_start.max_memories")
+_PROJECT_MAY_LOWER = (
+    *("max_tokens", "session_max_tokens", "preview_chars"),
+    *("hooks.best_chars", "hooks.max_memories", "hooks.session_start.max_memories"),
+)
 
 
 _SWITCHED = {"enabled": "memhook", "hooks.capture": "capturing"}

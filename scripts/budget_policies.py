@@ -13,29 +13,30 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from memhook.context import enrich
-from memhook.context.evaluation import Asked, Policy, hook_policy, pack_policy
 from memhook.context.inject import Ranked
+from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory
 from memhook.core.packing import packed
-from memhook.core.passages import HORIZON, Passage, front, passage
+from memhook.core.passages import front
 from memhook.core.rendering import HOOK, PROMPT_HEADING, Level, Rendering, hook_frames, rendering
-from memhook.core.terms import term_spans, terms
+from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
+from memhook.evaluation.policies import Asked, Policy, hook_policy, pack_policy
 
 FRAME = hook_frames(PROMPT_HEADING)[0]
 MEDIUM_CHARS = 800
 
-Shown = Callable[[str], Passage]
+Shown = Callable[[str], Excerpt]
 
 
 def _chosen(weights: Mapping[str, float], limit: int) -> Shown:
-    """The passage that bears on the prompt, as the hook's previews have it."""
+    """The passages that bear on the prompt, as the hook's previews have them."""
+    return partial(excerpt, weights=weights, limit_chars=limit)
 
-    def shown(content: str) -> Passage:
-        spans = term_spans(content[:HORIZON]) if len(content) > limit else ()
-        return passage(content, weights, spans, limit)
 
-    return shown
+def _front(content: str, limit: int) -> Excerpt:
+    beginning = front(content, limit)
+    return Excerpt(beginning.marked, ((beginning.start, beginning.end),), not beginning.cut_after)
 
 
 def _preview(memory: Memory, shown: Shown) -> Rendering:
@@ -47,7 +48,7 @@ def _greedy(offers: Sequence[Iterable[Rendering]], budget: int) -> Sequence[str]
 
 
 def previews_from_the_front(asked: Asked, budget: int) -> Sequence[str]:
-    shown = partial(front, limit_chars=asked.around.settings.preview_chars)
+    shown = partial(_front, limit=asked.around.settings.preview_chars)
     return _greedy([[_preview(one.memory, shown)] for one in asked.recalled.worth_showing], budget)
 
 
@@ -144,8 +145,8 @@ def _worth(level: Rendering, memory: Memory, weights: Mapping[str, float]) -> fl
     held = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
     seen = _distinct_terms(level.text) & held
     words = sum(weights[term] for term in seen) / (sum(weights[term] for term in held) or 1.0)
-    start, end = level.passage or (0, len(memory.content))
-    return (1.0 + words + (end - start) / max(1, len(memory.content))) / 3
+    shown = sum(end - start for start, end in level.passages or ((0, len(memory.content)),))
+    return (1.0 + words + shown / max(1, len(memory.content))) / 3
 
 
 def _levels(one: Ranked, asked: Asked) -> tuple[Rendering, ...]:

@@ -21,7 +21,7 @@ FACT = f"{TOPIC}. Fix: read from the primary, statement timeout 40 seconds; quok
 PROMPT = "the ledger reconciliation job fails again with a balance mismatch, what did we learn about replica lag?"
 AGAIN = "once more: why does the ledger reconciliation report a balance mismatch when the replica lags?"
 UNRELATED = "write a haiku about the sea"
-START, MATCH = "## Memories for this project (memhook)", "## Relevant memories (memhook)"
+START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
 CHECKS = ("start", "match", "unrelated", "once", "budget", "broken")
 

@@ -1,4 +1,8 @@
-"""What `scripts/evaluate` writes: ranking beside the baselines, silence, ways to spend a budget, and cost."""
+"""Write the published tables: what prompts get, beside simple methods, over sessions; ranking, silence, budgets, cost.
+
+A folder of sets is one row, over all their prompts. Sets that memhook was developed on are marked as such; those named
+with --held-out were not looked at meanwhile, and have a row of their own.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,28 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from budget_policies import POLICIES
 
-from memhook.cli.evaluate import ended_in_order, progress_bar
-from memhook.context.evaluation import Plan, evaluated
-from memhook.context.evaluation_set import EvaluationSet, read_set, sampled
+from memhook.cli.evaluate import NAMES, ended_in_order, progress_bar
+from memhook.evaluation.policies import Plan
+from memhook.evaluation.report import evaluated
+from memhook.evaluation.sets import EvaluationSet, sampled, sets_in
 from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
 from memhook.settings import load_settings
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-COMPARED = 200  # prompts of a set that ways to spend a budget are compared on
+COMPARED = 200  # prompts of a row that ways to spend a budget are compared on
 BUDGETS = (500, 1000, 2000, 4000)
-METHODS = {"bm25": "BM25", "vectors": "vectors", "rrf": "BM25 + vectors"}
+SESSIONS = (1, 5, 10, 20)
+METHODS = ("bm25", "vectors", "rrf")
+BESIDE = ("two_nearest", "vectors_top_5", "rrf_top_5", "everything_once")
+KINDS_TOLD = 12  # more kinds are too many for a row
 
 Report = Mapping[str, Any]
 
@@ -35,7 +44,8 @@ def main() -> int:
     started = time.monotonic()
     reports = [report for folder in args.folders for report in reports_of(Path(folder), args)]
     machine = f"{datetime.now(UTC):%F}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    text = "\n\n".join([machine, ranking(reports), silence(reports), budgets(reports), cost(reports)])
+    tables = (served, by_kind, silence, beside, sessions, ranking, budgets, cost)
+    text = "\n\n".join([machine, *(table(reports) for table in tables)])
     print(text)
     if args.readme:
         write_into_readme(text)
@@ -51,7 +61,8 @@ def write_into_readme(text: str) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="evaluate", description=__doc__)
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="a folder with memories.jsonl and queries.jsonl")
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="a set, or a folder of sets")
+    parser.add_argument("--held-out", metavar="SET,SET", default="", help="sets that memhook was not developed on")
     parser.add_argument("--sample", type=int, metavar="N", help="only N prompts of each set")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
     parser.add_argument("--across", action="store_true", help="sets of several namespaces also across all of them")
@@ -60,46 +71,130 @@ def arguments() -> argparse.Namespace:
 
 
 def reports_of(folder: Path, args: argparse.Namespace) -> Iterator[Report]:
-    """One, or two: prompts of different namespaces are asked each within its own, and if wanted across all too."""
-    found = read_set(folder)
-    queries = sampled(found.queries, args.sample, args.seed) if args.sample else found.queries
+    """Those of the sets developed on and of the ones held out.
+
+    Prompts of different namespaces are asked each within its own, and if wanted across all too.
+    """
+    found = sets_in([folder])
+    if args.sample:
+        found = [replace(one, queries=sampled(one.queries, args.sample, args.seed)) for one in found]
+    held_out = set(args.held_out.split(","))
+    for is_held_out in (False, True):
+        group = [one for one in found if (one.name in held_out) == is_held_out]
+        for within in (True, False)[: 1 + args.across] if any(map(has_projects, group)) else (False,):
+            if group:
+                name = folder.resolve().name + (f", {len(group)} sets" if len(group) > 1 else "")
+                name += f": {', '.join(one.name for one in group)}" if is_held_out and len(found) > 1 else ""
+                name += ", within the namespace" if within else ""
+                yield {**report_of(group, within), "name": f"{name} ({'held out' if is_held_out else 'development'})"}
+
+
+def report_of(group: Sequence[EvaluationSet], within_namespace: bool) -> Report:
     settings = load_settings(user_paths().config_file, None, os.environ).settings
-    for within in (True, False)[: 1 + args.across] if has_projects(found) else (False,):
-        every = max(1, len(queries) // COMPARED)
-        plan = Plan(
-            settings, POLICIES, BUDGETS, PART_LIMIT, within_namespace=within, baseline=True, compared_every=every
-        )
-        with ended_in_order(), progress_bar() as progress:
-            report = evaluated(found, queries, plan, user_paths(), progress)
-        yield {**report, "name": f"{found.name}, within the namespace" if within else found.name}
+    plan = Plan(
+        settings,
+        POLICIES,
+        BUDGETS,
+        PART_LIMIT,
+        within_namespace=within_namespace,
+        has_baselines=True,
+        compared_every=max(1, sum(len(one.queries) for one in group) // COMPARED),
+        session_prompts=SESSIONS if any(query.needs for one in group for query in one.queries) else (),
+    )
+    with ended_in_order(), progress_bar() as progress:
+        return evaluated(group, plan, user_paths(), progress)
 
 
 def has_projects(found: EvaluationSet) -> bool:
     return len({query.namespace for query in found.queries if query.namespace}) > 1
 
 
-def ranking(reports: Sequence[Report]) -> str:
-    head = ["recall@5 / @10 / @20", "memories", "prompts", "memhook", *METHODS.values()]
+def served(reports: Sequence[Report]) -> str:
+    head = ["what prompts get", "memories", "to answer", "spoken", "found", "carried", "precision", "tokens"]
+    head += ["not to answer", "silent", "tokens", "framing"]
     rows = [
         [
             one["name"],
             f"{one['memories']:,}",
             f"{one['answerable']:,}",
-            triple(one["recall"].values()),
-            *(triple(one["baselines"][name]["recall"].values()) for name in METHODS if name in one["baselines"]),
+            *(share(one[name]) for name in ("spoken", "found", "carried", "precision")),
+            whole(one["tokens_answerable"]),
+            f"{one['prompts'] - one['answerable']:,}",
+            share(one["silent"]),
+            whole(one["tokens_unanswerable"]),
+            share(one["framing_share"]),
         ]
         for one in reports
     ]
     return markdown(head, rows)
 
 
+def by_kind(reports: Sequence[Report]) -> str:
+    """Rows for the kinds of prompt that a set tells apart."""
+    head = ["to answer, by kind", "kind", "prompts", "spoken", "found", "carried", "tokens"]
+    rows = [
+        [one["name"], kind, str(values["prompts"])]
+        + [share(values[name]) for name in ("spoken", "found", "carried")]
+        + [whole(values["tokens"])]
+        for one in reports
+        for kind, values in told_kinds(one, "spoken").items()
+    ]
+    return markdown(head, rows)
+
+
 def silence(reports: Sequence[Report]) -> str:
-    head = ["a block or none", "kept, of the answerable", "silent, of the others", "silent by kind"]
-    rows = []
-    for one in reports:
-        kinds = one["silent_by_kind"]
-        told = ", ".join(f"{kind} {share(value)}" for kind, value in kinds.items()) if len(kinds) <= 4 else ""
-        rows.append([one["name"], share(one["kept"]), share(one["silent"]), told])
+    head = ["not to answer, by kind", "kind", "prompts", "silent", "tokens"]
+    rows = [
+        [one["name"], kind, str(values["prompts"]), share(values["silent"]), whole(values["tokens"])]
+        for one in reports
+        for kind, values in told_kinds(one, "silent").items()
+    ]
+    return markdown(head, rows)
+
+
+def told_kinds(report: Report, measure: str) -> dict[str, Mapping[str, Any]]:
+    kinds = {kind: values for kind, values in report["by_kind"].items() if measure in values}
+    return kinds if len(kinds) <= KINDS_TOLD else {}
+
+
+def beside(reports: Sequence[Report]) -> str:
+    head = ["found / carried, tokens / tokens where nothing is needed", "memhook", *(NAMES[name] for name in BESIDE)]
+    rows = [
+        [one["name"], costs(one), *(costs(one["baselines"][name]) for name in BESIDE if name in one["baselines"])]
+        for one in reports
+    ]
+    return markdown(head, rows)
+
+
+def costs(values: Mapping[str, float | None]) -> str:
+    tokens = " / ".join(whole(values[name]) for name in ("tokens_answerable", "tokens_unanswerable"))
+    return f"{share(values['found'])} / {share(values['carried'])}, {tokens}"
+
+
+def sessions(reports: Sequence[Report]) -> str:
+    head = ["start and prompts together: found / carried, tokens", *(f"{length} prompts" for length in SESSIONS)]
+    rows = [
+        [one["name"], *(session(one["sessions"][str(length)]) for length in SESSIONS)]
+        for one in reports
+        if "sessions" in one
+    ]
+    return markdown(head, rows)
+
+
+def session(values: Mapping[str, float | None]) -> str:
+    return f"{share(values['found'])} / {share(values['carried'])}, {whole(values['tokens'])}"
+
+
+def ranking(reports: Sequence[Report]) -> str:
+    head = ["recall@5 / @10 / @20", "memhook", *(NAMES[name] for name in METHODS)]
+    rows = [
+        [
+            one["name"],
+            triple(one["recall"].values()),
+            *(triple(one["baselines"][name]["recall"].values()) for name in METHODS if name in one["baselines"]),
+        ]
+        for one in reports
+    ]
     return markdown(head, rows)
 
 
@@ -128,7 +223,7 @@ def cost(reports: Sequence[Report]) -> str:
         over = spent["over_budget"] + sum(
             values["over_budget"] for policy in one["policies"].values() for values in policy.values()
         )
-        numbers = [f"{spent[name]:.0f}" for name in ("mean_tokens", "max_tokens", "tokens_per_prompt")]
+        numbers = [whole(spent[name]) for name in ("mean_tokens", "max_tokens", "tokens_per_prompt")]
         times = [f"{one['latency_ms'][name]:.0f}" for name in ("p50", "p95")]
         rows.append([one["name"], *numbers, str(over), share(spent["precision"]), *times])
     return markdown(head, rows)
@@ -140,6 +235,10 @@ def recalls(values: Mapping[str, float | None]) -> str:
 
 def triple(values: Sequence[float | None]) -> str:
     return " / ".join(share(value) for value in values)
+
+
+def whole(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
 
 
 def share(value: float | None) -> str:

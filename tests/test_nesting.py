@@ -13,10 +13,13 @@ PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
     "cli/context_commands.py _parsed": "its caller catches it",
     "cli/round_trip.py": "what memhook's own hook command printed",
+    "context/offered_settings.py _current": "its caller catches it",
     "core/json_layout.py": "a string or a number",
     "core/toml_layout.py _key_part": "a string",
     "daemon/wire.py": "what the daemon answered",
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
+    "settings.py _parsed": "its caller catches it",
+    "store/calibration.py calibration_of": "a file of the package",
     "store/ledger.py": "columns that memhook wrote itself",
     "store/model_files.py": "files verified by their hash",
     "store/project_aliases.py _parsed": "its caller catches it",

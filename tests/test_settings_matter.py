@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memhook.context import engine as engine_module
-from memhook.core.relevance import THRESHOLDS, Level
+from memhook.core.grading import EDGES, Level
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
@@ -24,7 +24,7 @@ from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary
 from tests.hooks import conftest, test_capture, test_prompt, test_runner, test_session_budget, test_session_start
 from tests.hooks.conftest import Assistant
-from tests.hooks.test_prompt import FACT, QUESTION, configure
+from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
 from tests.store.test_ledger import INJECTION
 
 real_embedder, runner, assistant = conftest.real_embedder, conftest.runner, conftest.assistant
@@ -34,19 +34,30 @@ LONG = f"{FACT} {' '.join(f'On day {day} shard {day} was looked at.' for day in 
 
 def test_preview_chars_is_the_length_of_a_preview(assistant: Assistant, home: Path) -> None:
     assistant.remembers(LONG)
+    configure(home, "hooks.best_chars = 0")
+    assert 100 < shown_chars(assistant, "a") <= 200 + len("… ") + len(" …")
+    configure(home, "hooks.best_chars = 0\npreview_chars = 60")
+    assert shown_chars(assistant, "b") <= 60 + len("… ") + len(" …")
 
-    def shown(session: str) -> int:
-        lines = assistant.prompts(QUESTION, session=session).split("\n")
-        return len(next(line for line in lines if line.startswith("  ")).strip())
 
-    assert 100 < shown("a") <= 200 + len("… ") + len(" …")
-    configure(home, "preview_chars = 60")
-    assert shown("b") <= 60 + len("… ") + len(" …")
+def test_best_chars_is_how_much_of_the_best_memory_is_shown(assistant: Assistant, home: Path) -> None:
+    steps = LONG.replace("shard", "`shard`")
+    assistant.remembers(steps)
+    assert shown_chars(assistant, "a") == len(steps)
+    configure(home, "hooks.best_chars = 500")
+    assert 300 < shown_chars(assistant, "b") <= 500 + len("… ") + len(" …")
+    configure(home, "hooks.best_chars = 0")
+    assert shown_chars(assistant, "c") <= 200 + len("… ") + len(" …")
+
+
+def shown_chars(assistant: Assistant, session: str) -> int:
+    lines = assistant.prompts(QUESTION, session=session).split("\n")
+    return len("\n".join(line.removeprefix("  ") for line in lines if line.startswith("  ")))
 
 
 def test_detail_is_how_much_of_a_memory_is_shown(assistant: Assistant, home: Path) -> None:
     assistant.remembers(LONG, tags=["db"])
-    assert "That was the end of it." not in assistant.prompts(QUESTION, session="a")
+    assert "Tags: db" not in assistant.prompts(QUESTION, session="a")
     configure(home, 'hooks.detail = "full"')
     assert "That was the end of it.\n  Tags: db\n" in assistant.prompts(QUESTION, session="b")
     configure(home, 'hooks.detail = "cascade"\nmax_tokens = 350')
@@ -62,6 +73,14 @@ def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path)
     assert assistant.prompts(doubtful, session="a") == ""
     configure(home, 'hooks.relevance = "eager"')
     assert FACT in assistant.prompts(doubtful, session="b")
+
+
+def test_the_number_of_memories_bounds_an_answer(assistant: Assistant, home: Path) -> None:
+    for number in range(4):
+        assistant.remembers(f"{FACT} Seen {number} times.")
+    assert len(urns(assistant.prompts(QUESTION, session="a"))) == 4
+    configure(home, "hooks.max_memories = 2")
+    assert len(urns(assistant.prompts(QUESTION, session="b"))) == 2
 
 
 VAGUER_AND_VAGUER = (
@@ -81,8 +100,8 @@ VAGUER_AND_VAGUER = (
 
 
 def is_doubtful(assistant: Assistant, prompt: str) -> bool:
-    best = assistant.calls("why", prompt=prompt)["relevance"]["best"]
-    return bool(THRESHOLDS[Level.EAGER].best <= best < THRESHOLDS[Level.STRICT].best)
+    chance = assistant.calls("why", prompt=prompt)["relevance"]["chance"]
+    return bool(EDGES[Level.EAGER].unsure <= chance < EDGES[Level.STRICT].unsure)
 
 
 def test_the_half_life_is_how_fast_a_memory_grows_old(assistant: Assistant, home: Path) -> None:
@@ -169,7 +188,7 @@ def test_a_bad_variable_of_a_budget_costs_only_itself_and_the_log_says_so(
     assistant: Assistant, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assistant.remembers(LONG)
-    configure(home, "preview_chars = 60\n")
+    configure(home, "preview_chars = 60\nhooks.best_chars = 0\n")
     assistant.environment = {"MEMHOOK_MAX_TOKENS": "many"}
     with caplog.at_level(logging.WARNING, logger="memhook"):
         context = assistant.prompts(QUESTION)
@@ -187,7 +206,9 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "preview_chars": test_preview_chars_is_the_length_of_a_preview,
     "namespaces": test_runner.test_namespaces_narrow_what_surfaces,
     "hooks.detail": test_detail_is_how_much_of_a_memory_is_shown,
+    "hooks.best_chars": test_best_chars_is_how_much_of_the_best_memory_is_shown,
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
+    "hooks.max_memories": test_the_number_of_memories_bounds_an_answer,
     "hooks.capture": test_capture.test_capturing_can_be_switched_off,
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured

@@ -49,10 +49,10 @@ def restore(args: Namespace, place: Place) -> int:
         return _rebuild(args, place)
     from memhook.context.backup import restored, settings_offered  # noqa: PLC0415
 
-    file = Path(args.file).absolute()
+    file, location = Path(args.file).absolute(), _location(place)
     offer = settings_offered(file, place.paths)
     chosen = _chosen(args, offer)
-    contents = restored(file, place.paths, *_location(place), replace=args.replace, settings=chosen)
+    contents = restored(file, place.paths, *location, replace=args.replace, settings=chosen)
     stopped(place.paths)  # the next prompt starts one that has seen none of what was there before
     left = [change for change in offer.changes if change.key not in chosen]
     if args.json:

@@ -199,25 +199,35 @@ def _add_eval(commands: Commands) -> None:
         commands,
         "eval",
         "measure on memories and prompts of your own what the prompt hook finds",
-        "memhook eval my-set --baseline",
+        "memhook eval my-set --baselines",
         "DIR holds memories.jsonl, lines {id, text, title?, created?, namespace?}, and\n"
-        "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?}; an empty gold\n"
-        "says that nothing answers the prompt. They go into a throw-away store; nothing\n"
-        "of it is recorded.",
+        "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty\n"
+        "gold says that nothing answers the prompt, needs is the part of a gold memory\n"
+        "that has to reach the model. A folder of such folders is evaluated set by set.\n"
+        "Each goes into a temporary store; nothing of it is recorded.",
     )
-    evaluation.add_argument("folder", metavar="DIR")
+    evaluation.add_argument("folders", metavar="DIR", nargs="+")
     evaluation.add_argument(
         "--budgets", type=_budgets, metavar="N,N", default=BUDGETS, help="in tokens (500,1000,2000,4000)"
     )
     evaluation.add_argument(
         "--detail", choices=("preview", "cascade", "full", "pack"), help="how much is shown (setting hooks.detail)"
     )
-    evaluation.add_argument("--baseline", action="store_true", help="plain BM25, vectors and their fusion beside it")
+    evaluation.add_argument(
+        "--baselines", "--baseline", action="store_true", help="BM25, vectors and other simple methods beside it"
+    )
+    evaluation.add_argument(
+        "--session-prompts", type=_lengths, metavar="N,N", default=(), help="sessions of N prompts and their start too"
+    )
     evaluation.add_argument(
         "--within-namespace", action="store_true", help="a query's namespace is the project it is asked in"
     )
     evaluation.add_argument("--sample", type=_prompts, metavar="N", help="only N of the prompts")
     evaluation.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(_prompts(part.strip()) for part in text.split(",")))
 
 
 def _budgets(text: str) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from memhook.core.memory import shortened
 from memhook.hooks.adapters.claude import PART_LIMIT
 
 BAR = 30
+SELDOM_NEEDED = -1.0  # log odds that the kind of request contributes
 LABEL = 11
 MARGIN = " " * 8
 BELOW_RELEVANCE = "below relevance"
@@ -51,7 +52,7 @@ def _summary(report: Report) -> Iterator[str]:
         if report["recorded"] and report[name]:
             yield from _row(name, report[name])
     yield from _row("outcome", _outcome(report))
-    if report["relevance"] and report["relevance"]["best"] is not None:
+    if report["relevance"] and report["relevance"]["chance"] is not None:
         yield from _row("relevance", _standing(report["relevance"]))
     yield from _row("budget", f"{_bar(report['tokens'], report['budget'])} tokens")
     if spent := report["session_budget"]["spent"]:
@@ -72,10 +73,17 @@ def _outcome(report: Report) -> str:
 
 
 def _standing(relevance: Report) -> str:
-    return (
-        f"best score {relevance['best']:.2f}; memhook speaks from {relevance['speaks_from']:.2f} on and then shows"
-        f" from {relevance['shows_from']:.2f} on (hooks.relevance = {relevance['level']})"
+    """The grade, what it is measured by, and for silence what would have had to be different."""
+    standing = (
+        f"{relevance['grade']}: the chance that a memory bears on this prompt is {relevance['chance']:.2f} (unsure from"
+        f" {relevance['unsure_from']:.2f}, sure from {relevance['sure_from']:.2f} on; hooks.relevance ="
+        f" {relevance['level']})"
     )
+    if relevance["grade"] != "far":
+        return standing
+    if (relevance["request"] or 0.0) < SELDOM_NEEDED:
+        return f"{standing}. Requests of this kind seldom need a memory: one would have to be nearer to it."
+    return f"{standing}. No memory is near enough to it."
 
 
 def _bar(tokens: int, budget: int) -> str:
@@ -114,8 +122,9 @@ def _entry(one: Report, parts: int) -> Iterator[str]:
 
 
 def _showing(one: Report) -> str:
-    passage = f", characters {one['passage'][0]} to {one['passage'][1]}" if one["passage"] else ""
-    return f"{one['level']}{passage}, {one['tokens']} tokens"
+    places = [f"{start} to {end}" for start, end in one["passages"]]
+    passages = f", {len(places)} passages" if len(places) > 1 else f", characters {places[0]}" if places else ""
+    return f"{one['level']}{passages}, {one['tokens']} tokens"
 
 
 def _table(below: Sequence[Report]) -> Iterator[str]:

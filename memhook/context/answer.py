@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memhook.context.inject import ALREADY_SHOWN, Block, Budget, hook_block
+from memhook.context.inject import ALREADY_SHOWN, Block, Budget, Extent, hook_block
 from memhook.context.joined import Searchable
 from memhook.context.pauses import Pause
 from memhook.context.recall import QUARANTINED, Recalled, for_prompt
 from memhook.context.stages import Stages
 from memhook.core.capture import Asked, asked_in
 from memhook.core.packing import PartLimit
-from memhook.core.relevance import is_small_talk
 from memhook.core.rendering import PROMPT_HEADING, hook_frames
+from memhook.core.small_talk import is_small_talk
 from memhook.settings import Settings
 from memhook.store.ledger import Shown
 from memhook.store.project import Project
@@ -25,12 +25,15 @@ POISON_NOTICE = "memhook left out a memory that tries to command the assistant. 
 SPENT = "session budget used up"
 FOR_MEMHOOK = "said to memhook alone"
 
+# Injected text stays in the history of each client, but only these say when the history was compacted or cleared.
+KEEPING_CLIENTS = frozenset({"claude"})
+
 Account = Mapping[str, Sequence[Shown]]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an answer is made from. `spent` is what the session was given so far, in tokens."""
+    """What an answer is made from. `spent` is what the session of `client` was given so far, in tokens."""
 
     library: Searchable
     settings: Settings
@@ -39,11 +42,17 @@ class Surroundings:
     now: datetime
     stages: Stages
     spent: int = 0
+    client: str = ""
 
     @property
     def budget(self) -> int:
         """What this event may cost: what one may at most, or what is left of the session's."""
         return max(0, min(self.settings.max_tokens, self.settings.session_max_tokens - self.spent))
+
+    @property
+    def knows_label(self) -> bool:
+        """Whether the model has read what these notes are: whatever the session was given first said so."""
+        return self.spent > 0 and self.client in KEEPING_CLIENTS
 
     @property
     def is_short(self) -> bool:
@@ -91,20 +100,20 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
     with around.stages.timed("pack"):
         block = hook_block(
             recalled.worth_showing,
-            Budget(around.budget, hook_frames(PROMPT_HEADING), part_limit),
+            Budget(around.budget, hook_frames(PROMPT_HEADING, not around.knows_label), part_limit),
             settings.hooks.detail,
-            settings.preview_chars,
+            Extent(settings.preview_chars, settings.hooks.best_chars),
             recalled.weights,
             around.account,
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
-    reason = SMALL_TALK if recalled.is_courtesy else SHOWN if block.parts else _reason_for_nothing(block, around)
+    reason = SHOWN if block.parts else _reason_for_nothing(block, recalled, around)
     return Outcome(reason, recalled.with_the_rest(block), notice)
 
 
-def _reason_for_nothing(block: Block, around: Surroundings) -> str:
+def _reason_for_nothing(block: Block, recalled: Recalled, around: Surroundings) -> str:
     if not block.considered:
-        return "nothing relevant"
+        return SMALL_TALK if recalled.answer.is_small_talk else "nothing relevant"
     if all(one.reason == ALREADY_SHOWN for one in block.considered):
         return "nothing new"
     return SPENT if around.is_short else "nothing fits"

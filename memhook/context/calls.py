@@ -260,7 +260,9 @@ def why(
     if prompt is not None:
         account = caller.record.shown(session, "") if session else {}
         spent = caller.record.spent(session, "") if session else 0
-        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), spent)
+        last = caller.record.last_injection(session) if session else None
+        client = last.client if last else ""
+        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), spent, client)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
         return {**report, "session_budget": _session_budget(caller, spent)}

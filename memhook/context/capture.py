@@ -87,8 +87,6 @@ def said_of(notes: Sequence[Note], project: Project) -> str:
 
 def left_out(texts: Sequence[str]) -> str:
     """One line for the user about notes that looked pasted."""
-    if not texts:
-        return ""
     title = shortened(collapsed(masked(texts[0]).text), TITLE_CHARS)
     more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
     return f"memhook: not remembered, as it looks pasted: “{title}”{more}. To keep it, send it as a prompt of its own."

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from memhook.context import access, calls, recall
+from memhook.context import calls, recall
 from memhook.context.caller import Caller
 from memhook.context.joined import Searchable, joined
 from memhook.context.leftovers import remove_leftovers
@@ -21,7 +21,6 @@ from memhook.context.library import Library, loading_embedder
 from memhook.context.opened import OpenedLibraries
 from memhook.context.pauses import Pause, Pauses
 from memhook.context.scopes import Rights, rights_of
-from memhook.core.courtesies import COURTESIES
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
@@ -144,14 +143,18 @@ class Engine:
     def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
         """Wait for what is searched to be there at all: on a new machine, nothing is not an answer yet.
 
-        What is still missing then, for whoever asks to know.
+        What is still missing then, for whoever asks to know. Of a store that cannot be opened, nothing is awaited:
+        whoever asks it next decides what that means.
         """
         deadline = time.monotonic() + seconds
-        libraries = (
-            [self._libraries.named(store, settings)]
-            if store
-            else [self.library(settings), *self._libraries.shared(settings)]
-        )
+        try:
+            libraries = (
+                [self._libraries.named(store, settings)]
+                if store
+                else [self.library(settings), *self._libraries.shared(settings)]
+            )
+        except StoreError:
+            return []
         notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
         return [note for note in notes if note]
 
@@ -207,9 +210,7 @@ class Engine:
         library = self.searched(self.settings())
         for one in self._libraries.all():
             one.languages.look()
-        recall.for_search(library, "warm up", access.OWNER, 1)
-        if (vector := library.query_vector("warm up")) is not None:
-            library.likeness(vector, COURTESIES)
+        recall.warm_up(library)
 
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""

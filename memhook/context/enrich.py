@@ -10,6 +10,7 @@ from typing import Any
 
 from memhook.context.inject import Ranked
 from memhook.context.joined import Searchable
+from memhook.core.excerpts import excerpt
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
 from memhook.core.packing import packed
@@ -18,10 +19,10 @@ from memhook.core.rendering import (
     INJECT,
     MEDIUM_CHARS,
     PREVIEW_CHARS,
-    Frame,
     Level,
     Rendering,
     Renderings,
+    framed,
     rendering,
 )
 from memhook.core.terms import term_spans, terms
@@ -102,7 +103,7 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
     head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
     offers = [Renderings(LEVELS, partial(_rendered, memory, score, counting)) for memory, score in found.ranked]
-    frame = Frame(head, _unknown_line(found.unknown, max_tokens))
+    frame = framed(head, _unknown_line(found.unknown, max_tokens))
     block = packed(offers, max_tokens, [frame], kept_share=KEPT_SHARE)
     if block.parts:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
@@ -112,7 +113,7 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
 
 
 def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], level: Level) -> Rendering:
-    shown = partial(_part, weights=weights, limit=PREVIEW_CHARS)
+    shown = partial(excerpt, weights=weights, limit_chars=PREVIEW_CHARS)
 
     def shown_medium(content: str) -> Passage:
         return as_it_stands(_part(content, weights, MEDIUM_CHARS), content)

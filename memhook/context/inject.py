@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from memhook.core.excerpts import Range, excerpt
 from memhook.core.memory import Memory
 from memhook.core.packing import Packed, PartLimit, Policy, packed
-from memhook.core.passages import HORIZON, Passage, passage
 from memhook.core.rendering import HOOK, Frame, Level, Rendering, Renderings, rendering
-from memhook.core.terms import term_spans
 from memhook.settings import Detail
 from memhook.store.ledger import Considered, Shown
 
@@ -36,6 +35,24 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How many characters of a memory's content a preview shows: of the best one more than of the others."""
+
+    preview_chars: int
+    best_chars: int = 0
+
+    def allowance(self, rank: int) -> int:
+        return max(self.best_chars, self.preview_chars) if rank == 0 else self.preview_chars
+
+    def steps(self, rank: int) -> tuple[int, ...]:
+        """What may be shown, the most first: half as much again and again, where the budget is short."""
+        steps = [self.allowance(rank)]
+        while steps[-1] > self.preview_chars:
+            steps.append(max(steps[-1] // 2, self.preview_chars))
+        return tuple(steps)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Finished text in parts, and what became of every memory that was ranked."""
 
@@ -52,16 +69,22 @@ def hook_block(
     ranked: Sequence[Ranked],
     budget: Budget,
     detail: Detail,
-    preview_chars: int,
+    extent: Extent,
     weights: Mapping[str, float],
     account: Mapping[str, Sequence[Shown]],
 ) -> Block:
     """The memories, best first, without what the session's `account` says it has seen."""
-    shown = partial(_shown_passage, weights=weights, limit=preview_chars)
-    offers = [_Offer(one.memory, detail, budget, shown, account.get(one.memory.id, ())) for one in ranked]
+    offers = [
+        _Offer(one.memory, _details(one.memory, detail, budget, extent.steps(rank)), weights, account)
+        for rank, one in enumerate(ranked)
+    ]
     policy = Policy.SKIP if detail == "full" else Policy.CASCADE
     block = packed(offers, budget.tokens, budget.frames, budget.part_limit, policy)
     return Block(block.parts, tuple(_considered(ranked, offers, block)), block.tokens)
+
+
+_Detail = tuple[Level, int]
+"""A level, and how many characters a preview shows."""
 
 
 class _Offer:
@@ -70,14 +93,19 @@ class _Offer:
     def __init__(
         self,
         memory: Memory,
-        detail: Detail,
-        budget: Budget,
-        shown: Callable[[str], Passage],
-        showings: Iterable[Shown],
+        details: Iterable[_Detail],
+        weights: Mapping[str, float],
+        account: Mapping[str, Sequence[Shown]],
     ) -> None:
+        self._content = memory.content
+        showings = account.get(memory.id, ())
         self._showings = [showing for showing in showings if showing.content_hash == memory.content_hash]
-        levels = _levels(memory, detail, budget)
-        self._renderings = Renderings(levels, lambda level: rendering(memory, level, HOOK, shown=shown))
+
+        def render(detail: _Detail) -> Rendering:
+            level, limit = detail
+            return rendering(memory, level, HOOK, shown=partial(excerpt, weights=weights, limit_chars=limit))
+
+        self._renderings = Renderings(details, render)
 
     def __iter__(self) -> Iterator[Rendering]:
         return (one for one in self._renderings if self.is_new(one))
@@ -87,27 +115,41 @@ class _Offer:
         return bool(self._showings)
 
     def is_new(self, offered: Rendering) -> bool:
-        return all(_adds(offered, showing) for showing in self._showings)
+        """A richer level adds something, and so do passages of which less than half was seen, and what was missing."""
+        seen = max((Level[showing.level.upper()] for showing in self._showings), default=None)
+        if seen is None or offered.level > seen:
+            return True
+        if seen is not Level.PREVIEW:
+            return False
+        offered_chars = _visible(self._content, offered.passages)
+        known = [passage for showing in self._showings for passage in showing.passages]
+        new_chars = _visible(self._content, _outside(offered.passages, known))
+        return 2 * new_chars > offered_chars or (offered.is_whole and new_chars > 0)
 
 
-def _adds(offered: Rendering, showing: Shown) -> bool:
-    """A richer level adds something, and so does a passage of which less than half was seen."""
-    seen = Level[showing.level.upper()]
-    if offered.level > seen:
-        return True
-    if offered.passage is None or seen is not Level.PREVIEW:
-        return False
-    start, end = offered.passage
-    overlap = min(end, showing.passage[1]) - max(start, showing.passage[0])
-    return 2 * overlap < end - start
+def _visible(content: str, passages: Iterable[Range]) -> int:
+    return sum(len(word) for start, end in passages for word in content[start:end].split())
 
 
-def _levels(memory: Memory, detail: Detail, budget: Budget) -> tuple[Level, ...]:
+def _outside(passages: Iterable[Range], known: Iterable[Range]) -> Iterator[Range]:
+    """The parts of `passages` that none of `known` has."""
+    covered = sorted(known)
+    for start, end in passages:
+        at = start
+        for low, high in covered:
+            if at < min(low, end):
+                yield at, min(low, end)
+            at = max(at, high)
+        if at < end:
+            yield at, end
+
+
+def _details(memory: Memory, detail: Detail, budget: Budget, steps: Sequence[int]) -> list[_Detail]:
     if detail == "preview":
-        return (Level.PREVIEW,)
+        return [(Level.PREVIEW, limit) for limit in steps]
     if detail == "cascade" or not _fits_alone(memory, budget):
-        return (Level.FULL, Level.MEDIUM, Level.LIGHT)
-    return (Level.FULL,)
+        return [(level, 0) for level in (Level.FULL, Level.MEDIUM, Level.LIGHT)]
+    return [(Level.FULL, 0)]
 
 
 def _fits_alone(memory: Memory, budget: Budget) -> bool:
@@ -120,11 +162,6 @@ def _fits_alone(memory: Memory, budget: Budget) -> bool:
     return fits_part and whole.tokens + frame.tokens <= budget.tokens
 
 
-def _shown_passage(content: str, weights: Mapping[str, float], limit: int) -> Passage:
-    spans = term_spans(content[:HORIZON]) if len(content) > limit else ()
-    return passage(content, weights, spans, limit)
-
-
 def _considered(ranked: Sequence[Ranked], offers: Sequence[_Offer], block: Packed) -> Iterable[Considered]:
     chosen = {choice.index: choice for choice in block.chosen}
     reasons = {left.index: left.reason.value for left in block.left_out}
@@ -133,7 +170,7 @@ def _considered(ranked: Sequence[Ranked], offers: Sequence[_Offer], block: Packe
         if index in chosen:
             text = chosen[index].rendering
             part = chosen[index].part + 1
-            yield entry("", text.level.name.lower(), text.passage or (0, 0), text.tokens, part=part)
+            yield entry("", text.level.name.lower(), text.passages, text.tokens, part=part)
         else:
             nothing_new = offer.was_shown and not any(True for _ in offer)
             yield entry(ALREADY_SHOWN if nothing_new else reasons.get(index, "over budget"))

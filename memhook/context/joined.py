@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from memhook.context.library import Library
+from memhook.core.grading import Calibration
 from memhook.core.memory import Memory, Origin
 from memhook.store.filters import Filter
 from memhook.store.schema import Vector
@@ -56,10 +57,11 @@ class Searchable(Protocol):
 
     @property
     def store(self) -> ReadableStore: ...
+    @property
+    def calibration(self) -> Calibration: ...
 
     def query_vector(self, text: str) -> Vector | None: ...
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None: ...
-    def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float: ...
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]: ...
     def suspicion(self, key: str) -> str: ...
     def touch(self, memories: Sequence[Memory], now: datetime) -> None: ...
@@ -80,8 +82,9 @@ class JoinedLibraries:
         readers = [library.languages.reader(text, allowed) for library in self._libraries]
         return next((reader.embed_query(text) for reader in readers if reader is not None), None)
 
-    def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float:
-        return self._libraries[0].likeness(vector, phrases)
+    @property
+    def calibration(self) -> Calibration:
+        return self._libraries[0].calibration
 
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
         """In their order; each is judged where it is."""

@@ -15,14 +15,15 @@ from memhook.context.embedded_once import EmbeddedOnce
 from memhook.context.languages import Languages
 from memhook.context.safety import sorted_out
 from memhook.context.sweep import Sweep
+from memhook.core.grading import Calibration
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
 from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store import multilingual
+from memhook.store.calibration import calibration_of
 from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
-from memhook.store.phrases import Phrases
 from memhook.store.remote_wait import in_thread
 from memhook.store.replica import ReplicatedStore
 from memhook.store.schema import Vector
@@ -77,8 +78,6 @@ class Library:
         self._has_copy = False
         self._copying: Future[None] | None = None
         self._starting_copy = threading.Lock()
-        self._phrases: Phrases | None = None
-        self._reading_phrases = threading.Lock()
 
     def reads_like(self, other: Library) -> bool:
         """Whether a vector made for the other can be compared with the vectors here."""
@@ -201,16 +200,10 @@ class Library:
         reader = self.languages.reader(text, allowed)
         return None if reader is None else reader.embed_query(text)
 
-    def likeness(self, vector: Vector, phrases: tuple[str, ...]) -> float:
-        """The cosine of the phrase nearest to a query's vector; each is embedded once for a model."""
-        embedder = self._reader()
-        if embedder is None:
-            return 0.0
-        with self._reading_phrases:  # many prompts may be the first
-            known = self._phrases
-            if known is None or (known.texts, known.model) != (phrases, embedder.model):
-                known = self._phrases = Phrases(phrases, embedder)
-        return known.likeness(vector)
+    @property
+    def calibration(self) -> Calibration:
+        """What the cosines of the store's own model mean."""
+        return calibration_of(self.store.model.id)
 
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
         """A vector for each as the store's own model reads it, and that model; the same text is read once.

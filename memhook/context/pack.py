@@ -10,7 +10,7 @@ from memhook.context.inject import Ranked
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering, placed, recency
 from memhook.core.packing import Policy, packed
-from memhook.core.rendering import Frame
+from memhook.core.rendering import framed
 from memhook.core.tokens import estimated_tokens
 from memhook.core.topics import entry, headed, heading
 from memhook.errors import InvalidInput
@@ -60,11 +60,12 @@ def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle
     """The memories in their order, each whole; one too big for what is left is passed over."""
     budget = clamped(budget_tokens)
     # The heading is written last; room is kept for the longest it can become.
-    reserved = Frame(heading(topic, len(memories), budget))
+    reserved = framed(heading(topic, len(memories), budget))
     entries = [[entry(memory)] for memory in memories]
     chosen = packed(entries, budget, [reserved], policy=Policy.SKIP).chosen
     if chosen:
-        body = "".join(choice.rendering.text for choice in chosen)
+        frame = framed("")
+        body = f"{frame.head}{''.join(choice.rendering.text for choice in chosen)}{frame.tail}"
         return Bundle(headed(topic, len(chosen), body), tuple(memories[choice.index] for choice in chosen))
     return Bundle(next((text for text in _empty(topic, len(memories), budget) if estimated_tokens(text) <= budget), ""))
 

@@ -9,16 +9,16 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 
-from memhook.context.access import in_reach, reason_kept_back, surfacing
+from memhook.context.access import OWNER, in_reach, reason_kept_back, surfacing
 from memhook.context.inject import Block, Ranked
 from memhook.context.joined import Searchable
 from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
-from memhook.core import ranking
-from memhook.core.courtesies import COURTESIES, MARGIN
+from memhook.core import grading, ranking
 from memhook.core.gist import gist
+from memhook.core.grading import Answer, Graded, Level
+from memhook.core.languages import is_english
 from memhook.core.memory import Memory
-from memhook.core.relevance import may_be_small_talk, worth_showing
 from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -46,7 +46,7 @@ class Recalled:
     worth_showing: tuple[Ranked, ...] = ()
     rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
-    is_courtesy: bool = False
+    answer: Answer = field(default_factory=Answer)
 
     def with_the_rest(self, block: Block) -> Block:
         """`block` with what was not even offered to it."""
@@ -58,10 +58,7 @@ def for_prompt(
 ) -> Recalled:
     """What bears on the prompt among this project's and the global memories."""
     found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
-    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
-    is_courtesy = bool(worth) and _is_courtesy(library, prompt, found)
-    if is_courtesy:
-        worth = set()
+    worth = found.worth_showing(settings)
     once = found.once(worth)
     with stages.timed("fetch"):
         ranked = found.ranked(library, once)
@@ -70,15 +67,7 @@ def for_prompt(
         *found.considered(worth - once, SAME_TEXT),
         *found.considered({one.id for one in found.scores} - worth, BELOW_RELEVANCE),
     )
-    return Recalled(tuple(ranked), rest, found.weights, is_courtesy)
-
-
-def _is_courtesy(library: Searchable, prompt: str, found: _Ranking) -> bool:
-    """Whether it is clearly nearer to what is said to keep a conversation going than to any memory."""
-    if found.vector is None or not may_be_small_talk(prompt):
-        return False
-    nearest = max((one.cosine for one in found.candidates.values() if one.cosine is not None), default=0.0)
-    return library.likeness(found.vector, COURTESIES) > nearest + MARGIN
+    return Recalled(tuple(ranked), rest, found.weights, found.answer)
 
 
 def kept_back(
@@ -86,7 +75,7 @@ def kept_back(
 ) -> list[tuple[Ranked, str]]:
     """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
     found = _prompt_ranking(library, prompt, in_reach(project), Stages())
-    worth = {one.id for one in worth_showing(found.scores, settings.hooks.relevance)}
+    worth = found.worth_showing(settings)
     everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
     reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in everything)
     return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
@@ -98,10 +87,16 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
+def warm_up(library: Searchable) -> None:
+    """Load what the first prompt would otherwise wait for."""
+    for_search(library, "warm up", OWNER, 1)
+
+
 def for_enrichment(library: Searchable, query: str, allowed: Filter, relevance: str) -> list[Ranked]:
     """What bears on a query, best first; often nothing."""
     found = _ranking(library, query, allowed, Stages())
-    return found.ranked(library, found.once({one.id for one in worth_showing(found.scores, relevance)}))
+    likely = found.answer.worth_showing(Level(relevance), CANDIDATES)
+    return found.ranked(library, found.once({one.id for one in likely}))
 
 
 def for_session(
@@ -171,9 +166,16 @@ _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.2
 class _Ranking:
     allowed: Filter
     candidates: Mapping[str, Candidate]
-    scores: Sequence[ranking.Scored]
+    answer: Answer
     weights: Mapping[str, float]
-    vector: Vector | None = None
+
+    @property
+    def scores(self) -> Sequence[Graded]:
+        return self.answer.candidates
+
+    def worth_showing(self, settings: Settings) -> set[str]:
+        hooks = settings.hooks
+        return {one.id for one in self.answer.worth_showing(Level(hooks.relevance), hooks.max_memories)}
 
     def ranked(
         self, library: Searchable, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
@@ -182,14 +184,16 @@ class _Ranking:
         scores = [one for one in self.scores if ids is None or one.id in ids]
         found = library.store.by_ids([one.id for one in scores], self.allowed)
         memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
-        return [Ranked(memories[one.id], round(one.score, 4), _parts(one)) for one in scores if one.id in memories]
+        return [Ranked(memories[one.id], round(one.score, 4), self._parts(one)) for one in scores if one.id in memories]
 
     def held_back(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
         """Those of `ids` that turned out to be poisoned."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
                 content = self.candidates[one.id].content_hash
-                yield Considered(one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=_parts(one))
+                yield Considered(
+                    one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=self._parts(one)
+                )
 
     def once(self, ids: Collection[str]) -> set[str]:
         """Those of `ids` without what says the very same as a better one, in another project or store."""
@@ -202,21 +206,34 @@ class _Ranking:
     def considered(self, ids: Collection[str], reason: str) -> tuple[Considered, ...]:
         """Those of `ids`, which are not fetched for this reason."""
         return tuple(
-            Considered(one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=_parts(one))
+            Considered(
+                one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=self._parts(one)
+            )
             for one in self.scores
             if one.id in ids
         )
+
+    def _parts(self, one: Graded) -> dict[str, float]:
+        """What the score is made of: what speaks for this memory, and for anything at all bearing on the prompt."""
+        found = one.evidence
+        parts = {
+            "dense": found.dense,
+            "lexical": found.lexical,
+            "title": found.title,
+            "companion": found.companion,
+            "multilingual": found.multilingual,
+            "request": self.answer.request,
+            "talk": self.answer.talk,
+            "chance": self.answer.chance,
+        }
+        return {name: round(value, 4) for name, value in parts.items() if value is not None}
 
 
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
     """For all of the prompt, or for what its author says beside what was pasted, whichever is answered better."""
     whole = _ranking(library, prompt, allowed, stages)
     said = gist(_excerpt(prompt))
-    return max(whole, _ranking(library, said, allowed, stages), key=_best) if said else whole
-
-
-def _best(found: _Ranking) -> float:
-    return found.scores[0].score if found.scores else 0.0
+    return max(whole, _ranking(library, said, allowed, stages), key=lambda one: one.answer.chance) if said else whole
 
 
 def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
@@ -250,10 +267,20 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
             )
             for one in candidates
         ]
-        scores = ranking.scored(
-            asked, proposed, statistics.frequencies, statistics.documents, statistics.average_length, searched
+        in_english = is_english(text)
+        ranked = ranking.ranked(
+            asked,
+            proposed,
+            statistics.frequencies,
+            statistics.documents,
+            statistics.average_length,
+            searched,
+            is_english=in_english,
         )
-    return _Ranking(allowed, {one.id: one for one in candidates}, scores, weights, vector)
+        as_numbers = None if vector is None else [float(value) for value in vector]
+        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english)
+        answer = grading.answer_to(prompt, ranked, library.calibration)
+    return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
 
 
 @lru_cache(maxsize=4_096)
@@ -264,8 +291,3 @@ def _title_terms(title: str) -> Sequence[str]:
 def _excerpt(text: str) -> str:
     """The head and the tail of what is too long to read within the hook's time: a log says what it is about there."""
     return text if len(text) <= HEAD_CHARS + TAIL_CHARS else f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
-
-
-def _parts(score: ranking.Scored) -> dict[str, float]:
-    parts = {"dense": score.dense, "lexical": score.lexical, "title": score.title, "companion": score.companion}
-    return {name: round(value, 4) for name, value in parts.items() if value is not None}

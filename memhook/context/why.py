@@ -18,9 +18,9 @@ from memhook.context.pauses import Pause
 from memhook.context.recall import BELOW_RELEVANCE, kept_back
 from memhook.context.safety import judged, shown_as
 from memhook.core.entries import without_entries
+from memhook.core.grading import EDGES, Level, grade_of
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
-from memhook.core.relevance import THRESHOLDS, Level
 from memhook.core.rendering import END
 from memhook.core.secrets import without
 from memhook.settings import Settings
@@ -123,11 +123,19 @@ def _report(
 
 
 def _relevance(judged: Sequence[Considered], settings: Settings) -> dict[str, Any]:
-    """Where the best score stood against what is asked of it."""
-    level = settings.hooks.relevance
-    threshold = THRESHOLDS[Level(level)]
-    best = max((one.score for one in judged), default=None)
-    return {"level": level, "speaks_from": threshold.best, "shows_from": threshold.floor, "best": best}
+    """How sure memhook was, and the edges of today that this is measured by."""
+    level = Level(settings.hooks.relevance)
+    edges = EDGES[level]
+    parts = max(judged, key=lambda one: one.score).parts if judged else {}
+    chance = parts.get("chance")
+    return {
+        "level": level.value,
+        "unsure_from": edges.unsure,
+        "sure_from": edges.sure,
+        "chance": chance,
+        "request": parts.get("request"),
+        "grade": None if chance is None else grade_of(chance, level).value,
+    }
 
 
 def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
@@ -141,7 +149,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
         "shown": not one.reason,
         "reason": one.reason,
         "level": one.level,
-        "passage": list(one.passage) if one.level == "preview" else None,
+        "passages": [list(passage) for passage in one.passages],
         "tokens": one.tokens,
         "part": one.part,
     }

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memhook.core.pasted import pasted_from
-from memhook.core.rendering import END
+from memhook.core.pasted import is_machine, pasted_from
+from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
 MOST_NOTES = 20  # of one prompt: a file pasted in may have any number of lines that start so
@@ -71,11 +71,13 @@ def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Comman
 
 
 def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
-    """Those before anything that looks pasted, and those that stand above all else."""
+    """Those before anything that looks pasted, and those that stand above all else, unless a log goes on below them."""
     is_note = _marked(found, len(lines))
     pasted = pasted_from(lines, [not one for one in is_open], is_note)
     first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
-    return [one for one in found if one.start < max(pasted, first_other)]
+    is_in_a_log = first_other < len(lines) and is_open[first_other] and is_machine(lines[first_other])
+    on_top = 0 if is_in_a_log and first_other > 0 and lines[first_other - 1].strip() else first_other
+    return [one for one in found if one.start < max(pasted, on_top)]
 
 
 def _marked(commands: Sequence[_Command], count: int) -> list[bool]:
@@ -135,5 +137,9 @@ def _open_lines(lines: Sequence[str]) -> list[bool]:
 
 
 def _starts_block(line: str) -> bool:
-    head, _, rest = line.rstrip().removesuffix(", continued").rpartition(" (memhook)")
+    heading = line.rstrip().removesuffix(CONTINUED)
+    if heading.endswith((PROMPT_HEADING, SESSION_HEADING)):
+        return True
+    # An older form, which is still in somebody's history.
+    head, _, rest = heading.rpartition(" (memhook)")
     return not rest and "## " in head

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memhook.core.relevance import is_small_talk
+from memhook.core.small_talk import is_small_talk
 
 WORTH_LEAVING_OUT = 0.8  # what remains when less than a fifth goes is answered as the whole is
 FEWEST_WORDS = 2  # "any idea?" above a log leaves the log to speak
@@ -33,7 +33,7 @@ _COURTESY = re.compile(
     r"""
     \b(?:(?:can|could|would|will|may|might)\ (?:you|i|we|someone)|please|kindly|help(?:\ me)?|have|take|a\ look|when|
     you\ (?:have|get)|need|anything|else|know|let|moment|minute|chance|question|quick|everyone|team|there|see|below|
-    above|following|attached|in\ advance|many|appreciate[d]?|i\ (?:get|got|see|am\ getting)|any\ ideas?|would|be|
+    above|following|attached|a\ lot|in\ advance|many|appreciate[d]?|i\ (?:get|got|see|am\ getting)|any\ ideas?|would|be|
     great|glad|hope|day|having|issue|problem|look(?:ing)?|into|check|find|here\ is|here's|log|logs|output|trace)\b
     """,
     re.VERBOSE | re.IGNORECASE,

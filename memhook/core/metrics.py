@@ -2,8 +2,10 @@
 
 ranking_recall(gold, ranked, k)    of the gold memories, the share among the first k of the ranking
 judged(question, parts, budget)    what one block is worth to one prompt: a Judgement
+carried(question, text)            whether the words that a prompt needs stand in a text
+remembered_chars(text, memories)   how much of a block is not framing
 summed_up(judgements)              a Judgement for each prompt, averaged into the numbers of one budget
-spoken(outcomes)                   how often a block came, overall and by the kind of prompt
+served(outcomes)                   how often a block came, what it brought and cost, overall and by the kind of prompt
 percentile(values, share)          the smallest value that this share of them does not exceed
 
 The blocks are read as a model reads them, from the finished text: a memory is shown when its URN stands in a line of
@@ -20,7 +22,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import chain
 from statistics import fmean
+from typing import Any
 
 from memhook.core.memory import ID_LENGTH, Memory
 from memhook.core.terms import terms
@@ -44,6 +48,8 @@ class Question:
     prompt: str
     kind: str
     gold: tuple[Memory, ...]
+    needs: str = ""
+    """Words of a gold memory that the block must carry."""
 
     @property
     def is_answerable(self) -> bool:
@@ -71,8 +77,10 @@ class Judgement:
     passage_recall  of the content words that the prompt and a gold memory have in common, the share that the block
                     shows from that memory; None when they have none in common
     precision       of the memories in the block, the share that is gold; None without a block
+    found           1 where the block names a gold memory, else 0
+    carried         1 where the words that the prompt needs stand in the block, else 0; None where none are given
 
-    All four are None for a prompt that nothing answers.
+    All of these are None for a prompt that nothing answers.
     """
 
     tokens: int
@@ -81,6 +89,12 @@ class Judgement:
     text_recall: float | None = None
     passage_recall: float | None = None
     precision: float | None = None
+    found: int | None = None
+    carried: int | None = None
+
+    @property
+    def is_spoken(self) -> bool:
+        return self.tokens > 0
 
 
 def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
@@ -103,7 +117,25 @@ def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
         text_recall=_text_recall(question.gold, shown),
         passage_recall=_passage_recall(question, shown),
         precision=len(named) / len(shown) if shown else None,
+        found=int(bool(named)),
+        carried=carried(question, "\n".join(parts)),
     )
+
+
+def carried(question: Question, text: str) -> int | None:
+    """1 where the words that the prompt needs stand in the text, else 0; None where none are given."""
+    return int(_collapsed(question.needs) in _collapsed(text)) if question.needs else None
+
+
+def remembered_chars(text: str, memories: Mapping[str, Memory]) -> int:
+    """Characters of a block that are a memory's own title or content, indentation not counted; the rest is framing."""
+    return sum(_own_chars(entry, memories[key]) for key, entry in entries(text).items() if key in memories)
+
+
+def _own_chars(entry: Entry, memory: Memory) -> int:
+    whole = _collapsed(f"{memory.title}\n{memory.content}")
+    pieces = (piece for line in entry.text.split("\n") for piece in line.split("…"))
+    return sum(len(own) for piece in pieces if (own := _collapsed(piece)) and own in whole)
 
 
 def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
@@ -115,6 +147,8 @@ def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
         "text_recall": mean(one.text_recall for one in judgements),
         "passage_recall": mean(one.passage_recall for one in judgements),
         "precision": mean(one.precision for one in judgements),
+        "found": mean(one.found for one in judgements),
+        "carried": mean(one.carried for one in judgements),
         "mean_tokens": mean(blocks, 1),
         "max_tokens": max(blocks, default=0),
         "tokens_per_prompt": mean(costs, 1),
@@ -122,23 +156,51 @@ def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
     }
 
 
-def spoken(outcomes: Iterable[tuple[Question, bool]]) -> dict[str, float | dict[str, float | None] | None]:
-    """`kept`: of the answerable prompts, the share that got a block. `silent`: of the others, the share that got none.
+def served(outcomes: Iterable[tuple[Question, Judgement]]) -> dict[str, Any]:
+    """What the prompts got, overall and by kind; every mean is over prompts, not over kinds.
 
-    Prompts of the kind `adversarial` count in `silent_by_kind` alone.
+    `spoken` (or `kept`): of the answerable prompts, the share that got a block. `silent`: of the others, the share that
+    got none. Prompts of the kind `adversarial` count in `by_kind` and `silent_by_kind` alone.
     """
-    kept: dict[str, list[bool]] = defaultdict(list)
-    silent: dict[str, list[bool]] = defaultdict(list)
-    for question, has_block in outcomes:
-        if question.is_answerable:
-            kept[question.kind].append(has_block)
-        else:
-            silent[question.kind].append(not has_block)
+    answerable: dict[str, list[Judgement]] = defaultdict(list)
+    others: dict[str, list[Judgement]] = defaultdict(list)
+    for question, judgement in outcomes:
+        (answerable if question.is_answerable else others)[question.kind].append(judgement)
+    answered = _answered(list(chain(*answerable.values())))
+    unanswered = _unanswered([one for kind, ones in others.items() if kind != ADVERSARIAL for one in ones])
     return {
-        "kept": mean(one for ones in kept.values() for one in ones),
-        "silent": mean(one for kind, ones in silent.items() if kind != ADVERSARIAL for one in ones),
-        "kept_by_kind": {kind: mean(ones) for kind, ones in sorted(kept.items())},
-        "silent_by_kind": {kind: mean(ones) for kind, ones in sorted(silent.items())},
+        "kept": answered["spoken"],
+        "spoken": answered["spoken"],
+        "found": answered["found"],
+        "carried": answered["carried"],
+        "precision": answered["precision"],
+        "silent": unanswered["silent"],
+        "tokens_answerable": answered["tokens"],
+        "tokens_unanswerable": unanswered["tokens"],
+        "silent_by_kind": {kind: _unanswered(ones)["silent"] for kind, ones in sorted(others.items())},
+        "by_kind": {
+            **{kind: _answered(ones) for kind, ones in sorted(answerable.items())},
+            **{kind: _unanswered(ones) for kind, ones in sorted(others.items())},
+        },
+    }
+
+
+def _answered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
+    return {
+        "prompts": len(judgements),
+        "spoken": mean(one.is_spoken for one in judgements),
+        "found": mean(one.found for one in judgements),
+        "carried": mean(one.carried for one in judgements),
+        "precision": mean(one.precision for one in judgements),
+        "tokens": mean((one.tokens for one in judgements), 1),
+    }
+
+
+def _unanswered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
+    return {
+        "prompts": len(judgements),
+        "silent": mean(not one.is_spoken for one in judgements),
+        "tokens": mean((one.tokens for one in judgements), 1),
     }
 
 
@@ -163,9 +225,7 @@ def entries(text: str) -> dict[str, Entry]:
         own = _AFTER_URN.fullmatch(after) if _URN in line and line[0] != " " else None
         if own:
             current = own["id"]
-            titles[current], rest = _title_and_rest(before)
-            # In `pack` the first line of the content follows the title, elsewhere facts in parentheses do.
-            bodies[current] = [rest.removeprefix(": ") if rest.startswith(": ") else ""]
+            titles[current], bodies[current] = _title(before), []
         elif line[:1] not in ("", " "):
             current = ""
         elif current:
@@ -173,11 +233,11 @@ def entries(text: str) -> dict[str, Entry]:
     return {key: Entry(title, "\n".join(bodies[key])) for key, title in titles.items()}
 
 
-def _title_and_rest(before: str) -> tuple[str, str]:
-    """Of what stands before the URN in a line of memhook's own."""
-    before = before.removesuffix("[").removesuffix(" ").removeprefix("- ")
+def _title(before: str) -> str:
+    """The title in what stands before the URN in a line of memhook's own; that may be none."""
+    before = before.removeprefix("- ")
     end = before.rfind("**", 2) if before.startswith("**") else -1
-    return (before[2:end], before[end + 2 :]) if end >= 0 else ("", before)
+    return before[2:end] if end >= 0 else ""
 
 
 def _text_recall(gold: Sequence[Memory], shown: Mapping[str, Entry]) -> float:

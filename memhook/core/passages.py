@@ -21,7 +21,7 @@ HORIZON = 50_000
 
 Span = tuple[str, int, int]
 
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*`]*(?=\s)|[。！？][」』”’）]*|\n")
+SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*`]*(?=\s)|[。！？][」』”’）]*|\n")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
     "\U00020000-\U0003ffff]"
@@ -131,14 +131,14 @@ def _passage(content: str, start: int, end: int) -> Passage:
 
 def _sentence_starts(content: str, low: int, high: int) -> list[int]:
     """The places in `low..high` where a sentence or a line begins."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(content, max(0, low - 1), high)]
+    ends = [found.end() for found in SENTENCE_END.finditer(content, max(0, low - 1), high)]
     starts = (_first_visible(content, end, high) for end in ([0, *ends] if low == 0 else ends))
     return [start for start in starts if low <= start]
 
 
 def _last_sentence_end(content: str, low: int, high: int) -> int | None:
     # One more character is looked at, for the white space that ends a sentence may be the first left out.
-    ends = [found.end() for found in _SENTENCE_END.finditer(content, low, high + 1) if low < found.end() <= high]
+    ends = [found.end() for found in SENTENCE_END.finditer(content, low, high + 1) if low < found.end() <= high]
     return ends[-1] if ends else None
 
 

@@ -131,7 +131,7 @@ def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequen
             return 0
         if _is_wrapped(lines, at) and not is_note[at + 1]:
             return 0
-        if _is_machine(line) or (at > 0 and is_note[at - 1] and not _goes_on_after_a_note(line)):
+        if is_machine(line) or (at > 0 and is_note[at - 1] and not _goes_on_after_a_note(line)):
             start = _start_of_paragraph(lines, at)
         elif _introduces(lines, at, is_fenced, is_note):
             start = at + 1
@@ -163,7 +163,8 @@ def _goes_on_after_a_note(line: str) -> bool:
     return line[:1].islower() or _is_said(line)
 
 
-def _is_machine(line: str) -> bool:
+def is_machine(line: str) -> bool:
+    """Whether a program wrote it: a log, a trace, code, a table."""
     if _MACHINE.match(line) or _CODE_END.match(line) or _COLUMNS.search(line):
         return True
     letters = sum(character.isalpha() or character.isspace() for character in line)

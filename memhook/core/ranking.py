@@ -1,15 +1,14 @@
-"""How well each candidate answers a prompt: one score between 0 and 1, and the order it gives.
+"""How strongly each candidate is supported by a prompt, and the order this gives.
 
 embedded_text(...), indexed_text(...)  what of a memory is embedded, and what is analysed into its terms
 embedded_prompt(prompt)                what of a prompt is embedded
 term_weights(...), attainable(...)     how much each term of a prompt says in this store, and the best ones together
-scored(...)                            the candidates, best first, each with its score and what it is made of
+ranked(...)                            the candidates, best first, each with its evidence and what that is made of
 
-The score is a logistic over four kinds of evidence: the cosine of the embeddings, the share of the prompt's weight
-that the memory's terms carry, the share of its title's weight that the prompt says, and whether something written in
-the same hour answers the prompt; corrected for how many memories were searched. No rank and no best of the list enters,
-so that 0.5 stays where relevant and irrelevant prompts part, whatever the size of the store (measured from 20 to 5,900
-memories).
+The evidence is the sum of four kinds: the cosine of the embeddings, the share of the prompt's weight that the memory's
+terms carry, the share of its title's weight that the prompt says, and whether something written in the same hour
+answers the prompt. It orders; whether to speak at all is another question, which `grading` answers from other signs:
+words help to find a memory and mislead the decision.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ PRIOR_DOCUMENTS = 100.0
 # Between 12 and all of them recall is the same; judgement.
 ATTAINABLE_TERMS = 24
 
-# An even chance lies at cosine + 0.3 * lexical = 0.65 + 0.06 * log10(memories searched): the best of many unrelated
-# memories comes closer than the best of few. Fitted on stores cut down to 20, 100 and 500 memories and on whole ones.
+# Evidence is counted in log odds. It is even at cosine + 0.3 * lexical = 0.65 + 0.06 * log10(memories searched): the
+# best of many unrelated memories comes closer than the best of few. With .2 to .45 for the terms recall is the same.
 SLOPE = 14.0
 LEXICAL_WEIGHT = 0.3
 EVEN = 0.65
@@ -53,13 +52,7 @@ EVEN_PER_DECADE = 0.06
 TITLE_WEIGHT = 0.2
 TITLE_PRIOR = 8.0
 
-# A question above or below a log shares its vector and its weight with the log: from 70 to 120 distinct terms the even
-# chance moves down by this much. Judgement, from stack traces made up and put before and after prompts of two sets.
-LONG_PROMPT_RELIEF = 0.04
-LONG_PROMPT_TERMS = (70, 120)
-
-# The same without embeddings. Terms alone tell less: at an even chance they keep 82 to 100 % of what can be answered
-# and stay silent on 77 to 98 % of the rest.
+# The same without embeddings.
 LEXICAL_ONLY_SLOPE = 9.7
 LEXICAL_ONLY_EVEN = 0.18
 LEXICAL_ONLY_EVEN_PER_DECADE = 0.1
@@ -69,10 +62,12 @@ LEXICAL_ONLY_EVEN_PER_DECADE = 0.1
 FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
-# Where the multilingual encoder is in use, the better of the two decides. Its cosines are lower: of what answers a
-# prompt in another language half are above .35, of the best of what does not one in five.
-MULTILINGUAL_SLOPE = 15.0
-MULTILINGUAL_EVEN = 0.36
+# Where the multilingual encoder is in use. A prompt in another language goes by its cosine alone, nearly: between texts
+# of one foreign language the English model's is high whatever they say. For an English prompt, whose memory may be in
+# either, both models count together or the English one alone, whichever says more. Fitted as log odds over all pairs
+# of six projects, on the scale of SLOPE.
+FOREIGN_PROMPT = (13.6, 2.0, 2.0, 4.2)  # multilingual cosine, cosine, lexical, constant
+ENGLISH_PROMPT = (10.4, 10.4, 4.2, 0.1)
 
 # The time to embed a prompt grows with its length. Of a longer one its beginning and its end: the question often
 # follows the log. On commit messages 400 characters find as much as 1,600, and 300 a little less.
@@ -109,23 +104,24 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score and its parts.
+    """The evidence for one candidate, in log odds, and its parts.
 
-    The cosine, the share of the prompt's weight that was found, the log odds that a companion lends, and the share of
-    the title's weight that the prompt says.
+    The cosine, the share of the prompt's weight that was found, the log odds that a companion lends, the share of the
+    title's weight that the prompt says, and the multilingual encoder's cosine.
     """
 
     id: str
-    score: float
+    evidence: float
     dense: float | None
     lexical: float
-    companion: float
+    companion: float = 0.0
     title: float = 0.0
+    multilingual: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Even:
-    """Where the chance is even, with an embedding and by terms alone."""
+    """Where the evidence is even, with an embedding and by terms alone."""
 
     both: float
     lexical: float
@@ -162,38 +158,37 @@ def attainable(weights: Mapping[str, float]) -> float:
     return sum(sorted(weights.values(), reverse=True)[:ATTAINABLE_TERMS])
 
 
-def scored(
+def ranked(
     prompt_terms: Sequence[str],
     candidates: Sequence[Candidate],
     df: Mapping[str, int],
     documents: int,
     average_length: float,
     searched: int | None = None,
+    *,
+    is_english: bool = True,
 ) -> list[Scored]:
-    """The candidates, best first; equal scores in the order of their ids.
+    """The candidates, best first; ties in the order of their ids.
 
     `df` counts the documents that hold a term among `documents`, on average `average_length` terms long. `searched`
-    is how many memories could have been candidates (one project's, say); without it, `documents`.
+    is how many memories could have been candidates (one project's, say); without it, `documents`. `is_english` says
+    whether the prompt is.
     """
     weights = term_weights(prompt_terms, df, documents)
     most = attainable(weights)
-    even = _even(documents if searched is None else searched, len(weights))
-    english = _mostly_ascii(weights)
+    even = _even(documents if searched is None else searched)
     lexical = [_lexical(weights, most, candidate.terms, average_length) for candidate in candidates]
     titles = [_title_share(weights, candidate.title_terms, df, documents) for candidate in candidates]
     alone = [
-        max(
-            _log_odds(candidate.cosine, share, title, even, english=english),
-            _multilingual_log_odds(candidate.multilingual, share),
-        )
+        _evidence(candidate, share, title, even, is_english=is_english)
         for candidate, share, title in zip(candidates, lexical, titles, strict=True)
     ]
     gains = _companion_gains(candidates, alone)
     results = [
-        Scored(candidate.id, _probability(odds + gain), candidate.cosine, share, gain, title)
+        Scored(candidate.id, odds + gain, candidate.cosine, share, gain, title, candidate.multilingual)
         for candidate, odds, share, title, gain in zip(candidates, alone, lexical, titles, gains, strict=True)
     ]
-    return sorted(results, key=lambda result: (-result.score, result.id))
+    return sorted(results, key=lambda result: (-result.evidence, result.id))
 
 
 def _weight(holding: int, documents: int) -> float:
@@ -219,32 +214,30 @@ def _title_share(
     return said / (sum(weights.values()) + TITLE_PRIOR)
 
 
-def _even(searched: int, prompt_terms: int) -> _Even:
+def _even(searched: int) -> _Even:
     decades = math.log10(max(searched, 1))
-    first, last = LONG_PROMPT_TERMS
-    relief = LONG_PROMPT_RELIEF * min(1.0, max(0.0, (prompt_terms - first) / (last - first)))
     return _Even(
-        both=EVEN + EVEN_PER_DECADE * decades - relief,
-        lexical=LEXICAL_ONLY_EVEN + LEXICAL_ONLY_EVEN_PER_DECADE * decades,
+        both=EVEN + EVEN_PER_DECADE * decades, lexical=LEXICAL_ONLY_EVEN + LEXICAL_ONLY_EVEN_PER_DECADE * decades
     )
 
 
-def _log_odds(cosine: float | None, lexical: float, title: float, even: _Even, *, english: bool) -> float:
-    if cosine is not None and english:
-        return SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even.both)
+def _evidence(candidate: Candidate, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
+    cosine, other = candidate.cosine, candidate.multilingual
     by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
-    return by_terms if cosine is None else by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
-
-
-def _multilingual_log_odds(cosine: float | None, lexical: float) -> float:
     if cosine is None:
-        return -math.inf
-    return MULTILINGUAL_SLOPE * (cosine + LEXICAL_WEIGHT * lexical - MULTILINGUAL_EVEN)
+        return by_terms if other is None else _together(FOREIGN_PROMPT, other, 0.0, lexical, even)
+    if not is_english:
+        leaning = by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
+        return leaning if other is None else _together(FOREIGN_PROMPT, other, cosine, lexical, even)
+    alone = SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even.both)
+    return alone if other is None else max(alone, _together(ENGLISH_PROMPT, other, cosine, lexical, even))
 
 
-def _mostly_ascii(prompt_terms: Iterable[str]) -> bool:
-    ascii_terms = [term.isascii() for term in prompt_terms]
-    return 2 * sum(ascii_terms) >= len(ascii_terms)
+def _together(
+    weights: tuple[float, float, float, float], multilingual: float, cosine: float, lexical: float, even: _Even
+) -> float:
+    evidence = weights[0] * multilingual + weights[1] * cosine + weights[2] * lexical + weights[3]
+    return evidence - SLOPE * even.both
 
 
 def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> list[float]:
@@ -265,10 +258,6 @@ def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> 
             for index in sitting:
                 gains[index] = COMPANION_SHARE * max(0.0, odds[second if index == first else first])
     return gains
-
-
-def _probability(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
 
 
 def _titled(title: str, content: str) -> str:

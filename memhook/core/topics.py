@@ -7,7 +7,7 @@ headed(topic, count, body)      the finished text, its heading true of all of it
 
 from __future__ import annotations
 
-from memhook.core.fencing import clean, indented, one_line, without_urns
+from memhook.core.fencing import indented, one_line
 from memhook.core.memory import Memory
 from memhook.core.rendering import Level, Rendering, origin_of
 from memhook.core.tokens import estimated_tokens
@@ -17,12 +17,9 @@ TITLE_CHARS = 500  # as long as a title can be: what is packed is whole
 
 
 def entry(memory: Memory) -> Rendering:
-    """The first line behind the title, the others indented; the URN stands where no remembered text can follow it."""
-    first, _, rest = clean(memory.content).strip().partition("\n")
-    title = one_line(memory.title, TITLE_CHARS)
-    origin = ", ".join(origin_of(memory))
-    opening = f"- **{title}**: {without_urns(first.rstrip())} [{memory.urn}] ({origin})\n"
-    text = opening + _indented_as_it_stands(rest)
+    """A line of memhook's own with title, URN and origin; under it the content, indented."""
+    name = f"**{title}** " if (title := one_line(memory.title, TITLE_CHARS)) else ""
+    text = f"- {name}[{memory.urn}] ({', '.join(origin_of(memory))})\n{indented(memory.content)}"
     tokens = estimated_tokens(text)
     return Rendering(Level.FULL, text, tokens, tokens)
 
@@ -42,9 +39,3 @@ def headed(topic: str, count: int, body: str) -> str:
         if actual <= tokens:
             return text
         tokens = actual
-
-
-def _indented_as_it_stands(rest: str) -> str:
-    """Blank lines between the first line and the next are part of the memory."""
-    blank = len(rest) - len(rest.lstrip("\n"))
-    return "\n" * blank + indented(rest) if rest.strip() else ""

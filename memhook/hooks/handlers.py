@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from memhook.context.answer import SHOWN, SPENT, Outcome, Surroundings, prompt_outcome
-from memhook.context.inject import Budget, hook_block
+from memhook.context.inject import Budget, Extent, hook_block
 from memhook.context.recall import for_session
 from memhook.core.rendering import SESSION_HEADING, hook_frames
 from memhook.hooks.events import Event, Kind
@@ -46,9 +46,10 @@ def started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
     ranked = for_session(
         around.library, around.project, settings, times_shown, limit, around.now, around.stages, event.agent_type
     )
-    budget = Budget(around.budget, hook_frames(SESSION_HEADING), event.part_limit)
+    budget = Budget(around.budget, hook_frames(SESSION_HEADING, not around.knows_label), event.part_limit)
     with around.stages.timed("pack"):
-        block = hook_block(ranked, budget, settings.hooks.detail, settings.preview_chars, {}, around.account)
+        extent = Extent(settings.preview_chars)  # nothing was asked yet that one of them could be the best for
+        block = hook_block(ranked, budget, settings.hooks.detail, extent, {}, around.account)
     if block.parts:
         return Outcome(SHOWN, block)
     return Outcome(SPENT if ranked and around.is_short else "nothing for this project", block)

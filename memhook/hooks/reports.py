@@ -60,6 +60,12 @@ class Reports:
             report.line, report.is_finished = line, True
             report.not_before = time.monotonic() + OWN_HOOK_SECONDS
 
+    def noted(self, session: str, line: str) -> None:
+        """A line that quotes the prompt: in memory alone, as prompts are not stored."""
+        with self._lock:
+            report = _Report(session, line, not_before=time.monotonic() + OWN_HOOK_SECONDS)
+            self._reports[next(self._unwritten)] = report
+
     def due(self, session: str) -> dict[int, str]:
         """Lines that the answer to a hook of this session should carry, by number."""
         now = time.monotonic()

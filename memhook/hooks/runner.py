@@ -63,7 +63,7 @@ class _Plan:
         if self.number or self.injection is None or time.monotonic() - self.made > ON_THE_WAY_SECONDS:
             return ()
         shown = (one for one in self.injection.considered if one.part)
-        return [(one.memory, Shown(one.content_hash, one.level, one.passage)) for one in shown]
+        return [(one.memory, Shown(one.content_hash, one.level, one.passages)) for one in shown]
 
 
 class Runner:
@@ -189,7 +189,9 @@ class Runner:
         if unknown or not settings.hooks.capture:
             return ""
         said = self._captures.carry_out(asked.commands, event, project, settings) if asked.commands else ""
-        return " ".join(filter(None, (said, left_out(asked.pasted))))
+        if asked.pasted:
+            self._captures.reports.noted(event.session, left_out(asked.pasted))
+        return said
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()
@@ -220,7 +222,7 @@ class Runner:
             library = self.engine.searched(settings)
             account = self._account(event)
             spent = self.engine.spent(event.session, event.agent)
-        around = Surroundings(library, settings, project, account, now, stages, spent)
+        around = Surroundings(library, settings, project, account, now, stages, spent, event.client)
         outcome = handled(event, around, self.engine.times_shown)
         notice = outcome.notice or self.engine.mended(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from memhook import durable
 from memhook.errors import StoreError
-from memhook.store import language_vectors
+from memhook.store import checksums, language_vectors
 from memhook.store.compaction import sweep
 from memhook.store.filters import quoted
 from memhook.store.opening import TABLE
@@ -113,8 +113,11 @@ def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> boo
     # Also where no row of the copy's last version is one of them: an older version may have it.
     is_there = any(_holds(database, version["version"], ids) for version in table.list_versions())
     if is_there or not is_sound:  # of a damaged one there may be files that belong to no version
-        sync = durable.Synced(copy / f"{TABLE}.lance").sync
-        sweep(rewritten(database, table, ids), sync, is_ours_alone=True)
+        folder = copy / f"{TABLE}.lance"
+        synced = durable.Synced(folder)
+        sweep(rewritten(database, table, ids), synced.sync, is_ours_alone=True)
+        checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what they held
+        synced.sync()
     return is_there
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from memhook import durable
 from memhook.core.entries import without_entries
+from memhook.core.excerpts import Range
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import StoreError
 
@@ -95,7 +96,7 @@ class Considered:
     score: float
     reason: str = ""
     level: str = ""
-    passage: tuple[int, int] = (0, 0)
+    passages: tuple[Range, ...] = ()
     tokens: int = 0
     parts: dict[str, float] = field(default_factory=dict)
     part: int = 0
@@ -158,7 +159,7 @@ class Shown:
 
     content_hash: str
     level: str
-    passage: tuple[int, int]
+    passages: tuple[Range, ...]
 
 
 class Ledger:
@@ -211,15 +212,15 @@ class Ledger:
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
         """What the session has seen since it began or was last reset, by memory."""
         rows = self._read(
-            "SELECT memory, content_hash, level, passage_start, passage_end FROM considered"
+            "SELECT memory, content_hash, level, passage_start, passage_end, passages FROM considered"
             " JOIN injection ON injection.id = considered.injection"
             " WHERE session = ?1 AND agent = ?2 AND delivered = 1 AND injection.id > coalesce("
             "(SELECT injection FROM reset WHERE session = ?1 AND agent = ?2), 0)",
             (session, agent),
         )
         account = {} if agent else self._typed(session)
-        for memory, content_hash, level, start, end in rows:
-            account.setdefault(memory, []).append(Shown(content_hash, level, (start, end)))
+        for memory, content_hash, level, start, end, passages in rows:
+            account.setdefault(memory, []).append(Shown(content_hash, level, _passages(passages, start, end)))
         return account
 
     def _typed(self, session: str) -> dict[str, list[Shown]]:
@@ -229,7 +230,7 @@ class Ledger:
             "(SELECT injection FROM reset WHERE session = ?1 AND agent = ''), 0)",
             (session,),
         )
-        return {memory: [Shown(content_hash, "full", (0, 0))] for memory, content_hash in rows}
+        return {memory: [Shown(content_hash, "full", ())] for memory, content_hash in rows}
 
     def record_captured(self, session: str, moment: str, notes: Sequence[Captured], at: datetime) -> None:
         """Notes of one prompt; `moment` tells that prompt apart."""
@@ -427,6 +428,8 @@ class Ledger:
         if version == 0:
             connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
         connection.executescript(_ADDITIONS)
+        if not connection.execute("SELECT 1 FROM pragma_table_info('considered') WHERE name = 'passages'").fetchone():
+            connection.execute("ALTER TABLE considered ADD COLUMN passages TEXT NOT NULL DEFAULT ''")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -459,13 +462,13 @@ class Ledger:
     def _injection(self, row: tuple[Any, ...]) -> Injection:
         number, at, session, agent, client, event, project, outcome, text, tokens, budget, milliseconds = row
         rows = self._read(
-            "SELECT memory, content_hash, score, reason, level, passage_start, passage_end, tokens, parts, part"
-            " FROM considered WHERE injection = ? ORDER BY rank",
+            "SELECT memory, content_hash, score, reason, level, passage_start, passage_end, passages, tokens, parts,"
+            " part FROM considered WHERE injection = ? ORDER BY rank",
             (number,),
         )
         considered = tuple(
-            Considered(m, h, score, reason, level, (start, end), cost, json.loads(parts), part)
-            for m, h, score, reason, level, start, end, cost, parts, part in rows
+            Considered(m, h, score, reason, level, _passages(passages, start, end), cost, json.loads(parts), part)
+            for m, h, score, reason, level, start, end, passages, cost, parts, part in rows
         )
         return Injection(
             at=datetime.fromisoformat(at),
@@ -487,15 +490,27 @@ def _insert_considered(connection: sqlite3.Connection, number: int, considered: 
     """Behind those the event has, none of them twice; nothing for an event that is gone by now."""
     connection.executemany(
         "INSERT INTO considered (injection, rank, memory, content_hash, reason, level, passage_start, passage_end,"
-        " tokens, score, parts, part) SELECT id, (SELECT coalesce(max(rank) + 1, 0) FROM considered"
-        " WHERE injection = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM injection WHERE id = ?1"
+        " passages, tokens, score, parts, part) SELECT id, (SELECT coalesce(max(rank) + 1, 0) FROM considered"
+        " WHERE injection = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM injection WHERE id = ?1"
         " AND NOT EXISTS (SELECT 1 FROM considered WHERE injection = ?1 AND memory = ?2)",
         [
-            (number, c.memory, c.content_hash, c.reason, c.level, *c.passage, c.tokens, c.score,
-             json.dumps(c.parts), c.part)
+            (number, c.memory, c.content_hash, c.reason, c.level, *_span(c.passages), json.dumps(c.passages), c.tokens,
+             c.score, json.dumps(c.parts), c.part)
             for c in considered
         ],
     )  # fmt: skip
+
+
+def _span(passages: Sequence[Range]) -> Range:
+    """From the first to the last: what an older memhook reads."""
+    return (passages[0][0], passages[-1][1]) if passages else (0, 0)
+
+
+def _passages(written: str, start: int, end: int) -> tuple[Range, ...]:
+    """As written, or the one that an older memhook wrote."""
+    if written:
+        return tuple((low, high) for low, high in json.loads(written))
+    return ((start, end),) if end else ()
 
 
 _OTHERS = "End other memhook processes (memhook daemon stop), then say it again."

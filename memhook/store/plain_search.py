@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from memhook.store.schema import Vector
 
 DEPTH = 50  # of each list that is fused
 RANK_CONSTANT = 60  # of reciprocal-rank fusion, as in the paper that proposed it
+
+Ranking = dict[str, float]
+"""Ids with their scores, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +46,31 @@ class PlainSearch:
         self._table = lancedb.connect(str(directory)).create_table("plain", pa.table(rows))
         self._table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
 
-    def rankings(self, prompt: str, vector: Vector | None, project: str) -> dict[str, list[str]]:
-        """Ids, best first, by words (BM25), by vectors and by both, of this project and the global ones."""
+    def rankings(self, prompt: str, vector: Vector | None, project: str) -> dict[str, Ranking]:
+        """By words (BM25), by vectors (cosine) and by both, of this project's memories and the global ones."""
         where = f"project IN ({quoted(('', project))})"
         words = self._table.search(MatchQuery(prompt, "text"), query_type="fts")
-        found = {"bm25": _ids(words.where(where, prefilter=True), "_score")}
+        found = {"bm25": _ranking(words.where(where, prefilter=True), "_score")}
         if self._has_vectors and vector is not None:
             near = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-            found["vectors"] = _ids(near.distance_type("dot").where(where, prefilter=True), "_distance")
+            found["vectors"] = _ranking(near.distance_type("dot").where(where, prefilter=True), "_distance")
             found["rrf"] = fused(list(found.values()))
         return found
 
 
-def fused(rankings: Sequence[Sequence[str]]) -> list[str]:
+def fused(rankings: Sequence[Iterable[str]]) -> Ranking:
     """By the sum of 1 / (60 + rank) over the rankings an id is in."""
     scores: dict[str, float] = defaultdict(float)
     for ranking in rankings:
         for rank, key in enumerate(ranking, start=1):
             scores[key] += 1 / (RANK_CONSTANT + rank)
-    return sorted(scores, key=lambda key: (-scores[key], key))
+    return _best_first(scores)
 
 
-def _ids(query: Any, by: str) -> list[str]:
+def _ranking(query: Any, by: str) -> Ranking:
     rows = query.select(["id", by]).limit(DEPTH).to_arrow().to_pylist()
-    sign = -1 if by == "_score" else 1
-    return [row["id"] for row in sorted(rows, key=lambda row: (sign * row[by], row["id"]))]
+    return _best_first({row["id"]: row[by] if by == "_score" else 1 - row[by] for row in rows})
+
+
+def _best_first(scores: Mapping[str, float]) -> Ranking:
+    return {key: scores[key] for key in sorted(scores, key=lambda key: (-scores[key], key))}

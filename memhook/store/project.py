@@ -291,9 +291,10 @@ def _has_work_tree(git_dir: Path, common_dir: Path, directory: Path, start: Path
     is_own = git_dir == dot_git and not dot_git.is_symlink()
     if not is_own and _is_checked_out(common_dir):
         return False
-    if _exists(git_dir / "commondir"):  # a linked worktree, which git records with the main one
+    if _exists(git_dir / "commondir"):  # a linked worktree: its record is in the repository and names this folder
         recorded = _small_file(git_dir / "gitdir").strip()
-        return bool(recorded) and _is_same_file(git_dir / recorded, dot_git)
+        is_there = _is_same_file(git_dir / "..", common_dir / "worktrees")
+        return is_there and bool(recorded) and _is_same_file(git_dir / recorded, dot_git)
     if worktree := _config_of(common_dir).worktree:
         top = _real_directory((git_dir / worktree).absolute())
         return top is not None and top not in _too_wide() and start.is_relative_to(top)
@@ -306,7 +307,8 @@ def _is_checked_out(git_dir: Path) -> bool:
     for directory in (git_dir, *git_dir.parents):
         if directory.name == ".git" or directory in too_wide:
             return False
-        if (directory / ".git").is_dir():
+        there = _git_dir_in(directory)
+        if there is not None and not _is_same_file(there, git_dir):  # a .git may lead to the folder beside it
             return True
     return False
 

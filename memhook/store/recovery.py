@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from memhook import durable
 from memhook.core.memory import content_hash
+from memhook.errors import StoreError
 from memhook.store import checksums
 from memhook.store.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
 from memhook.store.manifest import END, Fragment, fragments_of, manifests
@@ -186,14 +187,36 @@ def _live_rows(manifest: Path) -> int:
 
 @contextmanager
 def _view(table: Path, manifest: Path) -> Iterator[Any]:
-    """The table as of one version, which LanceDB finds as the only one there is."""
-    with tempfile.TemporaryDirectory(prefix="memhook-") as folder, panics_as_errors():
-        view = Path(folder) / table.name
-        (view / VERSIONS).mkdir(parents=True)
-        for part in (DATA, DELETIONS, INDEXES, TRANSACTIONS):
-            (view / part).symlink_to((table / part).absolute())
-        shutil.copyfile(manifest, view / VERSIONS / manifest.name)
+    """The table as of one version: in its own place if that is the newest, so that a full disk does not matter."""
+    if manifest in manifests(table)[:1]:
+        with panics_as_errors():
+            yield lancedb.connect(table.parent).open_table(table.stem)
+        return
+    with _alone(table, manifest) as folder, panics_as_errors():
         yield lancedb.connect(folder).open_table(table.stem)
+
+
+@contextmanager
+def _alone(table: Path, manifest: Path) -> Iterator[Path]:
+    """A folder in which LanceDB finds this version as the only one there is.
+
+    That it cannot be made says nothing about the version, so it is no error that LanceDB might raise.
+    """
+    content = manifest.read_bytes()
+    with ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memhook-")))
+            view = folder / table.name
+            (view / VERSIONS).mkdir(parents=True)
+            for part in (DATA, DELETIONS, INDEXES, TRANSACTIONS):
+                (view / part).symlink_to((table / part).absolute())
+            (view / VERSIONS / manifest.name).write_bytes(content)
+        except OSError as error:
+            raise StoreError(
+                f"The older versions of a damaged store cannot be looked at: no temporary folder ({error.strerror}).",
+                "Nothing was changed. Make room on the disk, then say this again.",
+            ) from error
+        yield folder
 
 
 @dataclass(frozen=True, slots=True)

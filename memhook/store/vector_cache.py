@@ -43,19 +43,13 @@ class CachedEmbedder:
         self._embedder = embedder
         self._largest = largest
         self._database = _opened(file)
-        self._last: tuple[str, _Vector] | None = None
 
     @property
     def model(self) -> ModelIdentity:
         return self._embedder.model
 
     def embed_query(self, text: str) -> _Vector:
-        self._last = (text, self._embedder.embed_query(text))
-        return self._last[1]
-
-    def embed_query_again(self, text: str) -> _Vector:
-        """For what is not timed: the last prompt's vector, if this is the last prompt."""
-        return self._last[1] if self._last and self._last[0] == text else self.embed_query(text)
+        return self._embedder.embed_query(text)
 
     def embed_documents(self, texts: Sequence[str]) -> list[_Vector]:
         keys = [self._key(text) for text in texts]

@@ -15,11 +15,11 @@ SHOWN: dict[str, Any] = {
     "shown": True,
     "reason": "",
     "level": "preview",
-    "passage": [120, 310],
+    "passages": [[120, 310], [400, 520]],
     "tokens": 62,
     "part": 1,
 }
-NOT_SHOWN = {"shown": False, "level": "", "passage": None, "tokens": 0, "part": 0}
+NOT_SHOWN = {"shown": False, "level": "", "passages": [], "tokens": 0, "part": 0}
 MUTED = SHOWN | NOT_SHOWN | {"urn": "urn:memhook:mmmmmmmmmmmm", "title": "A muted note", "reason": "muted"}
 GONE = SHOWN | NOT_SHOWN | {"title": None, "exists": False, "reason": "over budget"}
 BELOW = SHOWN | NOT_SHOWN | {"title": "The office cat " * 9, "score": 0.05, "reason": "below relevance"}
@@ -55,7 +55,7 @@ def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cl
     assert "budget     [########----------------------] 1010 of 4000 tokens" in lines
     assert "time       14.2 ms: project 0.1, embed 6.1, search 5.2" in lines
     assert "counted    2 confidential: such memories are never shown, and not named here" in lines
-    assert "        urn:memhook:k3v9x2m4p7qa  preview, characters 120 to 310, 62 tokens" in lines
+    assert "        urn:memhook:k3v9x2m4p7qa  preview, 2 passages, 62 tokens" in lines
     assert "        dense 0.81, lexical 0.63, companion 0.00" in lines
     assert "        urn:memhook:mmmmmmmmmmmm  muted" in lines
     assert "  0.93  (no longer exists)" in lines

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memhook.context.enrich import Found, Hit, enrichment, hits_of
 from memhook.core.memory import Memory, derived_summary, derived_title
+from memhook.core.rendering import END, LABEL
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 
@@ -36,46 +37,46 @@ FIX = memory(2, "Reducing batch size from 10000 to 2000 rows resolved timeouts."
 def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> None:
     text = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "database migration\nfailures", 4000).text
     assert text.startswith(
-        "## Relevant Context: database migration failures\n\n"
+        f"## Relevant Context: database migration failures\n{LABEL}\n\n"
         "**PostgreSQL migration timeout on large tables** (incidents, score: 0.94, 2026-02-14) "
         "urn:memhook:000000000001 · by user\n  Migration on the orders table"
     )
     assert "\n  Tags: postgresql, migration, timeout · Related: orders_table · Source: session-2026-02-14\n" in text
     assert text.endswith(
         "\n\n**Batch size fix** (general, score: 0.87, 2026-02-14) urn:memhook:000000000002 · by user\n"
-        "  Reducing batch size from 10000 to 2000 rows resolved timeouts."
+        f"  Reducing batch size from 10000 to 2000 rows resolved timeouts.\n{END}"
     )
 
 
 def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
-    lengths = [len(enrichment(Found(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 300, 120, 90)]
+    lengths = [len(enrichment(Found(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 340, 160, 130)]
     assert lengths == sorted(set(lengths), reverse=True)
-    light = enrichment(Found(((TIMEOUT, 0.94),)), "q", 90).text
+    light = enrichment(Found(((TIMEOUT, 0.94),)), "q", 130).text
     assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in light
-    assert light.endswith("[postgresql, migration, timeout]")
+    assert light.endswith(f"[postgresql, migration, timeout]\n{END}")
 
 
 def test_a_part_of_a_memory_is_the_one_that_bears_on_the_query() -> None:
     filler = "Nothing of note happened on that day.\n" * 60
     log = memory(3, f"{filler}The replica lagged,\nso read from the primary.\n{filler}", title="Log")
-    medium, preview = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (400, 150))
+    medium, preview = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
     assert "  … The replica lagged,\n  so read from the primary.\n" in medium
     assert "The replica lagged, so read from the primary." in preview
-    assert "replica" not in enrichment(Found(((log, 0.9),)), "", 400).text
+    assert "replica" not in enrichment(Found(((log, 0.9),)), "", 440).text
 
 
 def test_the_rarer_term_decides_where_weights_are_given() -> None:
     filler = "Nothing of note happened on that day. " * 40
     log = memory(3, f"{filler}The replica. {filler}The ledger. {filler}", title="Log")
     shown = [
-        enrichment(Found(((log, 0.9),)), "replica ledger", 150, weights).text
+        enrichment(Found(((log, 0.9),)), "replica ledger", 190, weights).text
         for weights in ({"replica": 3.0, "ledger": 1.0}, {"replica": 1.0, "ledger": 3.0})
     ]
     assert ["The replica." in shown[0], "The ledger." in shown[1]] == [True, True]
 
 
 def test_the_best_memory_in_full_does_not_push_out_the_name_of_the_next() -> None:
-    both = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 340)
+    both = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 380)
     assert both.memories == (TIMEOUT, FIX)
 
 
@@ -86,13 +87,14 @@ def test_a_query_cannot_break_out_of_the_heading() -> None:
 
 def test_without_a_query_the_heading_is_bare_and_without_a_score_none_is_told() -> None:
     assert enrichment(Found(((FIX, None),)), "", 400).text.startswith(
-        "## Relevant Context\n\n**Batch size fix** (general, 2026-02-14) urn:memhook:000000000002 · by user\n"
+        f"## Relevant Context\n{LABEL}\n\n**Batch size fix** (general, 2026-02-14) urn:memhook:000000000002 · by user\n"
     )
 
 
 def test_unknown_references_are_named_in_one_line_that_they_cannot_leave() -> None:
     found = Found(((FIX, 0.5),), ("gone", "x)\n## y", *(f"id{number}" for number in range(20))))
-    last = enrichment(found, "q", 400).text.split("\n")[-1]
+    last, end = enrichment(found, "q", 400).text.split("\n")[-2:]
+    assert end == END
     assert last.startswith("(unknown: gone, x\\) ## y, id0, ")
     assert last.endswith(" and 12 more)")
 

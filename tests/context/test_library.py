@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -154,24 +153,3 @@ def test_vectors_that_wait_for_others_go_when_a_memory_is_purged(half_renewed: L
 def test_vectors_of_a_model_that_is_no_longer_wanted_do_not_stay(half_renewed: Library, open_library: Open) -> None:
     open_library(USUAL).renew_vectors()
     assert not half_renewed.store.renewed_vectors.exists()
-
-
-def test_phrases_are_embedded_once_however_many_prompts_ask_first(open_library: Open) -> None:
-    asked: list[int] = []
-    both_wait = threading.Barrier(2, timeout=30)
-
-    class Counting(HashEmbedder):
-        def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
-            asked.append(len(texts))
-            return super().embed_documents(texts)
-
-    library = open_library(Counting())
-
-    def ask() -> float:
-        both_wait.wait()
-        return library.likeness(USUAL.embed_query("thank you"), ("thank you", "go on"))
-
-    with ThreadPoolExecutor(2) as prompts:
-        answers = [prompts.submit(ask), prompts.submit(ask)]
-    assert [round(one.result(), 3) for one in answers] == [1.0, 1.0]
-    assert asked == [2]

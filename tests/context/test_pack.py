@@ -12,6 +12,7 @@ from memhook.context.inject import Ranked
 from memhook.context.pack import bundle, clamped, ordered, ordering_of
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering
+from memhook.core.rendering import END, LABEL
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 from tests.context.test_enrich import DAY, memories, memory
@@ -29,7 +30,10 @@ def test_as_many_whole_memories_as_fit_and_the_heading_counts_them() -> None:
     notes = [memory(number, f"Step {number} of the release.", title=f"Step {number}") for number in range(8)]
     packed = bundle("release process", notes, 2000)
     assert packed.text.startswith("## Context for 'release process' (8 memories, ~")
-    assert "- **Step 3**: Step 3 of the release. [urn:memhook:000000000003] (2026-02-14, by user)\n" in packed.text
+    entry = "- **Step 3** [urn:memhook:000000000003] (2026-02-14, by user)\n  Step 3 of the release.\n"
+    assert entry in packed.text
+    assert packed.text.split("\n")[1] == LABEL
+    assert packed.text.endswith(f"\n{END}")
     assert told(packed.text) == (8, estimated_tokens(packed.text))
 
 

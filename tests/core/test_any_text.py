@@ -32,6 +32,7 @@ from memhook.context import markdown, paging, reference_server, safety, transfer
 from memhook.core import (
     capture,
     entries,
+    excerpts,
     fencing,
     gist,
     json_layout,
@@ -48,10 +49,10 @@ from memhook.core import (
     poison_search,
     poison_traits,
     ranking,
-    relevance,
     rendering,
     secret_values,
     secrets,
+    small_talk,
     terms,
     tokens,
     toml_layout,
@@ -104,12 +105,15 @@ def packed_block(text: str) -> object:
 def scored(text: str) -> object:
     asked = terms.terms(text)
     candidates = [ranking.Candidate(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
-    return ranking.scored(asked, candidates, {}, 10, 20.0)
+    return ranking.ranked(asked, candidates, {}, 10, 20.0)
 
 
 def judged(text: str) -> object:
-    block = f"- **t** (general) urn:memhook:k3v9x2m4p7qa\n{fencing.indented(text)}"
-    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (block,), 1000)
+    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (a_block(text),), 1000)
+
+
+def a_block(text: str) -> str:
+    return f"- **t** (general) urn:memhook:k3v9x2m4p7qa\n{fencing.indented(text)}"
 
 
 def passage_of(text: str) -> object:
@@ -127,9 +131,15 @@ def pasted_from(text: str) -> object:
     return pasted.pasted_from(lines, [False] * len(lines), [False] * len(lines))
 
 
+def excerpt_of(text: str) -> object:
+    weights = {term: 1.0 for term, _, _ in terms.term_spans(text)[:10]}
+    return [excerpts.excerpt(text, weights, limit) for limit in (40, 200, 1500)]
+
+
 CALLS: dict[str, Call] = {
     "capture.asked_in": asked_around,
     "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
+    "excerpts.excerpt": excerpt_of,
     "fencing.clean": fencing.clean,
     "fencing.collapsed": fencing.collapsed,
     "fencing.indented": fencing.indented,
@@ -147,8 +157,12 @@ CALLS: dict[str, Call] = {
     "memory.id_of": memory.id_of,
     "memory.is_id": memory.is_id,
     "memory.shortened": lambda text: memory.shortened(text, 80),
+    "metrics.carried": lambda text: metrics.carried(metrics.Question("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,
     "metrics.judged": judged,
+    "metrics.remembered_chars": lambda text: metrics.remembered_chars(
+        a_block(text), {"k3v9x2m4p7qa": remembered(text)}
+    ),
     "normal.normalized": lambda text: [normal.normalized(form, text) for form in get_args(normal.Form)],
     "packing.packed": packed_block,
     "packing.utf16_units": packing.utf16_units,
@@ -156,6 +170,7 @@ CALLS: dict[str, Call] = {
     "passages.as_it_stands": lambda text: passages.as_it_stands(passages.front(text, 200), text),
     "passages.front": lambda text: passages.front(text, 200),
     "passages.passage": passage_of,
+    "pasted.is_machine": lambda text: [pasted.is_machine(line) for line in text.split("\n")],
     "pasted.pasted_from": pasted_from,
     "poison.reason_to_distrust": poison.reason_to_distrust,
     "poison_negation.is_forbidden": lambda text: poison_negation.is_forbidden(text, first_match(text)),
@@ -171,11 +186,11 @@ CALLS: dict[str, Call] = {
     "ranking.embedded_prompt": ranking.embedded_prompt,
     "ranking.embedded_text": lambda text: ranking.embedded_text(text, text, text, (text,)),
     "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
-    "ranking.scored": scored,
+    "ranking.ranked": scored,
     "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
-    "relevance.is_small_talk": relevance.is_small_talk,
-    "relevance.may_be_small_talk": relevance.may_be_small_talk,
+    "small_talk.is_small_talk": small_talk.is_small_talk,
     "rendering.Frame.tokens": lambda text: rendering.Frame(text, text).tokens,
+    "rendering.framed": lambda text: rendering.framed(text, text),
     "rendering.hook_frames": rendering.hook_frames,
     "rendering.origin_of": lambda text: rendering.origin_of(remembered(text)),
     "rendering.rendering": lambda text: [
@@ -212,7 +227,7 @@ NO_TEXT = {
     "metrics.mean": "numbers",
     "metrics.percentile": "numbers",
     "metrics.ranking_recall": "ids",
-    "metrics.spoken": "what happened",
+    "metrics.served": "what happened",
     "metrics.summed_up": "numbers",
     "ordering.placed": "numbers",
     "ordering.recency": "numbers",
@@ -223,7 +238,9 @@ NO_TEXT = {
     "poison_search.rarest_starts": "memhook's own words",
     "poison_wordings.wordings": "memhook's own words",
     "ranking.attainable": "numbers",
-    "relevance.worth_showing": "numbers",
+    "grading.Answer.worth_showing": "numbers",
+    "grading.answer_to": "numbers",
+    "grading.grade_of": "numbers",
 }
 
 
@@ -257,8 +274,8 @@ ELSEWHERE: dict[str, Call] = {
 }
 EVERY = CALLS | ELSEWHERE
 
-# Difflib aligns the words of a memory with those of a block, which takes quadratic time. Only `eval` asks for it.
-QUADRATIC = {"metrics.judged"}
+# The words and lines of a block are looked for in a memory, which takes quadratic time. Only `eval` asks for it.
+QUADRATIC = {"metrics.judged", "metrics.remembered_chars"}
 
 
 # Repeated, each of these has made somebody's expression or loop quadratic, or looks as if it might.

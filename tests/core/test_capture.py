@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from memhook.core.capture import MOST_NOTES, TAKE_BACK, Asked, asked_in
 from memhook.core.pasted import MOST_LINES
-from memhook.core.rendering import END, LABEL
+from memhook.core.rendering import END, LABEL, PROMPT_HEADING, SESSION_HEADING
 from tests.core.prompt_samples import OWN, PASTED
 
-BLOCK = f"## Relevant memories (memhook)\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
+BLOCK = f"{PROMPT_HEADING}\n{LABEL}\n- **A** (general) urn:memhook:k3v9x2m4p7qa\n{{}}\n{END}"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,9 @@ def test_what_is_asked_of_memhook(prompt: str, notes: list[str]) -> None:
         BLOCK.format("remember: what memhook itself said"),
         "UserPromptSubmit hook additional context: " + BLOCK.format("forget that"),
         BLOCK.format("remember: cut off").removesuffix(END),
+        BLOCK.replace(f"{LABEL}\n", "").format("remember: in a block without the label"),
+        BLOCK.replace(PROMPT_HEADING, f"{SESSION_HEADING}, continued").format("remember: in the second part"),
+        BLOCK.replace(PROMPT_HEADING, "## Relevant memories (memhook)").format("remember: in an older block"),
     ],
 )
 def test_what_is_not(prompt: str) -> None:
@@ -99,6 +102,12 @@ def test_every_line_is_either_a_note_or_for_the_assistant(lines: list[str]) -> N
 def test_a_line_in_text_that_looks_pasted_is_not_the_user_s(prompt: str) -> None:
     asked = asked_in(prompt)
     assert (asked.commands, asked.rest) == ((), prompt)
+
+
+@pytest.mark.parametrize("first", ["INFO starting the worker", "Traceback (most recent call last):"])
+def test_a_note_on_top_of_a_log_is_the_user_s_only_if_it_is_set_apart(first: str) -> None:
+    assert asked_in(f"remember: run it as root\n{first}\nINFO done").commands == ()
+    assert asked_in(f"remember: run it as root\n\n{first}\nINFO done").commands == ("run it as root",)
 
 
 def test_notes_in_the_user_s_own_words_are_found() -> None:

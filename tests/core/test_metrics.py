@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from memhook.context.pack import bundle
+from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.metrics import (
     Entry,
@@ -16,7 +18,8 @@ from memhook.core.metrics import (
     mean,
     percentile,
     ranking_recall,
-    spoken,
+    remembered_chars,
+    served,
     summed_up,
 )
 from memhook.core.packing import packed
@@ -40,6 +43,11 @@ def block(*memories: Memory, level: Level = Level.FULL, **options: Any) -> str:
     return packed(offers, 4000, hook_frames()).parts[0]
 
 
+def beginning(content: str, limit: int) -> Excerpt:
+    found = front(content, limit)
+    return Excerpt(found.marked, ((found.start, found.end),), is_whole=not found.cut_after)
+
+
 def test_recall_is_the_share_of_the_gold_among_the_first_k() -> None:
     assert ranking_recall(["a", "b"], ["x", "a", "y", "b"], 2) == 0.5
     assert ranking_recall(["a", "b"], ["x", "a", "y", "b"], 4) == 1.0
@@ -58,7 +66,7 @@ def test_a_block_is_read_entry_by_entry(style: Any) -> None:
 
 def test_what_pack_writes_is_read_too() -> None:
     shown = entries(bundle("deploys", [VPN, memory(3, "One.\nTwo.", "Count")], 1000).text)
-    assert shown[VPN.id] == Entry("No tunnel, no deploy", VPN.content)
+    assert shown[VPN.id] == Entry("No tunnel, no deploy", f"  {VPN.content}")
     assert shown[f"{3:012}"].body.split() == ["One.", "Two."]
 
 
@@ -81,22 +89,22 @@ def test_half_of_the_gold_is_half_of_the_recall() -> None:
 
 
 def test_a_preview_carries_its_share_of_the_characters() -> None:
-    shown = front(LONG.content, 100)
+    shown = beginning(LONG.content, 100)
     found = judged(Question("replica", "q", (LONG,)), [block(LONG, level=Level.PREVIEW, shown=lambda _: shown)], 4000)
-    assert found.text_recall == pytest.approx(len(shown.text) / len(LONG.content))
+    assert found.text_recall == pytest.approx(len(shown.text.removesuffix(" …")) / len(LONG.content))
 
 
 def test_a_title_made_from_the_first_line_is_carried_beside_a_passage_from_elsewhere() -> None:
     noted = memory(6, "The first line.\n" + "Filler words here. " * 30 + "The very end.")
     at = noted.content.index("The very end.")
-    shown = front(noted.content[at:], 200)
+    shown = beginning(noted.content[at:], 200)
     text = block(noted, level=Level.PREVIEW, shown=lambda _: shown)
     expected = (len("The first line.") + len("The very end.")) / len(" ".join(noted.content.split()))
     assert judged(Question("end", "q", (noted,)), [text], 4000).text_recall == pytest.approx(expected)
 
 
 def test_passage_recall_counts_the_words_that_prompt_and_memory_share() -> None:
-    text = block(LONG, level=Level.PREVIEW, shown=lambda content: front(content, 60))
+    text = block(LONG, level=Level.PREVIEW, shown=lambda content: beginning(content, 60))
     # Of replica, statement and timeout, which the memory has, the beginning shows one; "kernel" it does not have.
     found = judged(Question("replica statement timeout kernel", "q", (LONG,)), [text], 4000)
     assert found.passage_recall == pytest.approx(1 / 3)
@@ -105,7 +113,7 @@ def test_passage_recall_counts_the_words_that_prompt_and_memory_share() -> None:
 
 def test_silence_for_an_answerable_prompt_recalls_nothing_and_has_no_precision() -> None:
     found = judged(Question("tunnel", "q", (VPN,)), (), 500)
-    assert found == Judgement(0, False, 0.0, 0.0, 0.0, None)
+    assert found == Judgement(0, False, 0.0, 0.0, 0.0, None, 0)
 
 
 def test_a_prompt_without_gold_is_judged_by_its_cost_alone() -> None:
@@ -121,13 +129,19 @@ def test_the_parts_of_a_block_are_judged_together() -> None:
 
 def test_numbers_are_averaged_over_the_prompts_they_apply_to() -> None:
     summed = summed_up(
-        [Judgement(100, False, 1.0, 0.5, 0.5, 0.25), Judgement(0, False, 0.0, 0.0, None, None), Judgement(300, True)]
+        [
+            Judgement(100, False, 1.0, 0.5, 0.5, 0.25, 1, 1),
+            Judgement(0, False, 0.0, 0.0, None, None, 0),
+            Judgement(300, True),
+        ]
     )
     assert summed == {
         "gold_recall": 0.5,
         "text_recall": 0.25,
         "passage_recall": 0.5,
         "precision": 0.25,
+        "found": 0.5,
+        "carried": 1.0,
         "mean_tokens": 200.0,
         "max_tokens": 300,
         "tokens_per_prompt": 133.3,
@@ -135,21 +149,42 @@ def test_numbers_are_averaged_over_the_prompts_they_apply_to() -> None:
     }
 
 
-def test_adversarial_prompts_are_left_out_of_the_silence_of_all() -> None:
-    asked = [
-        ("q", (VPN,), True),
-        ("q", (VPN,), False),
-        ("far", (), False),
-        ("far", (), True),
-        ("adversarial", (), True),
-    ]
-    found = spoken((Question("x", kind, gold), has_block) for kind, gold, has_block in asked)
-    assert found == {
-        "kept": 0.5,
-        "silent": 0.5,
-        "kept_by_kind": {"q": 0.5},
-        "silent_by_kind": {"adversarial": 0.0, "far": 0.5},
-    }
+def test_adversarial_prompts_are_left_out_of_the_silence_and_the_cost_of_all() -> None:
+    asked = [("q", (VPN,), 60), ("q", (VPN,), 0), ("far", (), 0), ("far", (), 40), ("adversarial", (), 90)]
+    found = served((Question("x", kind, gold), Judgement(tokens, False)) for kind, gold, tokens in asked)
+    assert (found["kept"], found["spoken"], found["silent"]) == (0.5, 0.5, 0.5)
+    assert (found["tokens_answerable"], found["tokens_unanswerable"]) == (30.0, 20.0)
+    assert found["silent_by_kind"] == {"adversarial": 0.0, "far": 0.5}
+    assert found["by_kind"]["adversarial"] == {"prompts": 1, "silent": 0.0, "tokens": 90.0}
+    assert list(found["by_kind"]["q"]) == ["prompts", "spoken", "found", "carried", "precision", "tokens"]
+
+
+def test_what_a_prompt_needs_is_carried_where_it_stands_in_the_block_verbatim() -> None:
+    code = memory(7, "Run it so:\n\n    make db-reset\n    make test\n", "Tests")
+    question = Question("run the tests", "q", (code,), "so:\n\n    make   db-reset\nmake test")
+    assert judged(question, [block(code)], 4000).carried == 1
+    assert judged(replace(question, needs="make db-reset; make test"), [block(code)], 4000).carried == 0
+    assert judged(replace(question, needs=""), [block(code)], 4000).carried is None
+    silent = judged(question, [], 4000)
+    assert (silent.found, silent.carried) == (0, 0)
+
+
+def test_all_of_a_block_but_titles_and_contents_is_framing() -> None:
+    tagged = replace(LONG, tags=("database",))
+    whole = block(VPN, tagged)
+    known = {VPN.id: VPN, tagged.id: tagged}
+    own = (VPN.title, VPN.content, tagged.title, tagged.content)
+    assert remembered_chars(whole, known) == sum(map(len, own))
+    part = excerpt(LONG.content, {}, 60)
+    cut = block(LONG, level=Level.PREVIEW, shown=lambda _: part)
+    assert remembered_chars(cut, known) == len(LONG.title) + sum(end - start for start, end in part.ranges)
+    assert remembered_chars("", known) == 0
+
+
+def test_one_gold_memory_is_enough_to_be_found() -> None:
+    question = Question("tunnel", "q", (VPN, LONG))
+    assert judged(question, [block(VPN)], 4000).found == 1
+    assert judged(question, [block(memory(8, "Else."))], 4000).found == 0
 
 
 def test_percentiles_and_means_of_few_and_of_none() -> None:

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhook.core.excerpts import excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.packing import Packed, PartLimit, Policy, Reason, packed, utf8_bytes, utf16_units
-from memhook.core.passages import passage
 from memhook.core.rendering import HOOK, INJECT, Frame, Level, Rendering, Style, hook_frames, rendering
-from memhook.core.terms import term_spans
 from memhook.core.tokens import estimated_tokens
 
 FRAMES = hook_frames()
@@ -279,7 +278,7 @@ def _titles_and_text(result: Packed) -> int:
 def test_a_preview_pack_reaches_both_parts_within_claudes_limit() -> None:
     content = "The nightly job compares balances read from a replica that lags behind. " * 10
     memories = [Memory(f"{n:012d}", f"Note {n}", content, content[:100], DAY, DAY) for n in range(60)]
-    shown = partial(passage, weights={"replica": 1.0}, spans=term_spans(content), limit_chars=200)
+    shown = partial(excerpt, weights={"replica": 1.0}, limit_chars=200)
     candidates = [[rendering(memory, Level.PREVIEW, HOOK, shown=shown)] for memory in memories]
     result = packed(candidates, 5000, FRAMES, PartLimit(10_000, utf16_units))
     assert len(result.parts) == 2

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhook.core.passages import HORIZON, Passage, front, passage
-from memhook.core.terms import term_spans
+from memhook.core.terms import term_spans, terms
 
 FILLER = "Nothing of note happened in this part of the log. " * 20
 words = st.sampled_from(
@@ -13,8 +13,8 @@ contents = st.one_of(st.lists(words, max_size=120).map(" ".join), st.text(max_si
 weighted = st.dictionaries(st.sampled_from(["alpha", "beta", "gamma", "delta"]), st.floats(0, 5), max_size=4)
 
 
-def found(content: str, *terms: str, limit: int = 100) -> Passage:
-    return passage(content, dict.fromkeys(terms, 1.0), term_spans(content[:HORIZON]), limit)
+def found(content: str, *asked: str, limit: int = 100) -> Passage:
+    return passage(content, dict.fromkeys(terms(" ".join(asked)), 1.0), term_spans(content[:HORIZON]), limit)
 
 
 def test_a_short_content_is_shown_whole() -> None:

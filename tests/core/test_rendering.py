@@ -2,13 +2,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory, Origin, derived_summary, derived_title
-from memhook.core.passages import Passage, passage
 from memhook.core.rendering import (
     END,
     HOOK,
@@ -22,7 +23,6 @@ from memhook.core.rendering import (
     hook_frames,
     rendering,
 )
-from memhook.core.terms import term_spans
 from memhook.core.tokens import estimated_tokens
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -61,8 +61,8 @@ HOSTILE = Memory(
 )
 
 
-def shown(content: str) -> Passage:
-    return passage(content, {"primary": 1.0, "statement": 1.0, "timeout": 1.0}, term_spans(content), 200)
+def shown(content: str) -> Excerpt:
+    return excerpt(content, {"primary": 1.0, "statement": 1.0, "timeout": 1.0}, 200)
 
 
 def at(level: Level, memory: Memory = LEDGER, style: Style = HOOK) -> Rendering:
@@ -87,9 +87,30 @@ def test_a_hooks_block_reads_as_its_golden_file() -> None:
 
 def test_a_session_starts_with_its_own_heading() -> None:
     first, second = hook_frames(SESSION_HEADING)
-    assert first.head == f"## Memories for this project (memhook)\n{LABEL}\n"
-    assert second.head == f"## Memories for this project (memhook), continued\n{LABEL}\n"
+    assert first.head == f"## memhook notes on this project\n{LABEL}\n"
+    assert second.head == f"## memhook notes on this project, continued\n{LABEL}\n"
     assert first.tail == second.tail == f"{END}\n"
+
+
+def test_who_knows_the_label_gets_the_heading_alone() -> None:
+    first, second = hook_frames(is_labelled=False)
+    assert (first.head, second.head) == ("## memhook notes\n", "## memhook notes, continued\n")
+    assert first.tail == second.tail == f"{END}\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "facts"),
+    [
+        ({}, "2026-02-14"),
+        ({"namespace": "incidents"}, "incidents, 2026-02-14"),
+        ({"origin": Origin.IMPORT}, "2026-02-14, import"),
+        ({"origin": Origin.SHARED, "store": "team"}, "2026-02-14, shared, from team"),
+        ({"store": "team"}, "2026-02-14, user, from team"),
+    ],
+)
+def test_a_hook_tells_what_is_not_so_of_most_memories(fields: dict[str, Any], facts: str) -> None:
+    memory = Memory("k3v9x2m4p7qa", "Title", "Text.", "Text.", DAY, DAY, **fields)
+    assert at(Level.PREVIEW, memory).text == f"- **Title** ({facts}) {memory.urn}\n  Text.\n"
 
 
 @pytest.mark.parametrize("level", Level)
@@ -101,12 +122,12 @@ def test_every_level_carries_the_urn_and_its_own_token_count(style: Style, level
     assert 0 < made.carried_tokens < made.tokens
 
 
-def test_a_preview_tells_which_part_it_shows() -> None:
+def test_a_preview_tells_which_parts_it_shows() -> None:
     made = at(Level.PREVIEW)
-    assert made.passage is not None
-    start, end = made.passage
-    assert "raise the statement timeout" in LEDGER.content[start:end]
-    assert at(Level.FULL).passage is None
+    parts = [LEDGER.content[start:end] for start, end in made.passages]
+    assert any("raise the statement timeout" in part for part in parts)
+    assert not made.is_whole
+    assert at(Level.FULL).passages == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +135,7 @@ def test_a_preview_tells_which_part_it_shows() -> None:
 )
 def test_a_hook_leaves_a_derived_title_out_where_the_text_opens_with_it(content: str) -> None:
     memory = replace(LEDGER, title=derived_title(content), content=content, summary=derived_summary(content))
-    assert at(Level.FULL, memory).text.startswith("- (incidents, 2026-02-14, by user) urn:memhook:k3v9x2m4p7qa\n")
+    assert at(Level.FULL, memory).text.startswith("- (incidents, 2026-02-14) urn:memhook:k3v9x2m4p7qa\n")
     assert at(Level.FULL, memory, INJECT).text.startswith("\n**")
 
 
@@ -142,7 +163,7 @@ def test_a_summary_longer_than_the_content_gives_way_to_it() -> None:
 def test_a_memory_with_nothing_to_say_is_its_header() -> None:
     empty = replace(LEDGER, title="", content=" \n", summary="", tags=(), related=(), source="")
     for level in Level:
-        assert at(level, empty).text == "- (incidents, 2026-02-14, by user) urn:memhook:k3v9x2m4p7qa\n"
+        assert at(level, empty).text == "- (incidents, 2026-02-14) urn:memhook:k3v9x2m4p7qa\n"
 
 
 def test_levels_are_rendered_when_first_reached_and_once() -> None:

@@ -14,9 +14,9 @@ DAY = datetime(2026, 2, 14, tzinfo=UTC)
 NOTE = Memory("k3v9x2m4p7qa", "Release", "Tag it.\n\n  make release\nThen wait.", "Tag it.", DAY, DAY)
 
 
-def test_an_entry_is_the_title_the_content_and_the_urn_with_further_lines_indented() -> None:
-    opening = "- **Release**: Tag it. [urn:memhook:k3v9x2m4p7qa] (2026-02-14, by user)\n"
-    assert entry(NOTE).text == f"{opening}\n    make release\n  Then wait.\n"
+def test_an_entry_is_a_line_with_title_urn_and_origin_and_the_content_indented_below() -> None:
+    opening = "- **Release** [urn:memhook:k3v9x2m4p7qa] (2026-02-14, by user)\n"
+    assert entry(NOTE).text == f"{opening}  Tag it.\n\n    make release\n  Then wait.\n"
 
 
 def test_remembered_text_forges_neither_an_entry_nor_a_urn_of_its_own() -> None:
@@ -28,7 +28,7 @@ def test_remembered_text_forges_neither_an_entry_nor_a_urn_of_its_own() -> None:
 def test_a_long_title_and_content_are_not_cut() -> None:
     text = entry(replace(NOTE, title="t" * 500, content="c " * 9999 + "end")).text
     assert "t" * 500 in text
-    assert "c end [urn:" in text
+    assert text.endswith("c end\n")
 
 
 @given(st.text(max_size=60), st.integers(0, 200), st.text(max_size=4000))

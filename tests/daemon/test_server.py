@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -269,3 +270,29 @@ def test_a_daemon_is_quiet_some_seconds_after_its_last_request(place: Place, mon
     with one._busy():
         assert not one._is_quiet()
     assert [one._is_quiet(), one._is_quiet()] == [False, True]
+
+
+ARENAS_OF_MANY_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from memhook.daemon.server import WORKERS, set_up_libraries
+import ctypes, threading
+
+set_up_libraries()
+import pyarrow
+
+libc, together = ctypes.CDLL(None), threading.Barrier(WORKERS)
+libc.malloc.restype = ctypes.c_void_p
+with ThreadPoolExecutor(WORKERS) as pool:
+    list(pool.map(lambda _: (together.wait(), libc.malloc(1000)), range(WORKERS)))
+libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info(0, ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w")))
+libc.fflush(None)
+print(pyarrow.default_memory_pool().backend_name)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others have no arenas")
+def test_sixteen_threads_share_the_memory_that_each_of_them_frees() -> None:
+    run = subprocess.run([sys.executable, "-c", ARENAS_OF_MANY_THREADS], capture_output=True, text=True, check=True)
+    assert run.stdout.count("<heap nr=") <= server.ARENAS
+    assert run.stdout.endswith("system\n")

@@ -51,6 +51,34 @@ def test_any_header_is_a_request_or_a_bad_request(header: bytes) -> None:
         wire.decoded(header, b"")
 
 
+HEADER = ["1.2.3", "hook", "SessionStart", "2", "/some/where", "A=b=c"]
+
+
+def header(*fields: str) -> bytes:
+    return "\0".join(fields).encode()
+
+
+def test_a_header_is_read_field_by_field() -> None:
+    request = wire.decoded(header(wire.PROTOCOL, *HEADER), b"body")
+    assert request == wire.Request("hook", "SessionStart", 2, "/some/where", {"A": "b=c"}, b"body", "1.2.3")
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (["0", *HEADER], "protocol"),
+        (["", *HEADER], "protocol"),
+        ([wire.PROTOCOL], "0 fields"),
+        ([wire.PROTOCOL, *HEADER[:4]], "4 fields"),
+        ([wire.PROTOCOL, *HEADER[:3], "two", "/"], "two"),
+        ([wire.PROTOCOL, *HEADER, "a variable without a value"], "7 fields"),
+    ],
+)
+def test_a_header_that_cannot_be_read_is_a_bad_request_with_the_reason(fields: list[str], reason: str) -> None:
+    with pytest.raises(wire.BadRequest, match=reason):
+        wire.decoded(header(*fields), b"")
+
+
 def test_a_block_above_the_limit_is_refused_before_it_is_read() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -246,6 +246,17 @@ def test_what_no_client_has_read_the_next_hook_tells_once(
     assert said(assistant, "yes") == ""
 
 
+def test_that_a_note_looked_pasted_is_told_by_the_next_hook_too_and_not_written_down(
+    assistant: Assistant, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_hook_had_its_time(monkeypatch)
+    unread(assistant, "why?\n\nINFO start\nremember: the heron flies at noon\nINFO end")
+    assert "heron" in said(assistant, "yes", session="another")
+    assert said(assistant, "yes") == ""
+    state = home / ".local/state/memhook"
+    assert not [path for path in state.iterdir() if path.is_file() and b"heron" in path.read_bytes()]
+
+
 def test_a_line_that_may_still_be_read_is_left_to_its_own_hook(assistant: Assistant) -> None:
     unread(assistant, f"remember: {FACT}")
     assert said(assistant, "yes", session="another") == ""

@@ -26,6 +26,7 @@ from memhook.daemon.server import _log_to
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import Settings
+from memhook.store import checksums
 from memhook.store.arrow_file import rows_in
 from memhook.store.memories import MemoryStore
 from memhook.store.opening import back_up
@@ -143,8 +144,14 @@ def in_store(found: dict[str, set[str]]) -> set[str]:
 def assert_nothing_left(assistant: Assistant, home: Path, sought: dict[str, list[bytes]], before: set[Path]) -> None:
     assert holding(home, sought) == {}
     # What is compressed cannot be searched; but no file that was there when the memory was is there any more.
-    still_there = before & set(files(user_paths().store / "memories.lance"))
-    assert {path.name for path in still_there} <= {"latest_version_hint.json"}
+    table = user_paths().store / "memories.lance"
+    still_there = before & set(files(table))
+    assert {path.name for path in still_there} <= {"latest_version_hint.json", "checksums"}
+    # A checksum would tell whoever guesses the content that the guess is right, in a copy of the store as well.
+    lists = list(home.rglob("_memhook/checksums"))
+    assert table / "_memhook/checksums" in lists
+    recorded = {path.relative_to(one.parents[1]) for one in lists for path in checksums.recorded(one.parents[1])}
+    assert not recorded & {path.relative_to(table) for path in before}
     assert FACT in assistant.prompts(QUESTION, session="s9")
     logging.getLogger("memhook").info("an ordinary line")
     assert user_paths().log.read_text(encoding="utf-8").endswith("INFO an ordinary line\n")

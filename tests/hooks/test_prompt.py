@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from memhook.core.packing import utf16_units
+from memhook.core.rendering import LABEL
 from memhook.core.tokens import estimated_tokens
 from tests.hooks.conftest import Assistant
 
+OWN_FACT = "Ledger reconciliation fails here when the replica lags and no lock is taken."
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
 QUESTION = "why does the ledger reconciliation fail when the replica lags?"
 
@@ -23,7 +25,7 @@ def configure(home: Path, text: str) -> None:
 def test_a_matching_prompt_gets_a_short_memory_whole_with_its_urn(assistant: Assistant) -> None:
     urn = assistant.remembers(FACT)
     context = assistant.prompts(QUESTION)
-    assert context.startswith("## Relevant memories (memhook)\nNotes from earlier work")
+    assert context.startswith(f"## memhook notes\n{LABEL}\n")
     assert f"  {FACT}\n" in context
     assert urn in context
     assert context.endswith("(end of memhook notes)")
@@ -94,7 +96,7 @@ def test_a_changed_memory_may_come_again(assistant: Assistant) -> None:
 
 
 def test_another_passage_of_a_long_memory_may_come(assistant: Assistant) -> None:
-    filler = " ".join(f"Paragraph {number} is about the office plants." for number in range(40))
+    filler = " ".join(f"Paragraph {number} is about the office plants." for number in range(80))
     assistant.remembers(
         f"Ledger reconciliation reads from the primary. {filler} The invoice export to SAP runs at 4 in the morning.",
         title="Ledger and invoices",
@@ -103,6 +105,63 @@ def test_another_passage_of_a_long_memory_may_come(assistant: Assistant) -> None
     second = assistant.prompts("when does the invoice export to SAP run?")
     assert "at 4 in the morning" in second
     assert "reads from the primary" not in second
+
+
+STORY = " ".join(f"On day {day} somebody looked at the ledger reconciliation." for day in range(12))
+RULE = "Rule: `reconcile` reads from the primary, never from the replica."
+
+
+def test_the_best_memory_arrives_whole_and_the_others_as_previews(assistant: Assistant) -> None:
+    best = assistant.remembers(f"{FACT} {STORY} {RULE}")
+    for shard in range(3):
+        assistant.remembers(f"The ledger replica of shard {shard} was moved in May. {STORY} Ask the owner of {shard}.")
+    whole, *previews = assistant.prompts(QUESTION).split("\n- ")[1:]
+    assert best in whole
+    assert whole.endswith(f"\n  {FACT} {STORY} {RULE}")
+    assert previews
+    for preview in previews:
+        assert len(preview.split("\n  ", 1)[1].removesuffix("\n(end of memhook notes)")) <= 200 + len("… ") + len(" …")
+
+
+def test_a_rule_far_behind_the_first_characters_arrives_in_a_preview(assistant: Assistant, home: Path) -> None:
+    configure(home, "hooks.best_chars = 0")
+    assistant.remembers(f"{STORY} {RULE} {STORY.replace('ledger', 'old')}", title="Notes on the ledger")
+    context = assistant.prompts(QUESTION)
+    assert RULE in context
+    assert len(context) < 600
+
+
+def test_what_was_seen_in_part_may_come_whole_and_then_no_more(assistant: Assistant) -> None:
+    assistant.remembers(f"{FACT} {STORY} {RULE}")
+    started = assistant.starts()
+    assert "…" in started
+    assert f"{STORY} {RULE}" in assistant.prompts(QUESTION)
+    assert assistant.prompts(QUESTION) == ""
+
+
+def test_the_label_is_given_once_as_long_as_the_session_has_it(assistant: Assistant) -> None:
+    for number in range(3):
+        assistant.remembers(f"{FACT} Seen in case {number}.")
+    cat = "The office cat is called Schroedinger and sleeps on the router."
+    dog = "The office dog is called Pavlov and barks at the printer."
+    assistant.remembers(cat)
+    assistant.remembers(dog)
+    assert LABEL in assistant.prompts(QUESTION, read=False)
+    assert LABEL in assistant.prompts(QUESTION)
+    later = assistant.prompts("what is the name of the office cat on the router?")
+    assert later.startswith("## memhook notes\n- ")
+    assert later.endswith(f"  {cat}\n(end of memhook notes)")
+    assert LABEL in assistant.prompts("what is the name of the office dog at the printer?", agent_id="agent-1")
+    assert LABEL in assistant.starts("compact")
+    assert LABEL not in assistant.prompts(QUESTION)
+
+
+def test_a_client_that_does_not_say_when_it_compacts_gets_the_label_each_time(assistant: Assistant) -> None:
+    assistant.environment = {"MEMHOOK_CLIENT": "qwen"}
+    assistant.remembers(FACT)
+    assistant.remembers("The office cat is called Schroedinger and sleeps on the router.")
+    assert LABEL in assistant.prompts(QUESTION)
+    assert LABEL in assistant.prompts("what is the name of the office cat on the router?")
 
 
 @pytest.mark.parametrize(
@@ -128,11 +187,15 @@ def test_a_superseded_memory_gives_way_to_its_successor(assistant: Assistant) ->
 def test_memories_of_another_project_stay_there(assistant: Assistant, tmp_path: Path) -> None:
     (assistant.directory / "pyproject.toml").touch()
     assistant.remembers(FACT)
-    assert FACT in assistant.prompts(QUESTION)
     elsewhere = Assistant(assistant.runner, tmp_path / "elsewhere")
     elsewhere.directory.mkdir()
     (elsewhere.directory / "package.json").touch()
-    assert elsewhere.prompts(QUESTION) == ""
+    # In sessions of their own: what a session has seen would not come up again anyway.
+    assert elsewhere.prompts(QUESTION, session="elsewhere") == ""
+    assert FACT in assistant.prompts(QUESTION, session="there")
+    elsewhere.remembers(OWN_FACT)
+    shown = elsewhere.prompts(QUESTION, session="elsewhere")
+    assert (OWN_FACT in shown, FACT in shown) == (True, False)
 
 
 def test_the_budget_bounds_the_whole_text_and_takes_effect_at_once(assistant: Assistant, home: Path) -> None:
@@ -154,8 +217,8 @@ def test_a_block_above_one_entry_arrives_over_two(assistant: Assistant, home: Pa
         assistant.remembers(f"Ledger reconciliation incident {number}. {story}")
     first = assistant.prompts(QUESTION, part=1, prompt_id="one")
     second = assistant.prompts(QUESTION, part=2, prompt_id="one")
-    assert first.startswith("## Relevant memories (memhook)\n")
-    assert second.startswith("## Relevant memories (memhook), continued\n")
+    assert first.startswith(f"## memhook notes\n{LABEL}\n")
+    assert second.startswith(f"## memhook notes, continued\n{LABEL}\n")
     assert utf16_units(first) <= 10_000
     assert utf16_units(second) <= 10_000
     assert utf16_units(first) + utf16_units(second) > 10_000

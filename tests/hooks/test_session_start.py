@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memhook.hooks.runner import Runner
+from memhook.paths import user_paths
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
 
@@ -22,13 +24,22 @@ def test_an_empty_store_tells_the_model_nothing_and_the_user_once(assistant: Ass
     assert list(first) == ["systemMessage"]
     assert first["systemMessage"].startswith("memhook is on. There are no memories yet; add the first: ")
     assert assistant.answer(START) == {}
+    assistant.runner = Runner(user_paths())  # the next daemon
+    assert assistant.answer(START) == {}
+
+
+def test_where_the_ledger_cannot_be_written_each_daemon_tells_a_thing_once(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assistant.runner.engine, "_ledger", None)
+    assert [list(assistant.answer(START)) for _ in range(2)] == [["systemMessage"], []]
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "compact", "new"])
 def test_a_session_starts_with_what_matters(assistant: Assistant, source: str) -> None:
     assistant.remembers(FACT)
     context = assistant.starts(source)
-    assert context.startswith("## Memories for this project (memhook)\n")
+    assert context.startswith("## memhook notes on this project\n")
     assert FACT in context
 
 

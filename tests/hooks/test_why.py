@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhook.context.why import WITHHELD
-from memhook.core.relevance import THRESHOLDS, Level
+from memhook.core.grading import EDGES, Level
 from memhook.errors import NotFound
 from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
@@ -36,16 +36,18 @@ def test_the_last_event_is_explained_with_the_text_it_got(assistant: Assistant) 
     assert (report["outcome"], report["parts"]) == ("shown", [context])
     shown, below = report["candidates"]
     assert (shown["urn"], shown["title"], shown["level"], shown["part"]) == (urn, "Replica lag", "preview", 1)
-    assert (shown["shown"], shown["passage"], 0 < shown["tokens"] < report["tokens"]) == (True, [0, len(FACT)], True)
+    assert (shown["shown"], shown["passages"], 0 < shown["tokens"] < report["tokens"]) == (True, [[0, len(FACT)]], True)
     assert {"dense", "lexical"} <= set(shown["score_parts"])
     assert (below["urn"], below["reason"], below["shown"]) == (other, "below relevance", False)
     assert {"total", "embed", "search", "rank", "pack"} <= set(report["milliseconds"])
-    threshold = THRESHOLDS[Level.BALANCED]
+    edges = EDGES[Level.BALANCED]
     assert report["relevance"] == {
         "level": "balanced",
-        "speaks_from": threshold.best,
-        "shows_from": threshold.floor,
-        "best": shown["score"],
+        "unsure_from": edges.unsure,
+        "sure_from": edges.sure,
+        "chance": shown["score_parts"]["chance"],
+        "request": shown["score_parts"]["request"],
+        "grade": "sure",
     }
 
 
@@ -143,7 +145,7 @@ def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assis
     assert report["withheld"] == {"confidential": 1, "restricted": 1}
     assert report["parts"] == [context]
     shown = next(one for one in report["candidates"] if one["shown"])
-    assert report["relevance"]["best"] == shown["score"]
+    assert report["relevance"]["chance"] == shown["score_parts"]["chance"]
     assert assistant.calls("why") == report
 
 

@@ -13,7 +13,14 @@ from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOWN = Considered(
-    "aaaaaaaaaaaa", "hash-a", 0.91, level="preview", passage=(10, 60), tokens=40, parts={"dense": 0.8}, part=1
+    "aaaaaaaaaaaa",
+    "hash-a",
+    0.91,
+    level="preview",
+    passages=((10, 60), (90, 140)),
+    tokens=40,
+    parts={"dense": 0.8},
+    part=1,
 )
 SECOND = replace(SHOWN, memory="bbbbbbbbbbbb", content_hash="hash-b", part=2)
 LEFT_OUT = Considered("cccccccccccc", "hash-c", 0.2, reason="below relevance")
@@ -49,7 +56,7 @@ def test_only_parts_read_to_their_end_count_as_shown(ledger: Ledger) -> None:
     number = ledger.record(INJECTION)
     assert ledger.shown("s1", "") == {}
     ledger.delivered(number, 1)
-    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", (10, 60))]}
+    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", ((10, 60), (90, 140)))]}
     ledger.delivered(number, 2)
     assert set(ledger.shown("s1", "")) == {"aaaaaaaaaaaa", "bbbbbbbbbbbb"}
 
@@ -118,6 +125,20 @@ def test_events_and_what_surfaced_are_counted_for_some_days_and_one_project(ledg
     assert ledger.surfaced(NOW - timedelta(days=7), "elsewhere") == {"bbbbbbbbbbbb": 1}
 
 
+def test_a_ledger_with_one_passage_a_showing_is_read_and_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    ledger = Ledger(path)
+    ledger.delivered(ledger.record(INJECTION), 1)
+    ledger.close()
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("ALTER TABLE considered DROP COLUMN passages")
+    ledger = Ledger(path)
+    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", ((10, 140),))]}
+    assert ledger.last_injection("s1").considered[-1].passages == ()  # type: ignore[union-attr]
+    ledger.delivered(ledger.record(replace(INJECTION, session="s2")), 1)
+    assert ledger.shown("s2", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", ((10, 60), (90, 140)))]}
+
+
 def test_a_ledger_from_before_notes_were_captured_takes_them(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite3"
     Ledger(path).close()
@@ -127,7 +148,7 @@ def test_a_ledger_from_before_notes_were_captured_takes_them(tmp_path: Path) -> 
     ledger.record_captured("s1", "p1", [Captured("aaaaaaaaaaaa", "hash-a", True, False)], NOW)
     assert ledger.was_captured("s1", "p1")
     assert not ledger.was_captured("s2", "p1")
-    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "full", (0, 0))]}
+    assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "full", ())]}
     assert ledger.shown("s1", "agent-7") == {}
     ledger.prune(NOW + timedelta(days=31), 30)
     assert ledger.last_captured("s1") is None

@@ -351,6 +351,32 @@ def test_a_git_file_that_leads_to_another_repository_is_passed_over(
     assert project_of(clone / "part").id == "example.com/them/theirs"
 
 
+@pytest.mark.parametrize("planted", ["part/.git", "planted", "planted/worktrees/part"])
+def test_a_worktree_counts_only_where_its_repository_records_it(tmp_path: Path, planted: str) -> None:
+    """An unpacked archive can hold such a record, which names the repository and this folder, itself."""
+    victim = repository(tmp_path / "victim", REMOTE)
+    clone = repository(tmp_path / "clone", "https://example.com/them/theirs")
+    (clone / "part").mkdir()
+    record = clone / planted
+    record.mkdir(parents=True)
+    (record / "HEAD").write_text("ref: refs/heads/main\n")
+    (record / "commondir").write_text(f"{victim}/.git\n")
+    (record / "gitdir").write_text(f"{clone}/part/.git\n")
+    if not planted.endswith(".git"):
+        pointer(str(record))(clone / "part" / ".git")
+    assert project_of(clone / "part").id == "example.com/them/theirs"
+
+
+def test_what_a_linked_worktree_contains_cannot_make_it_another_project(tmp_path: Path) -> None:
+    clone = repository(tmp_path / "clone", "https://example.com/them/theirs")
+    linked = tmp_path / "linked"
+    git(clone, "worktree", "add", "-q", str(linked))
+    (linked / "part").mkdir()
+    planted_git_directory(linked / "planted", f'[core]\n\tworktree = ../part\n[remote "origin"]\n\turl = {REMOTE}\n')
+    pointer("../planted")(linked / "part" / ".git")
+    assert project_of(linked / "part").id == "example.com/them/theirs"
+
+
 def test_a_repository_whose_work_tree_is_elsewhere_does_not_count_where_it_lies(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop", REMOTE)
     (tmp_path / "elsewhere").mkdir()

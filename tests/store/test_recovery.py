@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,22 @@ def test_a_store_that_cannot_be_repaired_where_it_is_says_so(table: Path, open_s
     with pytest.raises(DamagedStore, match="is damaged") as refused:
         open_store()
     assert "memhook restore" in refused.value.hint
+
+
+def test_without_a_temporary_folder_a_damaged_store_is_left_alone_and_a_sound_one_opens(
+    table: Path, tmp_path: Path, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    memories._SUSPECTED.add(table)
+    assert open_store().count() == 20
+    without_checksums(table)
+    cut(newest(table, "_versions/*.manifest"))
+    before = {path: path.read_bytes() for path in table.rglob("*") if path.is_file()}
+    with pytest.raises(StoreError, match="no temporary folder"):
+        open_store()
+    assert {path: path.read_bytes() for path in table.rglob("*") if path.is_file()} == before
+    monkeypatch.undo()
+    assert open_store().count() == 19
 
 
 def test_after_going_back_it_is_written_to_and_opened_as_ever(table: Path, open_store: Open) -> None:

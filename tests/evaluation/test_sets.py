@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memhook.context.evaluation_set import Query, read_set, sampled
 from memhook.core.memory import is_id
 from memhook.errors import InvalidInput
+from memhook.evaluation.sets import Query, read_set, sampled, sets_in
 
 MEMORY = {"id": "vpn", "text": "Deploys hang without the VPN."}
 QUERY = {"prompt": "why does the deploy hang?", "gold": ["vpn"]}
@@ -29,6 +29,24 @@ def test_a_set_is_read_with_what_its_lines_leave_out(tmp_path: Path) -> None:
     )
     assert found.name == tmp_path.name
     assert found.drafts["vpn"].aliases == ("vpn",)
+
+
+def test_a_folder_of_sets_is_each_of_them_named_by_its_path(tmp_path: Path) -> None:
+    for name in ("b", "a/inner"):
+        (tmp_path / name).mkdir(parents=True)
+        written(tmp_path / name)
+    assert [one.name for one in sets_in([tmp_path])] == ["a/inner", "b"]
+    assert [one.name for one in sets_in([tmp_path / "b", tmp_path / "a"])] == ["b", "inner"]
+    with pytest.raises(InvalidInput, match="same name"):
+        sets_in([tmp_path / "b", tmp_path / "b"])
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        sets_in([tmp_path / "nowhere"])
+
+
+def test_what_a_prompt_needs_must_stand_in_its_gold(tmp_path: Path) -> None:
+    assert read_set(written(tmp_path, queries=[{**QUERY, "needs": "without  the VPN"}])).queries[0].needs
+    with pytest.raises(InvalidInput, match="line 1: its needs stand in no gold memory"):
+        read_set(written(tmp_path, queries=[{**QUERY, "needs": "with a VPN"}]))
 
 
 def test_ids_are_the_same_in_every_run_and_memhooks_own_are_kept(tmp_path: Path) -> None:

@@ -3,15 +3,25 @@
 The cosines were recorded with the packaged model, so that no model is needed here.
 """
 
-import math
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.core.ranking import Candidate, Scored, indexed_text, scored
-from memhook.core.relevance import Level, is_small_talk, worth_showing
+from memhook.core.grading import (
+    EDGES,
+    Answer,
+    Calibration,
+    Grade,
+    Graded,
+    Level,
+    Prompt,
+    answer_to,
+    grade_of,
+)
+from memhook.core.ranking import Candidate, Scored, indexed_text
+from memhook.core.ranking import ranked as by_evidence
 from memhook.core.terms import terms
 
 MEMORIES = (
@@ -96,15 +106,6 @@ MATCHING = (
     ("image worker memory grows without bound", 39, {39: 0.8, 32: 0.587, 23: 0.582}),
 )
 
-# Written as matching too, but neither words nor this model connect them: known misses.
-TOO_FAR = (
-    ("write tests for the invoice parser", 5, {5: 0.615, 23: 0.597, 14: 0.567}),
-    ("add a column to the users table and run the migration", 10, {10: 0.613, 33: 0.536, 0: 0.532}),
-    ("how should I save the timestamp of an order?", 20, {20: 0.626, 22: 0.55, 34: 0.546}),
-    ("clients get 429 from the API", 24, {6: 0.662, 14: 0.615, 27: 0.604, 24: 0.566}),
-    ("calculate the total price with tax", 30, {30: 0.572, 22: 0.536, 16: 0.496}),
-)
-
 UNRELATED = (
     ("what is the capital of France?", {2: 0.581, 13: 0.544, 20: 0.52}),
     ("write a haiku about autumn", {7: 0.537, 37: 0.527, 20: 0.521}),
@@ -133,113 +134,106 @@ UNRELATED = (
 )
 
 
+# As fitted for the packaged model, rounded, without its directions: what the nearest memory alone decides.
+CALIBRATION = Calibration(constant=-17.5, nearest=17.0, best=7.0, lexical=4.5, decade=-1.2, length=1.1)
 TERMS = [terms(indexed_text("", text, "2026-02-14")) for text in MEMORIES]
 
 
-def ranked(prompt, cosines, *, model=True, among=None):
+def answer(prompt, cosines, *, model=True, among=None):
     store = range(len(MEMORIES)) if among is None else among
     df = Counter(term for index in store for term in set(TERMS[index]))
     average = sum(len(TERMS[index]) for index in store) / len(store)
     candidates = [Candidate(str(index), cosine if model else None, TERMS[index]) for index, cosine in cosines.items()]
-    return scored(terms(prompt), candidates, df, len(store), average)
+    asked = terms(prompt)
+    found = by_evidence(asked, candidates, df, len(store), average)
+    return answer_to(Prompt(None, len(set(asked)), len(store)), found, CALIBRATION)
 
 
-def score(logit, name="m"):
-    return Scored(name, 1 / (1 + math.exp(-logit)), None, 0.0, 0.0)
+def shown(found, level=Level.BALANCED, most=10):
+    return [one.id for one in found.worth_showing(level, most)]
 
 
-@pytest.mark.parametrize(("prompt", "answer", "cosines"), MATCHING)
-def test_a_matching_memory_is_shown_first(prompt, answer, cosines):
-    shown = worth_showing(ranked(prompt, cosines))
-    assert shown
-    assert shown[0].id == str(answer)
+def scored(evidence, name="m", cosine=0.7):
+    return Scored(name, evidence, cosine, 0.1)
 
 
-@pytest.mark.parametrize(("prompt", "answer", "cosines"), TOO_FAR)
-def test_a_memory_that_neither_words_nor_meaning_connect_is_missed(prompt, answer, cosines):
-    assert str(answer) not in {one.id for one in worth_showing(ranked(prompt, cosines))}
+@pytest.mark.parametrize(("prompt", "best", "cosines"), MATCHING)
+def test_a_matching_memory_is_shown_first(prompt, best, cosines):
+    assert shown(answer(prompt, cosines))[:1] == [str(best)]
 
 
-@pytest.mark.parametrize(("prompt", "cosines"), UNRELATED)
-@pytest.mark.parametrize("level", list(Level))
-def test_an_unrelated_prompt_gets_nothing_at_any_level(prompt, cosines, level):
-    assert worth_showing(ranked(prompt, cosines), level) == []
+def test_an_unrelated_prompt_gets_nothing_and_hardly_ever_when_memhook_is_eager():
+    assert [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines))] == []
+    eager = [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines), Level.EAGER)]
+    assert len(eager) <= 0.15 * len(UNRELATED)
 
 
 def test_a_matching_memory_is_shown_in_a_store_of_five_too():
-    for prompt, answer, cosines in MATCHING:
-        among = sorted({answer, 1, 12, 20, 37})
+    for prompt, best, cosines in MATCHING:
+        among = sorted({best, 1, 12, 20, 37})
         nearest = {index: cosine for index, cosine in cosines.items() if index in among}
-        assert worth_showing(ranked(prompt, nearest, among=among))[0].id == str(answer)
+        assert shown(answer(prompt, nearest, among=among))[0] == str(best)
 
 
 def test_without_a_model_most_matching_prompts_are_answered_and_most_unrelated_ones_are_not():
-    kept = [bool(worth_showing(ranked(prompt, cosines, model=False))) for prompt, _, cosines in MATCHING]
-    spoken = [bool(worth_showing(ranked(prompt, cosines, model=False))) for prompt, cosines in UNRELATED]
+    kept = [bool(shown(answer(prompt, cosines, model=False))) for prompt, _, cosines in MATCHING]
+    spoken = [bool(shown(answer(prompt, cosines, model=False))) for prompt, cosines in UNRELATED]
     assert sum(kept) >= 0.8 * len(kept)
-    assert sum(spoken) <= 0.05 * len(spoken)
+    assert sum(spoken) <= 0.15 * len(spoken)
 
 
-def test_memories_much_less_likely_than_the_best_are_left_out():
-    ranking = [score(5.0, "best"), score(3.0, "near"), score(-1.0, "far")]
-    assert [one.id for one in worth_showing(ranking)] == ["best", "near"]
-    assert [one.id for one in worth_showing(ranking, "strict")] == ["best"]
+def test_each_edge_belongs_to_the_surer_grade():
+    for level, edges in EDGES.items():
+        grades = [grade_of(chance, level) for chance in (edges.unsure - 0.001, edges.unsure, edges.sure)]
+        assert grades == [Grade.FAR, Grade.UNSURE, Grade.SURE]
 
 
-def test_nothing_is_shown_when_even_the_best_is_unlikely():
-    assert worth_showing([score(-0.1)]) == []
-    assert worth_showing([]) == []
-    assert worth_showing([score(-0.1)], "eager")
+def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three():
+    some = tuple(Graded(str(number), 0.4, scored(1.0)) for number in range(20))
+    assert len(Answer(0.9, some).worth_showing(Level.BALANCED, 10)) == 10
+    assert len(Answer(0.3, some).worth_showing(Level.BALANCED, 10)) == 3
+    assert len(Answer(0.3, some).worth_showing(Level.BALANCED, 2)) == 2
+    assert Answer(0.1, some).worth_showing(Level.BALANCED, 10) == ()
 
 
-@given(st.lists(st.floats(-20, 20), max_size=30))
-def test_a_more_eager_level_never_shows_less(logits):
-    ranking = [score(logit, str(index)) for index, logit in enumerate(sorted(logits, reverse=True))]
-    strict, balanced, eager = ([one.id for one in worth_showing(ranking, level)] for level in Level)
+def test_what_is_likely_by_itself_stays_beside_something_surer():
+    sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.04, scored(0.0)))
+    assert shown(Answer(0.99, sure)) == ["best", "also"]
+
+
+def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away():
+    calibration = Calibration(-17.5, 17.0, 7.0, 4.5, -1.2, 1.1, request=(2.0, 0.0), talk=(0.0, 4.0), talk_constant=-1.0)
+
+    def chance(*vector, is_english=True):
+        return answer_to(Prompt(vector, 5, 40, is_english), [scored(1.0)], calibration).chance
+
+    assert chance(-1.0, 0.0) < chance(0.0, 0.0) < chance(1.0, 0.0)
+    assert chance(0.0, 1.0) < chance(0.0, 0.2) == chance(0.0, 0.0)
+    assert chance(-1.0, 1.0, is_english=False) == chance(1.0, 0.0, is_english=False)
+
+
+def test_the_same_nearness_means_less_in_a_larger_store():
+    found = [scored(1.0)]
+    chances = [answer_to(Prompt(None, 5, size), found, CALIBRATION).chance for size in (10, 1_000, 100_000)]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_nothing_found_is_no_answer():
+    assert answer_to(Prompt(None, 3, 0), [], CALIBRATION) == Answer()
+    assert shown(Answer()) == []
+
+
+@given(st.lists(st.floats(-30, 30), min_size=1, max_size=30), st.floats(-1, 1), st.integers(0, 10**7), st.booleans())
+def test_scores_are_probabilities_in_the_order_of_the_evidence(evidence, cosine, searched, is_english):
+    found = [scored(one, str(index), cosine) for index, one in enumerate(sorted(evidence, reverse=True))]
+    scores = [one.score for one in answer_to(Prompt(None, 5, searched, is_english), found, CALIBRATION).candidates]
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+
+
+@given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=30))
+def test_a_more_eager_level_never_shows_less(chance, scores):
+    some = Answer(chance, tuple(Graded(str(i), score, scored(0.0)) for i, score in enumerate(sorted(scores)[::-1])))
+    strict, balanced, eager = (shown(some, level) for level in Level)
     assert strict == balanced[: len(strict)]
     assert balanced == eager[: len(balanced)]
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "yes", "continue", "1", "ok do it", "go ahead", "thanks!", "lgtm", "y", "2.", "sounds good, proceed", "",
-        "  \n", "👍", "...", "option 2", "Yes, please!", "do both", "no, wait", "looks good to me", "keep going",
-        "never mind", "try again", "perfect, thank you so much", "that works", "A", "A and B", "好的", "继续", "はい",
-        "oui vas-y", "да, продолжай", "ja, bitte", "sí, gracias", "네", "got it", "makes sense", "thanks, that worked",
-        "the second one", "all of them", "whatever you think is best", "up to you", "one more time", "undo that",
-        "why?", "are you sure?", "not now", "maybe later", "i don't know", "what did you do?", "ship it", "good job",
-        "ok now continue with the next step", "continue from where you left off", "please proceed with the plan",
-        "sounds good, let's go with that", "no, the other one", "pode continuar", "ja graag", "tack", "dziękuję",
-        "d'accord", "hej, ok", "start implementing", "finish the remaining steps", "begin implementing this plan",
-        "nvm", "move on to phase 3", "fix them all", "apply it", "put it back", "ok write that", "execute the plan",
-    ],
-)  # fmt: skip
-def test_acknowledgements_and_continuations_are_small_talk(prompt):
-    assert is_small_talk(prompt)
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "deploy", "fix auth", "why redis?", "go test", "tests", "commit", "vim", "k8s?", "C++", "yes but use postgres",
-        "continue the migration", "not working", "can you do that with go", "ok, now the login page", "部署到生产环境",
-        "do it in C", "the plan", "where is it left off", "next release", "commit this", "merge it",
-        "finish the parser", "fix it in redis", "start the server", "fix the tests", "update them to node 22",
-    ],
-)  # fmt: skip
-def test_a_short_prompt_about_something_is_not_small_talk(prompt):
-    assert not is_small_talk(prompt)
-
-
-def test_a_slash_command_is_small_talk_but_a_path_is_not():
-    assert is_small_talk("/compact")
-    assert is_small_talk("/review the auth module")
-    assert is_small_talk("/plugin:command now")
-    assert not is_small_talk("/home/x fails")
-    assert not is_small_talk("/tmp is full")
-
-
-@given(st.text(max_size=200))
-def test_any_prompt_can_be_asked_about(prompt):
-    assert is_small_talk(prompt) in {True, False}

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from memhook.context.evaluation import Asked, Plan, evaluated, policy_of
-from memhook.context.evaluation_set import Query, read_set
 from memhook.errors import EmbeddingError
+from memhook.evaluation.policies import Asked, Plan, policy_of
+from memhook.evaluation.report import evaluated
+from memhook.evaluation.sets import Query, read_set
 from memhook.paths import user_paths
 from memhook.settings import Settings
 from memhook.store.embedding import Embedder
@@ -35,7 +36,7 @@ def plan(**options: Any) -> Plan:
 
 
 def report(queries: Sequence[Query] = SMALL_SET.queries, load: Any = model, **options: Any) -> dict[str, Any]:
-    return evaluated(SMALL_SET, queries, plan(**options), user_paths(), lambda *_: None, load)
+    return evaluated([replace(SMALL_SET, queries=tuple(queries))], plan(**options), user_paths(), lambda *_: None, load)
 
 
 def without_times(found: dict[str, Any]) -> dict[str, Any]:
@@ -43,10 +44,10 @@ def without_times(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_two_runs_give_the_same_numbers_whether_or_not_vectors_were_kept() -> None:
-    first = without_times(report(baseline=True))
-    assert without_times(report(baseline=True)) == first
+    first = without_times(report(has_baselines=True))
+    assert without_times(report(has_baselines=True)) == first
     user_paths().evaluation_vectors.unlink()
-    assert without_times(report(baseline=True)) == first
+    assert without_times(report(has_baselines=True)) == first
 
 
 def test_nothing_is_left_behind_but_the_vectors(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +68,7 @@ def test_an_interrupted_run_leaves_nothing_either(tmp_path: Path, monkeypatch: p
 
     before = set(tmp_path.iterdir())
     with pytest.raises(KeyboardInterrupt):
-        evaluated(SMALL_SET, SMALL_SET.queries, plan(), user_paths(), interrupted, model)
+        evaluated([SMALL_SET], plan(), user_paths(), interrupted, model)
     assert not [path for path in set(tmp_path.iterdir()) - before if path.name.startswith("memhook-eval")]
 
 
@@ -129,25 +130,53 @@ def test_the_users_own_namespaces_do_not_narrow_the_evaluation() -> None:
 
 
 def test_baselines_stand_beside_the_ranking() -> None:
-    found = report(baseline=True)
-    assert list(found["baselines"]) == ["bm25", "vectors", "rrf"]
-    assert all(one["recall"]["10"] > 0.8 for one in found["baselines"].values())
+    found = report(has_baselines=True)
+    rankings = {name: one["recall"] for name, one in found["baselines"].items() if "recall" in one}
+    assert list(rankings) == ["bm25", "vectors", "rrf"]
+    assert all(recall["10"] > 0.8 for recall in rankings.values())
     assert "baselines" not in report()
 
 
+def test_simple_methods_show_whole_memories_in_memhooks_place() -> None:
+    found = report(has_baselines=True)
+    simple = found["baselines"]
+    for name in ("vectors_top_5", "rrf_top_5"):
+        assert (simple[name]["spoken"], simple[name]["silent"]) == (1.0, 0.0)
+        assert simple[name]["found"] > 0.8
+    once = simple["everything_once"]
+    assert (once["found"], once["tokens_answerable"]) == (1.0, once["tokens_unanswerable"])
+    assert simple["rrf_top_5"]["tokens_answerable"] < once["tokens_answerable"]
+
+
+def test_the_two_nearest_are_as_often_silent_as_memhook() -> None:
+    others = sum(not query.gold and query.kind != "adversarial" for query in SMALL_SET.queries)
+    found = report(has_baselines=True, settings=Settings(hooks={"relevance": "eager"}))
+    nearest = found["baselines"]["two_nearest"]
+    assert nearest["silent"] == pytest.approx(found["silent"], abs=0.5 / others)
+    assert nearest["tokens_answerable"] < found["baselines"]["vectors_top_5"]["tokens_answerable"]
+    never = report(has_baselines=True, policies={"silent": lambda _asked, _budget: ()})
+    assert never["baselines"]["two_nearest"]["silent"] == 1.0
+
+
+def test_the_share_of_framing_is_that_of_the_blocks_that_were_emitted() -> None:
+    assert 0.1 < report()["framing_share"] < 0.9
+    assert report(policies={"silent": lambda _asked, _budget: ()})["framing_share"] is None
+
+
 def test_without_a_model_words_alone_are_measured(caplog: pytest.LogCaptureFixture) -> None:
-    found = report(load=no_model, baseline=True)
+    found = report(load=no_model, has_baselines=True)
     assert found["model"] == ""
     assert found["recall"]["10"] > 0.8
-    assert list(found["baselines"]) == ["bm25"]
+    assert list(found["baselines"]) == ["bm25", "everything_once"]
     assert "search by words alone" in caplog.text
 
 
 def test_memories_with_the_same_text_are_one_and_either_id_is_gold() -> None:
     twins = {**SMALL_SET.drafts, "twin": replace(SMALL_SET.drafts["uv"], id="", aliases=())}
-    doubled = replace(SMALL_SET, drafts=twins)
     query = Query("1", "uv and a lock file for Python projects", ("twin",), "question", "")
-    found = evaluated(doubled, [query], plan(), user_paths(), lambda *_: None, model)
+    found = evaluated(
+        [replace(SMALL_SET, drafts=twins, queries=(query,))], plan(), user_paths(), lambda *_: None, model
+    )
     assert found["recall"]["5"] == 1.0
 
 

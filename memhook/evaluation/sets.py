@@ -1,7 +1,9 @@
 """A set to evaluate on: a folder with memories.jsonl and queries.jsonl.
 
 memories.jsonl  {"id", "text" or "content", "title"?, "created"?, "namespace"?, "superseded_by"?, ...}, as import reads
-queries.jsonl   {"prompt", "gold": [ids], "id"?, "kind"?, "namespace"?, "answerable"?}; no gold: nothing answers it
+queries.jsonl   {"prompt", "gold": [ids], "id"?, "kind"?, "namespace"?, "answerable"?, "needs"?}
+
+No gold: nothing answers the prompt. `needs` is the part of a gold memory, verbatim, that has to reach the model.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ class Query:
     gold: tuple[str, ...]
     kind: str
     namespace: str
+    needs: str = ""
+    """Words of a gold memory, verbatim, that the prompt's answer depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,29 @@ class EvaluationSet:
         return tuple(dict.fromkeys(draft.namespace for draft in self.drafts.values()))
 
 
-def read_set(folder: Path) -> EvaluationSet:
+def read_set(folder: Path, name: str = "") -> EvaluationSet:
     """Raises InvalidInput that names the file and the line at fault."""
     drafts = _drafts(folder / MEMORIES)
     _refuse_empty(folder / MEMORIES, drafts)
     queries = tuple(_queries(folder / QUERIES, drafts))
     _refuse_empty(folder / QUERIES, queries)
-    return EvaluationSet(folder.resolve().name, drafts, queries)
+    return EvaluationSet(name or folder.resolve().name, drafts, queries)
+
+
+def sets_in(folders: Sequence[Path]) -> list[EvaluationSet]:
+    """The sets these folders are, or hold in folders of their own."""
+    found = [read_set(one, name) for folder in folders for one, name in _set_folders(folder)]
+    if len({one.name for one in found}) < len(found):
+        raise InvalidInput("Two sets have the same name.", "A set is named after its folder: rename one.")
+    return found
+
+
+def _set_folders(folder: Path) -> list[tuple[Path, str]]:
+    """Each set's folder and name; the folder itself where there is none, so that reading it says what is missing."""
+    if (folder / MEMORIES).exists():
+        return [(folder, "")]
+    inner = sorted(file.parent for file in folder.rglob(MEMORIES))
+    return [(one, one.relative_to(folder).as_posix()) for one in inner] or [(folder, "")]
 
 
 def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]:
@@ -121,6 +141,7 @@ class _Line(BaseModel):
     kind: _Text = ""
     namespace: _Text = ""
     answerable: bool | None = None
+    needs: _Text = ""
 
 
 def _queries(file: Path, drafts: Mapping[str, Draft]) -> Iterator[Query]:
@@ -137,8 +158,15 @@ def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
         raise InvalidInput(f"gold {missing[0]!r} is the id of no memory in {MEMORIES}")
     if line.answerable is not None and line.answerable != bool(line.gold):
         raise InvalidInput("it is answerable without gold" if line.answerable else "it has gold and is not answerable")
+    if line.needs and not any(" ".join(line.needs.split()) in _all_text(drafts[name]) for name in line.gold):
+        raise InvalidInput("its needs stand in no gold memory")
     kind = line.kind or (ANY_KIND if line.gold else NO_KIND)
-    return Query(line.id or str(number), line.prompt, tuple(dict.fromkeys(line.gold)), kind, line.namespace)
+    gold = tuple(dict.fromkeys(line.gold))
+    return Query(line.id or str(number), line.prompt, gold, kind, line.namespace, line.needs)
+
+
+def _all_text(draft: Draft) -> str:
+    return " ".join(f"{draft.title} {draft.content}".split())
 
 
 def _checked(value: Mapping[str, Any]) -> _Line:

@@ -1,0 +1,55 @@
+"""Prompts that need no search: nothing in them could find a memory.
+
+is_small_talk(prompt)   a bare acknowledgement, a choice, a command
+
+Only the plainest are recognised here, by their words, so that "yes" costs nothing, in any language and without a model;
+the others `grading` knows by their meaning.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memhook.core.terms import STOP_WORDS
+
+MAX_CHARS = 80
+
+_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
+_ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
+_CHOICE = re.compile(r"\d{1,2}|[a-zA-Z]")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
+
+_LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
+
+# With stop words alone beside these, no word of the prompt could find anything.
+_ANSWERS = """
+    yes yeah yep yup y yea ya aye no nope nah n ok okay okey k kk sure fine good great perfect nice cool awesome
+    excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
+    confirmed confirm lgtm sgtm thanks thank thx ty cheers welcome hi hello hey bye continue proceed go next done ready
+    stop wait cancel abort nevermind retry again resume more both neither all none either whatever absolutely
+    definitely indeed understood noted alright carry keep do try skip works worked mind yay wow hmm hm uh um ah oh huh
+    maybe perhaps later soon really seriously why how what idk dunno undo revert decide ship sense morning evening
+    np nvm tysm wfm gotcha plz haha lol ugh damn sorry oops yet
+    sí si claro vale gracias sigue continúa continua adelante perfecto bueno listo dale entendido hola
+    oui non merci continuez continue d'accord parfait bonjour ja nein danke weiter bitte genau passt klar gut perfekt
+    hallo sim não obrigado obrigada continua continuar pode perfeito certo ok isso sì grazie avanti bene perfetto
+    certo ciao tak nie dzięki dziękuję dalej dobrze evet hayır teşekkürler devam tamam nee graag bedankt prima goed
+    doorgaan tack fortsätt bra jo takk fortsett fortsæt nej nei kyllä jatka kiitos hyvä ano děkuji pokračuj dobře igen
+    nem köszönöm folytasd da nu mulțumesc continuă ναι όχι ευχαριστώ συνέχισε так ні дякую продовжуй
+    да нет спасибо продолжай продолжить хорошо давай ок понятно
+    是 是的 好 好的 对 不 不是 不用 行 可以 继续 谢谢 没问题 好吧 明白了 はい いいえ 続けて 続き お願いします ありがとう
+    ありがとうございます 了解 了解です 大丈夫 네 예 아니요 계속 계속해 계속해줘 좋아 감사합니다 고마워
+    hej نعم لا شكرا استمر כן לא תודה vâng không cảm ơn ya tidak terima kasih lanjutkan
+"""
+_ACKNOWLEDGEMENTS = frozenset(_ANSWERS.split()) | STOP_WORDS
+
+
+def is_small_talk(prompt: str) -> bool:
+    """Whether there is nothing in `prompt` to recall for."""
+    text = prompt.strip()
+    if _COMMAND.match(text):
+        return not _ROOT_DIRECTORY.match(text)
+    if len(text) > MAX_CHARS or _LANGUAGE.search(text):
+        return False
+    words = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
+    return all(word in _ACKNOWLEDGEMENTS or _CHOICE.fullmatch(word) for word in words)

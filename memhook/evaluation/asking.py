@@ -1,0 +1,78 @@
+"""Every prompt of a set as a session of its own, through the code the prompt hook uses. Nothing is recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memhook.context.answer import recalled_for
+from memhook.context.recall import Recalled
+from memhook.core import metrics
+from memhook.evaluation.baselines import Simple, simple_answer
+from memhook.evaluation.policies import Asked, Plan
+from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of one prompt: the whole ranking, judgements by policy and budget, and what simple methods do.
+
+    `served` is the block of the first policy within the budget of the settings, of whose `chars` so many are
+    `remembered` text.
+    """
+
+    question: metrics.Question
+    ranking: Sequence[str]
+    judgements: Mapping[tuple[str, int], metrics.Judgement]
+    served: metrics.Judgement
+    chars: int
+    remembered: int
+    milliseconds: float
+    simple: Simple | None
+
+
+def answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> Iterator[Answered]:
+    """Project after project, as they are asked at work; so a store that keeps the last one's state is not misjudged."""
+    projects = projects_asked_in(of, plan.within_namespace)
+    order = sorted(range(len(of.queries)), key=lambda index: projects[index])
+    for done, index in enumerate(order):
+        progress("asking", done, len(order))
+        compared = plan.policies if index % plan.compared_every == 0 else dict(list(plan.policies.items())[:1])
+        yield _answered(of.queries[index], projects[index], shelf, replace(plan, policies=compared))
+    progress("asking", len(order), len(order))
+
+
+def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
+    question = shelf.question(query)
+    settings = plan.hook_settings
+    around = shelf.surroundings(settings, project, {})
+    first = next(iter(plan.policies.values()))
+    started = time.perf_counter()
+    recalled = recalled_for(query.prompt, around)
+    asked = Asked(query.prompt, recalled, around, plan.part_limit) if recalled else None
+    parts = first(asked, settings.max_tokens) if asked else ()
+    milliseconds = (time.perf_counter() - started) * 1000
+    judgements = {
+        (name, budget): metrics.judged(question, policy(asked, budget) if asked else (), budget)
+        for name, policy in plan.policies.items()
+        for budget in plan.budgets
+    }
+    return Answered(
+        question,
+        _whole_ranking(recalled),
+        judgements,
+        metrics.judged(question, parts, settings.max_tokens),
+        sum(map(len, parts)),
+        metrics.remembered_chars("\n".join(parts), shelf.by_id),
+        milliseconds,
+        simple_answer(question, project, shelf),
+    )
+
+
+def _whole_ranking(recalled: Recalled | None) -> list[str]:
+    """Every candidate in its place, whether or not it was found worth showing."""
+    if recalled is None:
+        return []
+    return [*(one.memory.id for one in recalled.worth_showing), *(one.memory for one in recalled.rest)]

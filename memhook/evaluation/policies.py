@@ -1,0 +1,78 @@
+"""Ways to spend a token budget on what was recalled for a prompt, and the plan of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memhook.context.answer import Surroundings, outcome_of
+from memhook.context.pack import bundle
+from memhook.context.recall import Recalled
+from memhook.core.packing import PartLimit
+from memhook.settings import Settings
+
+Detail = Literal["preview", "cascade", "full", "pack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt that something was recalled for, and all that its answer is made from."""
+
+    prompt: str
+    recalled: Recalled
+    around: Surroundings
+    part_limit: PartLimit | None
+
+
+Policy = Callable[[Asked, int], Sequence[str]]
+"""The finished parts that go out within so many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured. The first policy is the one that speaks and is timed, within `settings.max_tokens`.
+
+    The policies are compared on every n-th prompt, `compared_every`: packing the same memories dozens of times takes
+    longest. `session_prompts` are the lengths of the sessions that are measured besides.
+    """
+
+    settings: Settings
+    policies: Mapping[str, Policy]
+    budgets: Sequence[int]
+    part_limit: PartLimit | None
+    within_namespace: bool = False
+    has_baselines: bool = False
+    compared_every: int = 1
+    session_prompts: Sequence[int] = ()
+
+    @property
+    def hook_settings(self) -> Settings:
+        """Those of the prompts: every namespace of a set counts, whatever the user's own store is narrowed to."""
+        return self.settings.model_copy(update={"namespaces": ()})
+
+
+def hook_policy(detail: str) -> Policy:
+    """What the prompt hook shows at this detail."""
+
+    def parts(asked: Asked, budget: int) -> Sequence[str]:
+        settings = _with_budget(asked.around.settings, budget, detail)
+        around = replace(asked.around, settings=settings)
+        return outcome_of(asked.recalled, around, asked.part_limit).block.parts
+
+    return parts
+
+
+def pack_policy(asked: Asked, budget: int) -> Sequence[str]:
+    """What `pack` writes, of the memories the hook found relevant and in their order: whole ones, none of them cut."""
+    found = bundle(asked.prompt, [one.memory for one in asked.recalled.worth_showing], budget)
+    return (found.text,) if found.memories else ()
+
+
+def policy_of(detail: Detail) -> Policy:
+    return pack_policy if detail == "pack" else hook_policy(detail)
+
+
+def _with_budget(settings: Settings, budget: int, detail: str) -> Settings:
+    hooks = settings.hooks.model_copy(update={"detail": detail})
+    return settings.model_copy(update={"max_tokens": budget, "hooks": hooks})

@@ -1,0 +1,141 @@
+"""A session's start and several prompts after it, with one ledger: what the model has seen when it needs it.
+
+The prompts of a set are dealt to sessions of a length by lot, those that nothing answers among them, as at work. What
+was shown before in the session counts for a prompt as much as its own block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memhook.context.answer import Outcome
+from memhook.core import metrics
+from memhook.core.tokens import estimated_tokens
+from memhook.evaluation.policies import Plan
+from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
+from memhook.hooks.events import Event, Kind
+from memhook.hooks.handlers import handled
+from memhook.settings import Settings
+from memhook.store.ledger import Injection, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What one session got; `found` and `carried` are of its prompts to answer, the second where words are needed."""
+
+    prompts: int
+    found: tuple[int, ...]
+    carried: tuple[int, ...]
+    start_tokens: int
+    prompt_tokens: int
+
+
+def sessions(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> dict[int, list[Session]]:
+    """By the number of prompts."""
+    ledger = Ledger(shelf.folder / "ledger.sqlite3")
+    try:
+        return {length: list(_sessions(of, length, shelf, plan, ledger, progress)) for length in plan.session_prompts}
+    finally:
+        ledger.close()
+
+
+def summed_up(found: Sequence[Session]) -> dict[str, Any]:
+    """Shares over the prompts, tokens for a session."""
+    tokens = sum(one.start_tokens + one.prompt_tokens for one in found)
+    carried = [one for session in found for one in session.carried]
+    return {
+        "sessions": len(found),
+        "prompts": metrics.mean((one.prompts for one in found), 1),
+        "found": metrics.mean(one for session in found for one in session.found),
+        "carried": metrics.mean(carried),
+        "start_tokens": metrics.mean((one.start_tokens for one in found), 1),
+        "prompt_tokens": metrics.mean((one.prompt_tokens for one in found), 1),
+        "tokens": metrics.mean((one.start_tokens + one.prompt_tokens for one in found), 1),
+        "carried_per_1000_tokens": round(1000 * sum(carried) / tokens, 3) if carried and tokens else None,
+    }
+
+
+def _sessions(
+    of: EvaluationSet, length: int, shelf: Shelf, plan: Plan, ledger: Ledger, progress: Progress
+) -> Iterator[Session]:
+    dealt = list(_dealt(of, length, plan.within_namespace))
+    for number, (project, queries) in enumerate(dealt):
+        progress(f"sessions of {length}", number, len(dealt))
+        yield _Running(f"{length}-{number}", project, shelf, plan, ledger).session(queries)
+    progress(f"sessions of {length}", len(dealt), len(dealt))
+
+
+def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[tuple[str, list[Query]]]:
+    """Each prompt once; a rest too short for a session is left out, unless there is nothing else."""
+    by_project: dict[str, list[Query]] = defaultdict(list)
+    for query, project in zip(of.queries, projects_asked_in(of, within_namespace), strict=True):
+        by_project[project].append(query)
+    for project, queries in sorted(by_project.items()):
+        drawn = sorted(queries, key=_lot)
+        for start in range(0, max(1, len(drawn) - length + 1), length):
+            yield project, drawn[start : start + length]
+
+
+def _lot(query: Query) -> bytes:
+    return hashlib.sha256(f"{query.id}\n{query.prompt}".encode("utf-8", "surrogatepass")).digest()
+
+
+class _Running:
+    """A session as the hook runner keeps it: each event is answered, recorded and counted as shown."""
+
+    def __init__(self, name: str, project: str, shelf: Shelf, plan: Plan, ledger: Ledger) -> None:
+        self._name = name
+        self._project = project
+        self._shelf = shelf
+        self._settings: Settings = plan.hook_settings
+        self._part_limit = plan.part_limit
+        self._ledger = ledger
+        self._seen: list[str] = []
+
+    def session(self, queries: Sequence[Query]) -> Session:
+        start = self._answer(Kind.SESSION_START)
+        spent = 0
+        judged: list[metrics.Judgement] = []
+        for query in queries:
+            spent += self._answer(Kind.PROMPT, query.prompt)
+            judged.append(metrics.judged(self._shelf.question(query), self._seen, self._settings.session_max_tokens))
+        found = tuple(one.found for one in judged if one.found is not None)
+        carried = tuple(one.carried for one in judged if one.carried is not None)
+        return Session(len(queries), found, carried, start, spent)
+
+    def _answer(self, kind: Kind, prompt: str = "") -> int:
+        """The tokens that the event is given."""
+        event = Event(kind, kind.value, "eval", self._name, "", "", prompt, part_limit=self._part_limit)
+        account, spent = self._ledger.shown(self._name, ""), self._ledger.spent(self._name, "")
+        around = self._shelf.surroundings(self._settings, self._project, account, spent)
+        # The uses of other sessions would make a session depend on those measured before it.
+        outcome = handled(event, around, lambda _ids: {})
+        self._record(kind, outcome)
+        self._seen.extend(outcome.block.parts)
+        return sum(map(estimated_tokens, outcome.block.parts))
+
+    def _record(self, kind: Kind, outcome: Outcome) -> None:
+        block = outcome.block
+        number = self._ledger.record(
+            Injection(
+                at=self._shelf.now,
+                session=self._name,
+                agent="",
+                client="eval",
+                event=kind.value,
+                project=self._project,
+                outcome=outcome.outcome,
+                text=block.text,
+                tokens=block.tokens,
+                budget=self._settings.max_tokens,
+                milliseconds={},
+                considered=block.considered,
+            )
+        )
+        for part in range(1, len(block.parts) + 1):
+            self._ledger.delivered(number, part)

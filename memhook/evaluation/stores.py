@@ -1,0 +1,165 @@
+"""A temporary store with the memories of a set. The user's own store is not opened."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from memhook.context import recall
+from memhook.context.answer import Account, Surroundings
+from memhook.context.library import Library
+from memhook.context.remember import Draft, remembered
+from memhook.context.stages import Stages
+from memhook.core.languages import is_english
+from memhook.core.memory import DEFAULT_NAMESPACE, Memory
+from memhook.core.metrics import Question
+from memhook.core.ranking import indexed_text
+from memhook.core.tokens import estimated_tokens
+from memhook.errors import EmbeddingError
+from memhook.evaluation.policies import Plan
+from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.paths import Paths
+from memhook.settings import Settings
+from memhook.store import multilingual
+from memhook.store.embedding import Embedder
+from memhook.store.memories import MemoryStore
+from memhook.store.plain_search import Document, PlainSearch
+from memhook.store.project import Project
+from memhook.store.vector_cache import CachedEmbedder
+
+log = logging.getLogger("memhook")
+
+BATCH = 256
+WITHOUT_DATES = datetime(2026, 1, 1, tzinfo=UTC)
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how far it is and how far it goes."""
+Encoders = Callable[[str], Future[Embedder]]
+"""The model of a name, or why it is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The store, the memories in it by the ids of the set, and what it is compared with.
+
+    `now` is when the prompts are asked: when the newest memory was written, so that next year's answers are the same.
+    """
+
+    folder: Path
+    library: Library
+    memories: Mapping[str, Memory]
+    embedder: Embedder | None
+    plain: PlainSearch | None
+    now: datetime
+    by_id: Mapping[str, Memory]
+    plain_tokens: Mapping[str, Sequence[int]]
+    """By project, what each memory costs as `plain_text`."""
+
+    def question(self, query: Query) -> Question:
+        gold = {memory.id: memory for name in query.gold if (memory := self.memories.get(name))}
+        return Question(query.prompt, query.kind, tuple(gold.values()), query.needs)
+
+    def surroundings(self, settings: Settings, project: str, account: Account, spent: int = 0) -> Surroundings:
+        return Surroundings(self.library, settings, Project(project, None, project), account, self.now, Stages(), spent)
+
+
+@contextmanager
+def encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[Encoders]:
+    """Each loaded once, while the caller waits: before the first prompt, which is so measured like the others."""
+    with ExitStack() as opened:
+
+        @cache
+        def encoder(name: str) -> Future[Embedder]:
+            loading: Future[Embedder] = Future()
+            try:
+                cached = CachedEmbedder(load(name, paths.models), paths.evaluation_vectors)
+                opened.callback(cached.close)
+                loading.set_result(cached)
+            except EmbeddingError as error:
+                without = "English alone" if name == multilingual.ID else "search by words alone"
+                log.warning("%s: %s %s", without, error.message, error.hint)
+                loading.set_exception(error)
+            return loading
+
+        yield encoder
+
+
+def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> Shelf:
+    model = plan.settings.embedding.model
+    loaded = encoder(model)
+    store = MemoryStore(str(folder / "store"), folder / "backups")
+    library = Library(store, model, encoder)
+    library.languages.want(plan.settings.embedding.languages)
+    now = max((draft.created for draft in of.drafts.values() if draft.created), default=WITHOUT_DATES)
+    now += timedelta(hours=1)
+    memories = _stored(of, library, plan.within_namespace, now, progress)
+    store.optimize()
+    plain = _plain_search(folder / "plain", memories, library) if plan.has_baselines else None
+    store.keep_in_memory()  # as the daemon does before the first prompt
+    while library.languages.keep_up():
+        progress("embedding", len(memories), len(memories))
+    recall.warm_up(library)
+    if library.languages.mode != "english" and not all(is_english(query.prompt) for query in of.queries):
+        encoder(multilingual.ID)
+    embedder = None if loaded.exception() else loaded.result()
+    by_id = {memory.id: memory for memory in memories.values()}
+    costs: dict[str, list[int]] = defaultdict(list)
+    for memory in by_id.values():
+        costs[memory.project].append(estimated_tokens(plain_text(memory)))
+    return Shelf(folder, library, memories, embedder, plain, now, by_id, costs)
+
+
+def plain_text(memory: Memory) -> str:
+    """A memory as a list in a file of notes has it."""
+    opens_with_title = memory.content.startswith(memory.title.removesuffix("…").rstrip())
+    return f"- {memory.content}\n" if opens_with_title else f"- {memory.title}: {memory.content}\n"
+
+
+def projects_asked_in(of: EvaluationSet, within_namespace: bool) -> list[str]:
+    """Each query's namespace. One without is asked in each project in turn: asked in none, silence were no merit."""
+    if not within_namespace:
+        return [""] * len(of.queries)
+    projects = sorted({_project(name) for name in of.namespaces} - {""}) or [""]
+    homeless = iter(range(len(of.queries)))
+    return [_project(query.namespace) or projects[next(homeless) % len(projects)] for query in of.queries]
+
+
+def _stored(
+    of: EvaluationSet, library: Library, within_namespace: bool, now: datetime, progress: Progress
+) -> dict[str, Memory]:
+    """Two ids of one content are one memory."""
+    memories: dict[str, Memory] = {}
+    names = list(of.drafts)
+    for start in range(0, len(names), BATCH):
+        progress("embedding", start, len(names))
+        batch = names[start : start + BATCH]
+        drafts = [_placed(of.drafts[name], within_namespace) for name in batch]
+        stored = remembered(library, drafts, now, from_file=True)
+        memories |= {name: one.memory for name, one in zip(batch, stored, strict=True) if one.memory}
+    progress("embedding", len(names), len(names))
+    return memories
+
+
+def _placed(draft: Draft, within_namespace: bool) -> Draft:
+    return replace(draft, project=_project(draft.namespace) if within_namespace else "")
+
+
+def _project(namespace: str) -> str:
+    return "" if namespace == DEFAULT_NAMESPACE else namespace
+
+
+def _plain_search(folder: Path, memories: Mapping[str, Memory], library: Library) -> PlainSearch:
+    distinct = list({memory.id: memory for memory in memories.values()}.values())
+    vectors, _ = library.vectors(distinct)
+    texts = (indexed_text(one.title, one.content, one.created.isoformat(), one.tags) for one in distinct)
+    return PlainSearch(
+        folder,
+        [Document(one.id, one.project, text, v) for one, text, v in zip(distinct, texts, vectors, strict=True)],
+    )

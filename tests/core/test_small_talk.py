@@ -1,0 +1,44 @@
+"""Prompts that cost no search at all: the plainest of small talk, by its words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhook.core.small_talk import is_small_talk
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "yes", "continue", "1", "ok do it", "thanks!", "lgtm", "y", "2.", "", "  \n", "👍", "...",
+        "do both", "no, wait", "A", "A and B", "好的", "继续", "はい", "да, продолжай", "ja, bitte", "sí, gracias",
+        "네", "why?", "not now", "maybe later", "ship it", "tack", "dziękuję", "d'accord", "hej, ok", "nvm",
+    ],
+)  # fmt: skip
+def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt):
+    assert is_small_talk(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "deploy", "fix auth", "why redis?", "go test", "tests", "commit", "vim", "k8s?", "C++", "yes but use postgres",
+        "continue the migration", "not working", "can you do that with go", "ok, now the login page", "部署到生产环境",
+        "do it in C", "the plan", "next release", "commit this", "merge it", "who is on call",
+    ],
+)  # fmt: skip
+def test_a_short_prompt_about_something_is_not_small_talk(prompt):
+    assert not is_small_talk(prompt)
+
+
+def test_a_slash_command_is_small_talk_but_a_path_is_not():
+    assert is_small_talk("/compact")
+    assert is_small_talk("/review the auth module")
+    assert is_small_talk("/plugin:command now")
+    assert not is_small_talk("/home/x fails")
+    assert not is_small_talk("/tmp is full")
+
+
+@given(st.text(max_size=200))
+def test_any_prompt_can_be_asked_about(prompt):
+    assert is_small_talk(prompt) in {True, False}
