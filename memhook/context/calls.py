@@ -30,12 +30,13 @@ from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
-from memhook.errors import AccessDenied, InvalidInput, NotFound, StoreError
+from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.store.filters import Filter
 
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
+FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
@@ -304,7 +305,9 @@ def import_lines(
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:
-    """Records in the order of their ids, those behind `after`."""
+    """Records in the order of their ids, those behind `after`. An export of a store is whole or an error."""
+    if missing := caller.library.first_copy(FIRST_COPY_SECONDS):
+        raise RemoteError(missing, "Nothing was exported. Try again when it is there.")
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
 
 

@@ -36,7 +36,6 @@ log = logging.getLogger("memhook")
 KEPT_SETTINGS = 256
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
-FIRST_COPY_SECONDS = 10.0
 ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
 
 T = TypeVar("T")
@@ -70,7 +69,7 @@ class Engine:
         store = str(params.get("store") or "")
         caller = self._caller(project, settings, rights, store)
         try:
-            missing = self.first_copies(settings, FIRST_COPY_SECONDS, store) if method in ASKING else []
+            missing = self.first_copies(settings, calls.FIRST_COPY_SECONDS, store) if method in ASKING else []
             return _with_note_of(missing, function, caller, given)
         except RemoteError:
             raise

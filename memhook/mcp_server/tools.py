@@ -139,7 +139,7 @@ class Tool:
 
 
 def _text_or_note(result: Any) -> str:
-    return str(result["text"] or result["note"])
+    return "\n".join([result["text"] or result["note"], *result.get("incomplete", ())])
 
 
 def _first(result: Any) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memhook.context import engine
-from memhook.errors import NotFound
+from memhook.context import calls
+from memhook.errors import NotFound, RemoteError
 from memhook.hooks import runner as runner_module
+from memhook.mcp_server.tools import TOOLS
 from memhook.paths import user_paths
 from memhook.store.origin import OriginStore
 from memhook.store.replica import ReplicatedStore
@@ -41,7 +42,7 @@ def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Ev
         return fetch(self, origin)
 
     monkeypatch.setattr(ReplicatedStore, "_fetch", waiting)
-    monkeypatch.setattr(engine, "FIRST_COPY_SECONDS", 0.01)
+    monkeypatch.setattr(calls, "FIRST_COPY_SECONDS", 0.01)
     monkeypatch.setattr(runner_module, "FIRST_COPY_SECONDS", 0.01)
     yield fetched
     fetched.set()
@@ -70,6 +71,12 @@ def test_until_the_copy_is_there_every_answer_says_so_and_a_hook_once(
     with pytest.raises(NotFound) as missing:
         assistant.calls("get", references=["k3v9x2m4p7qa"])
     assert "is being made" in missing.value.hint
+    with pytest.raises(RemoteError, match="is being made"):  # an export of nothing would pass for the whole
+        assistant.calls("export_page", store="team")
+    assert assistant.calls("export_page") == []
+    for tool, params in (("inject_context", {"query": QUESTION}), ("pack_context", {"topic": "ledger"})):
+        shown = TOOLS[tool].shown(assistant.calls(TOOLS[tool].method, **params))
+        assert str(shown).endswith("until then nothing is found in it.")
     told = [
         assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": str(number), "prompt": QUESTION})
         for number in range(3)
