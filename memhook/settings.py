@@ -44,7 +44,7 @@ class _Section(BaseModel):
 
 
 class SessionStart(_Section):
-    max_tokens: int = Field(600, ge=0, le=100_000)
+    max_tokens: int = Field(300, ge=0, le=100_000)
     max_memories: int = Field(8, ge=0, le=100)
 
 

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import InvalidInput
-from memhook.settings import Settings, checked, flattened, load_settings, setting_keys, value_of, what_is_allowed
+from memhook.settings import (
+    SessionStart,
+    Settings,
+    checked,
+    flattened,
+    load_settings,
+    setting_keys,
+    value_of,
+    what_is_allowed,
+)
 
 DEFAULTS = Path(__file__).parents[1] / "config" / "default.toml"
 
@@ -76,6 +85,7 @@ def test_a_file_that_is_not_toml_is_told_and_ignored(tmp_path: Path) -> None:
         ("[store]\nuri = '/elsewhere'", "store.uri"),
         ("[embedding]\nmodel = 'other'", "embedding.model"),
         ("[hooks]\nrelevance = 'eager'", "hooks.relevance"),
+        ("[hooks.session_start]\nmax_tokens = 9000", "hooks.session_start.max_tokens"),
         ("[hooks.session_start]\nmax_memories = 50", "hooks.session_start.max_memories"),
     ],
 )
@@ -88,13 +98,14 @@ def test_a_project_may_not_widen_anything(tmp_path: Path, line: str, key: str) -
 
 def test_a_project_may_lower_narrow_and_switch_off(tmp_path: Path) -> None:
     user = written(tmp_path / "config.toml", "namespaces = ['work', 'home']")
-    project = "enabled = false\nmax_tokens = 10\nnamespaces = ['work']\n[hooks.session_start]\nmax_memories = 0\n"
+    project = "enabled = false\nmax_tokens = 10\nnamespaces = ['work']\n"
+    project += "[hooks.session_start]\nmax_tokens = 9\nmax_memories = 0\n"
     loaded = load_settings(user, written(tmp_path / ".memhook.toml", project))
     assert not loaded.problems
     assert not loaded.settings.enabled
     assert loaded.settings.max_tokens == 10
     assert loaded.settings.namespaces == ("work",)
-    assert loaded.settings.hooks.session_start.max_memories == 0
+    assert loaded.settings.hooks.session_start == SessionStart(max_tokens=9, max_memories=0)
 
 
 def test_an_impossible_value_is_refused_with_key_value_and_what_is_allowed() -> None:

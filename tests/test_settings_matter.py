@@ -210,6 +210,7 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
     "hooks.max_memories": test_the_number_of_memories_bounds_an_answer,
     "hooks.capture": test_capture.test_capturing_can_be_switched_off,
+    "hooks.session_start.max_tokens": test_session_start.test_a_start_is_bounded_in_tokens_everything_included,
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
     ),

@@ -37,6 +37,8 @@ QUARANTINED = "quarantined"
 GIT_SECONDS = 0.5
 RECENT = 50
 HALF_LIFE_DAYS = 30.0
+RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
+"""Namespaces and tags of what holds before anything is asked, by the names that memhook's own tools suggest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,9 @@ def for_session(
     stages: Stages,
     agent_type: str = "",
 ) -> list[Ranked]:
-    """Pinned memories first, then the most useful by nearness to recent work, recency and use.
+    """Pinned memories first, then rules, then the most useful by nearness to recent work, recency and use.
 
-    For a subagent those first that are for its type: of the namespace or with the tag of that name.
+    For a subagent those before the rules that are for its type: of the namespace or with the tag of that name.
     """
     allowed = surfacing(project.id, settings, now)
     with stages.timed("git"):
@@ -125,8 +127,9 @@ def for_session(
     with stages.timed("search"):
         pinned = library.store.newest(replace(allowed, pinned=True), limit)
         pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
-        for own in _for_type(allowed, agent_type):
-            pool |= {memory.id: memory for memory in library.store.newest(own, limit)}
+        for names in filter(any, ((agent_type,), RULES)):  # however old they are
+            filed = library.store.newest(replace(allowed, filed_under=names), limit)
+            pool |= {memory.id: memory for memory in filed}
     pool |= {one.memory.id: one.memory for one in near.values()}
     uses = times_shown(list(pool))
 
@@ -138,9 +141,10 @@ def for_session(
             "recency": 0.5 ** (max(age, 0.0) / HALF_LIFE_DAYS),
             "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
+            "rule": float(_is_filed_under(RULES, memory)),
         }
         if agent_type:
-            parts["type"] = float(agent_type in (memory.namespace, *memory.tags))
+            parts["type"] = float(_is_filed_under((agent_type,), memory))
         return Ranked(memory, round(sum(_SESSION_WEIGHTS[name] * value for name, value in parts.items()), 4), parts)
 
     ranked = sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
@@ -148,19 +152,15 @@ def for_session(
     return list(islice(fit, limit))  # what is not shown need not be judged
 
 
-def _for_type(allowed: Filter, agent_type: str) -> list[Filter]:
-    """What is for subagents of this type, however old it is."""
-    if not agent_type:
-        return []
-    tagged = [replace(allowed, tags=(agent_type,))]
-    is_open = not allowed.namespaces or agent_type in allowed.namespaces
-    return [*tagged, replace(allowed, namespaces=(agent_type,))] if is_open else tagged
+def _is_filed_under(names: Collection[str], memory: Memory) -> bool:
+    return memory.namespace in names or not set(names).isdisjoint(memory.tags)
 
 
-# By judgement, not by measurement: what the branch is about says more than age, and a project's own note more than a
-# global one.
+# What the branch is about says more than age, and a project's own note more than a global one: by judgement. Rules
+# before the rest is measured, on 225 prompts in sessions of ten: within 600 tokens they bring 10 prompts the words that
+# their own blocks lack, the newest 1, any six notes 4 or 5; nearness of the vector to that of a rule brought 2.
 # A memory for the very type of a subagent comes before any other.
-_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "type": 1.0}
+_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "rule": 1.0, "type": 2.0}
 
 
 @dataclass(frozen=True, slots=True)

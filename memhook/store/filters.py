@@ -18,6 +18,8 @@ class Filter:
     projects: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    filed_under: tuple[str, ...] = ()
+    """Names of which one is the namespace or a tag."""
     sensitivities: tuple[Sensitivity, ...] = EVERYTHING
     redacted: bool = True
     muted: bool = True
@@ -40,6 +42,8 @@ class Filter:
             yield f"namespace IN ({quoted(self.namespaces)})"
         if self.tags:
             yield f"array_has_all(tags, [{quoted(self.tags)}])"
+        if names := quoted(self.filed_under):
+            yield f"(namespace IN ({names}) OR array_has_any(tags, [{names}]))"
         if self.pinned is not None:
             yield f"pinned = {str(self.pinned).lower()}"
         if self.since is not None:

@@ -3,13 +3,16 @@ from __future__ import annotations
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memhook.core.tokens import estimated_tokens
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
+from tests.hooks.test_subagent import subagent
 
 START = {"hook_event_name": "SessionStart", "source": "startup"}
 
@@ -60,11 +63,80 @@ def test_pinned_memories_come_first_and_at_most_so_many_as_configured(assistant:
     for number in range(12):
         assistant.remembers(f"Note {number} on topic {number}")
     assert urns(assistant.starts())[0] == pinned
+    configure(home, "hooks.session_start.max_tokens = 2000")
     assert len(urns(assistant.starts("clear"))) == 8
     configure(home, "hooks.session_start.max_memories = 2")
     assert len(urns(assistant.starts("clear", session="s2"))) == 2
     configure(home, "hooks.session_start.max_memories = 0")
     assert assistant.starts("clear", session="s3") == ""
+
+
+def test_a_start_is_bounded_in_tokens_everything_included(assistant: Assistant, home: Path) -> None:
+    for number in range(30):
+        assistant.remembers(f"Note {number} on topic {number}, {'which is told at some length, ' * 4}and that is all.")
+    configure(home, "hooks.session_start.max_memories = 30\nhooks.session_start.max_tokens = 1500")
+    many = assistant.starts()
+    configure(home, "hooks.session_start.max_memories = 30\nhooks.session_start.max_tokens = 400")
+    few = assistant.starts(session="s2")
+    assert 300 < estimated_tokens(few) <= 400
+    assert 1200 < estimated_tokens(many) <= 1500
+    assert urns(few) == urns(many)[: len(urns(few))]
+    report = assistant.calls("why")
+    assert (report["event"], report["budget"]) == ("SessionStart", 400)
+    assert {one["reason"] for one in report["considered"] if one["reason"]} == {"over budget"}
+
+
+def test_the_bound_of_a_start_is_a_subagents_too(assistant: Assistant, home: Path) -> None:
+    for number in range(12):
+        assistant.remembers(f"Note {number} on topic {number}")
+    configure(home, "hooks.session_start.max_tokens = 200")
+    assert 0 < estimated_tokens(assistant.sends(subagent())) <= 200
+    configure(home, "hooks.session_start.max_tokens = 200\n[agents.frontend]\nmax_tokens = 110")
+    assert 0 < estimated_tokens(assistant.sends(subagent("frontend", agent="a2"))) <= 110
+
+
+def test_a_bound_of_nothing_keeps_the_start_silent_and_leaves_the_prompts_alone(
+    assistant: Assistant, home: Path
+) -> None:
+    assistant.remembers(FACT)
+    configure(home, "hooks.session_start.max_tokens = 0")
+    assert assistant.starts() == ""
+    assert assistant.calls("why")["outcome"] == "switched off at the start"
+    assert FACT in assistant.prompts(QUESTION)
+
+
+def test_a_start_too_small_for_any_memory_says_so(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(FACT)
+    configure(home, "hooks.session_start.max_tokens = 20")
+    assert assistant.starts() == ""
+    assert assistant.calls("why")["outcome"] == "nothing fits"
+
+
+def test_the_same_memories_give_the_same_start(assistant: Assistant) -> None:
+    now = datetime.now(UTC).isoformat()
+    for number in range(20):
+        assistant.remembers(f"Note {number} on topic {number}", created=now)
+    first = assistant.starts()
+    assert assistant.starts(session="s2") == first
+    assistant.runner = Runner(user_paths())
+    assert assistant.starts(session="s3") == first
+
+
+def test_what_a_start_shows_in_part_a_prompt_brings_with_the_words_that_matter(assistant: Assistant) -> None:
+    assistant.remembers(f"{FACT} {'The job was moved and watched for a week. ' * 8}\nFix: restart `ledgerd` first.")
+    assert "ledgerd" in assistant.prompts(QUESTION, session="s2")
+    start = assistant.starts()
+    assert urns(start)
+    assert "ledgerd" in start + assistant.prompts(QUESTION)
+
+
+@pytest.mark.parametrize("filed", [{"namespace": "decisions"}, {"tags": ["db", "convention"]}])
+def test_rules_come_before_what_is_newer_however_old_they_are(assistant: Assistant, filed: dict[str, Any]) -> None:
+    rule = assistant.remembers("Money is kept in integer cents.", created="2020-01-01T00:00:00+00:00", **filed)
+    pinned = assistant.remembers("Never push to main on a Friday.", pinned=True)
+    for number in range(60):
+        assistant.remembers(f"Note {number} on topic {number}")
+    assert urns(assistant.starts())[:2] == [pinned, rule]
 
 
 def test_recent_memories_come_before_old_ones(assistant: Assistant) -> None:

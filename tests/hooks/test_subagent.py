@@ -51,7 +51,7 @@ def test_settings_give_a_type_namespaces_and_a_budget_of_its_own(assistant: Assi
     other = assistant.remembers(FACT, namespace="incidents")
     configure(home, '[agents.frontend]\nnamespaces = ["frontend", "shared"]\nmax_tokens = 1000')
     assert set(urns(assistant.sends(subagent("frontend")))) == {own, shared}
-    assert assistant.calls("why")["budget"] == 1000
+    assert assistant.calls("why")["budget"] == 300  # a start's
     assert set(urns(assistant.sends(subagent("backend", agent="a2")))) == {own, shared, other}
     configure(home, "[agents.frontend]\nmax_tokens = 110")
     assert len(urns(assistant.sends(subagent("plugin:frontend", agent="a3")))) == 1
