@@ -18,6 +18,7 @@ BAR = 30
 SELDOM_NEEDED = -1.0  # log odds that the kind of request contributes
 LABEL = 11
 MARGIN = " " * 8
+SMALLEST = 0.005  # of a number that is printed with two digits
 BELOW_RELEVANCE = "below relevance"
 SPENT = "session budget used up"
 
@@ -53,7 +54,7 @@ def _summary(report: Report) -> Iterator[str]:
             yield from _row(name, report[name])
     yield from _row("outcome", _outcome(report))
     if report["relevance"] and report["relevance"]["chance"] is not None:
-        yield from _row("relevance", _standing(report["relevance"]))
+        yield from _judgement(report["relevance"])
     yield from _row("budget", f"{_bar(report['tokens'], report['budget'])} tokens")
     if spent := report["session_budget"]["spent"]:
         until = ": silent until the context is compacted or cleared" if report["outcome"] == SPENT else ""
@@ -72,18 +73,48 @@ def _outcome(report: Report) -> str:
     return f"{counted(shown)} shown{parts}"
 
 
+def _judgement(relevance: Report) -> Iterator[str]:
+    yield from _row("relevance", _standing(relevance))
+    if signs := _signs(relevance):
+        yield from _row("of it", f"{signs} (log odds)")
+    if relevance["grade"] == "far":
+        yield from _row("lacking", _lacking(relevance))
+
+
 def _standing(relevance: Report) -> str:
-    """The grade, what it is measured by, and for silence what would have had to be different."""
-    standing = (
+    """The grade, and the edges it is measured by."""
+    return (
         f"{relevance['grade']}: the chance that a memory bears on this prompt is {relevance['chance']:.2f} (unsure from"
         f" {relevance['unsure_from']:.2f}, sure from {relevance['sure_from']:.2f} on; hooks.relevance ="
         f" {relevance['level']})"
     )
-    if relevance["grade"] != "far":
-        return standing
-    if (relevance["request"] or 0.0) < SELDOM_NEEDED:
-        return f"{standing}. Requests of this kind seldom need a memory: one would have to be nearer to it."
-    return f"{standing}. No memory is near enough to it."
+
+
+def _signs(relevance: Report) -> str:
+    """What the prompt itself contributes to the chance, in log odds."""
+    signs = (("kind of request", relevance["request"]), ("small talk", relevance["talk"]))
+    return ", ".join(f"{name} {value:+.2f}" for name, value in signs if value and abs(value) >= SMALLEST)
+
+
+def _lacking(relevance: Report) -> str:
+    """What would have had to be different for memhook to speak."""
+    ways = []
+    if relevance["nearest"] is not None:
+        needed, nearest = relevance["nearness_needed"], f"{relevance['nearest']:.2f}"
+        ways.append(
+            f"a memory as near as {needed:.2f}, where the nearest has {nearest} (dense)"
+            if needed
+            else f"a memory nearer than {nearest} (dense)"
+        )
+    else:
+        ways.append("a memory with more of the prompt's words")
+    if (relevance["talk"] or 0.0) <= -SMALLEST:
+        ways.append("a prompt that reads less like small talk")
+    elif (relevance["request"] or 0.0) < SELDOM_NEEDED:
+        ways.append("another kind of request: this one seldom needs a memory")
+    if relevance["speaks_at"]:
+        ways.append(f"hooks.relevance = {relevance['speaks_at']}")
+    return ", or ".join(ways)
 
 
 def _bar(tokens: int, budget: int) -> str:
@@ -109,13 +140,19 @@ def _candidates(report: Report) -> Iterator[str]:
         for one in some:
             yield from _entry(one, len(report["parts"]))
     if below:
-        yield from ("", f"Below relevance ({len(below)}):", *_table(below))
+        yield from ("", f"Below relevance ({len(below)}){_bound(report['relevance'])}:", *_table(below))
+
+
+def _bound(relevance: Report | None) -> str:
+    """Which bound they are below: where memhook speaks, each one's own score counts."""
+    speaks = relevance and relevance["grade"] in ("sure", "unsure")
+    return f", with a score under {relevance['floor']:.2f}" if relevance and speaks else ""
 
 
 def _entry(one: Report, parts: int) -> Iterator[str]:
     yield f"  {one['score']:.2f}  {_title(one, width() - len(MARGIN))}"
     yield f"{MARGIN}{one['urn']}  {_showing(one) if one['shown'] else one['reason']}"
-    facts = [f"{name} {value:.2f}" for name, value in one["score_parts"].items()]
+    facts = [f"{name} {value:.2f}" for name, value in one["score_parts"].items() if abs(value) >= SMALLEST]
     facts += [f"part {one['part']} of {parts}"] if one["shown"] and parts > 1 else []
     if facts:
         yield f"{MARGIN}{', '.join(facts)}"
@@ -130,7 +167,7 @@ def _showing(one: Report) -> str:
 def _table(below: Sequence[Report]) -> Iterator[str]:
     """A line each: score, its parts, URN and what room is left for the title."""
     parts = [part for one in below for part in one["score_parts"].items()]
-    names = list(dict.fromkeys(name for name, value in parts if value))
+    names = list(dict.fromkeys(name for name, value in parts if abs(value) >= SMALLEST))
     heads = "".join(f"{name:>{_column(name)}}" for name in names)
     yield f"  {'score':>5}{heads}  {'urn':<24}  title"
     for one in below:

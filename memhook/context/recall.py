@@ -16,7 +16,7 @@ from memhook.context.safety import judged, shown_as
 from memhook.context.stages import Stages
 from memhook.core import grading, ranking
 from memhook.core.gist import gist
-from memhook.core.grading import Answer, Graded, Level
+from memhook.core.grading import FLOOR, Answer, Graded, Level
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
@@ -64,10 +64,12 @@ def for_prompt(
     once = found.once(worth)
     with stages.timed("fetch"):
         ranked = found.ranked(library, once)
+    likely = {one.id for one in found.scores if worth and one.score >= FLOOR} - worth
     rest = (
         *found.held_back(library, once),
         *found.considered(worth - once, SAME_TEXT),
-        *found.considered({one.id for one in found.scores} - worth, BELOW_RELEVANCE),
+        *found.considered(likely, f"beyond the best {len(worth)}"),
+        *found.considered({one.id for one in found.scores} - worth - likely, BELOW_RELEVANCE),
     )
     return Recalled(tuple(ranked), rest, found.weights, found.answer)
 

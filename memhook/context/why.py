@@ -18,7 +18,7 @@ from memhook.context.pauses import Pause
 from memhook.context.recall import BELOW_RELEVANCE, kept_back
 from memhook.context.safety import judged, shown_as
 from memhook.core.entries import without_entries
-from memhook.core.grading import EDGES, Level, grade_of
+from memhook.core.grading import EDGES, FLOOR, Calibration, Level, grade_of, nearness_needed
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import END
@@ -28,6 +28,8 @@ from memhook.store.ledger import Considered, Injection
 
 PROMPT_EVENT = "UserPromptSubmit"
 WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quarantined or forgotten)"
+OF_THE_PROMPT = ("request", "talk", "chance")  # parts of a score that are the same for every candidate
+LEAST_CHANCE = 0.0005  # recorded with four digits: of a smaller one nothing can be calculated
 
 # Only memhook's own lines start at the margin, so these are its frames, whatever was remembered.
 _BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
@@ -39,7 +41,7 @@ def explained_record(injection: Injection, library: Searchable, settings: Settin
     known = [one for one in injection.considered if _may_be_named(one, memories.get(one.memory))]
     withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
     weighed = [one for one in injection.considered if not was_kept_back(one.reason)]
-    report = _report(injection, known, weighed, memories, settings)
+    report = _report(injection, known, weighed, memories, settings, library.calibration)
     return {**report, "recorded": True, "withheld": dict(withheld)}
 
 
@@ -70,7 +72,7 @@ def explained_prompt(
     candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
     memories = _looked_up(around.library, candidates)
     candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
-    report = _report(injection, candidates, block.considered, memories, around.settings)
+    report = _report(injection, candidates, block.considered, memories, around.settings, around.library.calibration)
     return {**report, "recorded": False, "withheld": withheld}
 
 
@@ -103,6 +105,7 @@ def _report(
     judged: Sequence[Considered],
     memories: Mapping[str, Memory],
     settings: Settings,
+    calibration: Calibration,
 ) -> dict[str, Any]:
     is_prompt = injection.event == PROMPT_EVENT
     return {
@@ -113,7 +116,7 @@ def _report(
         "agent": injection.agent,
         "project": injection.project,
         "outcome": injection.outcome,
-        "relevance": _relevance(judged, settings) if is_prompt else None,
+        "relevance": _relevance(judged, settings, calibration) if is_prompt else None,
         "budget": injection.budget,
         "tokens": injection.tokens,
         "milliseconds": injection.milliseconds,
@@ -122,20 +125,46 @@ def _report(
     }
 
 
-def _relevance(judged: Sequence[Considered], settings: Settings) -> dict[str, Any]:
-    """How sure memhook was, and the edges of today that this is measured by."""
+def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Calibration) -> dict[str, Any]:
+    """How sure memhook was, the edges of today that this is measured by, and what would reach them."""
     level = Level(settings.hooks.relevance)
     edges = EDGES[level]
     parts = max(judged, key=lambda one: one.score).parts if judged else {}
     chance = parts.get("chance")
+    nearest = max((one.parts["dense"] for one in judged if "dense" in one.parts), default=None)
     return {
         "level": level.value,
         "unsure_from": edges.unsure,
         "sure_from": edges.sure,
+        "floor": FLOOR,
         "chance": chance,
         "request": parts.get("request"),
+        "talk": parts.get("talk"),
+        "nearest": nearest,
+        "nearness_needed": _nearness_needed(parts, nearest, edges.unsure, calibration),
+        "speaks_at": None if chance is None else _laxer_level(chance, level),
         "grade": None if chance is None else grade_of(chance, level).value,
     }
+
+
+def _nearness_needed(
+    parts: Mapping[str, float], nearest: float | None, edge: float, calibration: Calibration
+) -> float | None:
+    """The cosine from which on a memory, otherwise like the best one, would have been shown; None where not known.
+
+    It is known where the calibration's linear part decided: for English prompts, the only ones whose kind counts.
+    """
+    chance, best = parts.get("chance", 0.0), parts.get("dense")
+    if nearest is None or best is None or not parts.get("request") or not LEAST_CHANCE <= chance < edge:
+        return None
+    needed = nearness_needed(edge, chance, nearest, best, calibration)
+    return needed if needed <= 1.0 else None
+
+
+def _laxer_level(chance: float, level: Level) -> str | None:
+    """The strictest level that speaks at `chance` where this one does not."""
+    speaking = [other for other in Level if EDGES[other].unsure <= chance]
+    return None if level in speaking or not speaking else max(speaking, key=lambda one: EDGES[one].unsure).value
 
 
 def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
@@ -145,7 +174,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
         "exists": memory is not None,
         "changed_since": memory is not None and memory.content_hash != one.content_hash,
         "score": one.score,
-        "score_parts": one.parts,
+        "score_parts": {name: value for name, value in one.parts.items() if name not in OF_THE_PROMPT},
         "shown": not one.reason,
         "reason": one.reason,
         "level": one.level,

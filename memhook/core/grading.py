@@ -3,6 +3,7 @@
 answer_to(prompt, ranked, calibration)   the chance that something bears on it, and a score for each candidate
 Answer.worth_showing(level, most)        what of it is shown
 grade_of(chance, level)                  sure, unsure or far, by the edges of a level
+nearness_needed(edge, chance, ...)       how near a memory would have to be for an edge to be reached
 
 Two questions, answered from different signs. Which memory is best is told by vectors and words together (`ranking`).
 Whether to speak is told by how near the nearest memory is, corrected for the size of the store and the length of the
@@ -174,6 +175,16 @@ def grade_of(chance: float, level: Level) -> Grade:
     if chance < edges.unsure:
         return Grade.FAR
     return Grade.SURE if chance >= edges.sure else Grade.UNSURE
+
+
+def nearness_needed(edge: float, chance: float, nearest: float, best: float, calibration: Calibration) -> float:
+    """The cosine at which a memory, otherwise like the best one, lifts an English prompt's `chance` to `edge`.
+
+    `nearest` and `best` are the cosines of the nearest and of the best memory.
+    """
+    lack = math.log(edge / (1.0 - edge)) - math.log(chance / (1.0 - chance))
+    weighted = calibration.nearest * nearest + calibration.best * best
+    return (lack + weighted) / (calibration.nearest + calibration.best)
 
 
 def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> Answer:

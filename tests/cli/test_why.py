@@ -22,8 +22,22 @@ SHOWN: dict[str, Any] = {
 NOT_SHOWN = {"shown": False, "level": "", "passages": [], "tokens": 0, "part": 0}
 MUTED = SHOWN | NOT_SHOWN | {"urn": "urn:memhook:mmmmmmmmmmmm", "title": "A muted note", "reason": "muted"}
 GONE = SHOWN | NOT_SHOWN | {"title": None, "exists": False, "reason": "over budget"}
-BELOW = SHOWN | NOT_SHOWN | {"title": "The office cat " * 9, "score": 0.05, "reason": "below relevance"}
-TEXT = "## Relevant memories (memhook)\nNotes.\n- (general) urn:memhook:k3v9x2m4p7qa\n  text\n\n  more\n(end)"
+BELOW = SHOWN | NOT_SHOWN | {"title": "The office cat " * 9, "score": 0.03, "reason": "below relevance"}
+TEXT = "## memhook notes\nMaybe outdated.\n- (general) urn:memhook:k3v9x2m4p7qa\n  text\n\n  more\n(end)"
+RELEVANCE: dict[str, Any] = {
+    "level": "balanced",
+    "unsure_from": 0.25,
+    "sure_from": 0.6,
+    "floor": 0.05,
+    "chance": 0.8741,
+    "request": 0.62,
+    "talk": -0.0,
+    "nearest": 0.81,
+    "nearness_needed": None,
+    "speaks_at": None,
+    "grade": "sure",
+}
+FAR = {"grade": "far", "chance": 0.1432, "nearness_needed": 0.6812, "nearest": 0.6549, "speaks_at": "eager"}
 REPORT: dict[str, Any] = {
     "recorded": True,
     "at": "2026-02-14T09:30:00+00:00",
@@ -33,7 +47,7 @@ REPORT: dict[str, Any] = {
     "agent": "",
     "project": "github.com/a/b",
     "outcome": "shown",
-    "relevance": {"level": "balanced", "speaks_from": 0.5, "shows_from": 0.1, "best": 0.9312},
+    "relevance": RELEVANCE,
     "budget": 4000,
     "tokens": 1010,
     "milliseconds": {"project": 0.1, "embed": 6.1, "search": 5.25, "total": 14.2},
@@ -51,15 +65,19 @@ def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cl
     lines = out.splitlines()
     assert engine.asked[0][1] == {"prompt": None, "session": "", "shown": False, "part_units": 10_000}
     assert "outcome    1 memory shown" in lines
-    assert "relevance  best score 0.93; memhook speaks from 0.50 on" in out
+    words = " ".join(out.split())
+    assert "relevance sure: the chance that a memory bears on this prompt is 0.87 (unsure from 0.25, sure" in words
+    assert "of it      kind of request +0.62 (log odds)" in lines
+    assert "lacking" not in out
     assert "budget     [########----------------------] 1010 of 4000 tokens" in lines
     assert "time       14.2 ms: project 0.1, embed 6.1, search 5.2" in lines
     assert "counted    2 confidential: such memories are never shown, and not named here" in lines
     assert "        urn:memhook:k3v9x2m4p7qa  preview, 2 passages, 62 tokens" in lines
-    assert "        dense 0.81, lexical 0.63, companion 0.00" in lines
+    assert "        dense 0.81, lexical 0.63" in lines
     assert "        urn:memhook:mmmmmmmmmmmm  muted" in lines
     assert "  0.93  (no longer exists)" in lines
-    assert "   0.05   0.81     0.63  urn:memhook:k3v9x2m4p7qa  The office cat The office…" in lines
+    assert "Below relevance (1), with a score under 0.05:" in lines
+    assert "   0.03   0.81     0.63  urn:memhook:k3v9x2m4p7qa  The office cat The office…" in lines
     assert max(map(len, lines)) <= 80
     assert out.endswith(f"\nThe text:\n{TEXT}\n")
     assert cli("why", "--json").json == REPORT
@@ -69,19 +87,37 @@ def test_both_parts_are_shown(engine: Engine, cli: Cli) -> None:
     engine.answers["why"] = REPORT | {"parts": [TEXT, TEXT], "candidates": [SHOWN, SHOWN | {"part": 2}]}
     out = cli("why").out
     assert "2 memories shown in 2 parts" in out
-    assert "companion 0.00, part 2 of 2\n" in out
+    assert "lexical 0.63, part 2 of 2\n" in out
     assert f"The text, part 1 of 2:\n{TEXT}\n\nThe text, part 2 of 2:\n{TEXT}\n" in out
 
 
 def test_silence_is_explained_in_a_few_lines(engine: Engine, cli: Cli) -> None:
     silent = {"outcome": "small talk", "parts": [], "candidates": [], "withheld": {}, "tokens": 0}
-    unjudged = {"relevance": REPORT["relevance"] | {"best": None}, "last_shown": "2026-02-14T09:00:00+00:00"}
+    unjudged = {"relevance": RELEVANCE | {"chance": None, "grade": None}, "last_shown": "2026-02-14T09:00:00+00:00"}
     engine.answers["why"] = REPORT | silent | unjudged
     out = cli("why").out
     assert "outcome    nothing was added: small talk\n" in out
     assert "[------------------------------] 0 of 4000 tokens" in out
     assert "relevance" not in out
     assert out.endswith(": memhook why --shown\n")
+
+
+def test_of_silence_it_says_what_would_have_had_to_be_different(engine: Engine, cli: Cli) -> None:
+    silent = {"outcome": "nothing relevant", "parts": [], "candidates": [BELOW], "tokens": 0}
+
+    def lacking(**relevance: Any) -> str:
+        engine.answers["why"] = REPORT | silent | {"relevance": RELEVANCE | FAR | relevance}
+        result = cli("why")
+        assert max(map(len, result.out.splitlines())) <= 80
+        assert "Below relevance (1):" in result.out
+        return " ".join(result.out.partition("lacking")[2].partition("budget")[0].split())
+
+    nearer = "a memory as near as 0.68, where the nearest has 0.65 (dense)"
+    assert lacking() == f"{nearer}, or hooks.relevance = eager"
+    unknown = lacking(nearness_needed=None, speaks_at=None, request=-1.4)
+    assert unknown.startswith("a memory nearer than 0.65 (dense), or another kind of request")
+    assert lacking(talk=-3.1, speaks_at=None) == f"{nearer}, or a prompt that reads less like small talk"
+    assert lacking(nearest=None, nearness_needed=None, speaks_at=None) == "a memory with more of the prompt's words"
 
 
 def test_a_prompt_is_asked_about_as_it_was_typed(engine: Engine, cli: Cli) -> None:

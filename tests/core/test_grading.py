@@ -19,6 +19,7 @@ from memhook.core.grading import (
     Prompt,
     answer_to,
     grade_of,
+    nearness_needed,
 )
 from memhook.core.ranking import Candidate, Scored, indexed_text
 from memhook.core.ranking import ranked as by_evidence
@@ -237,3 +238,17 @@ def test_a_more_eager_level_never_shows_less(chance, scores):
     strict, balanced, eager = (shown(some, level) for level in Level)
     assert strict == balanced[: len(strict)]
     assert balanced == eager[: len(balanced)]
+
+
+@given(st.floats(0.3, 0.7), st.floats(0.0, 0.15), st.floats(0.0, 1.0), st.sampled_from(list(Level)))
+def test_a_memory_as_near_as_is_said_to_be_needed_reaches_the_edge(
+    nearest: float, less: float, lexical: float, level: Level
+) -> None:
+    calibration = Calibration(-19.2, 16.2, 12.2, 3.4, -1.4, 1.1, request=(1.0,))
+    prompt = Prompt((0.4,), terms=5, searched=40)
+    best = Scored("best", 1.0, nearest - less, lexical)
+    answer = answer_to(prompt, [best, Scored("nearest", 0.0, nearest, 0.0)], calibration)
+    edge = EDGES[level].unsure
+    needed = nearness_needed(edge, answer.chance, nearest, nearest - less, calibration)
+    reached = answer_to(prompt, [Scored("nearer", 1.0, needed, lexical)], calibration)
+    assert reached.chance == pytest.approx(edge)

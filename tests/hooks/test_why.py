@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhook.context.why import WITHHELD
-from memhook.core.grading import EDGES, Level
+from memhook.core.grading import EDGES, FLOOR, Level
 from memhook.errors import NotFound
 from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
@@ -41,14 +41,39 @@ def test_the_last_event_is_explained_with_the_text_it_got(assistant: Assistant) 
     assert (below["urn"], below["reason"], below["shown"]) == (other, "below relevance", False)
     assert {"total", "embed", "search", "rank", "pack"} <= set(report["milliseconds"])
     edges = EDGES[Level.BALANCED]
-    assert report["relevance"] == {
-        "level": "balanced",
-        "unsure_from": edges.unsure,
-        "sure_from": edges.sure,
-        "chance": shown["score_parts"]["chance"],
-        "request": shown["score_parts"]["request"],
-        "grade": "sure",
-    }
+    relevance = report["relevance"]
+    assert (relevance["level"], relevance["grade"], relevance["floor"]) == ("balanced", "sure", FLOOR)
+    assert (relevance["unsure_from"], relevance["sure_from"]) == (edges.unsure, edges.sure)
+    assert edges.sure <= relevance["chance"] <= 1
+    assert relevance["nearest"] == shown["score_parts"]["dense"]
+    assert (relevance["nearness_needed"], relevance["speaks_at"]) == (None, None)
+
+
+def test_what_is_true_of_the_prompt_is_said_once_and_not_of_every_memory(assistant: Assistant) -> None:
+    assistant.remembers(FACT)
+    report = asked(assistant, QUESTION)
+    assert {"chance", "request", "talk"} <= set(report["relevance"])
+    assert not {"chance", "request", "talk"} & set(report["candidates"][0]["score_parts"])
+
+
+def test_of_silence_it_is_said_how_near_a_memory_would_have_to_be_and_which_level_speaks(
+    assistant: Assistant, home: Path
+) -> None:
+    assistant.remembers(FACT)
+    configure(home, 'hooks.relevance = "strict"')
+    doubtful = asked(assistant, "the job is slow")["relevance"]
+    assert doubtful["grade"] == "far"
+    assert doubtful["nearest"] < doubtful["nearness_needed"] < 1
+    assert doubtful["speaks_at"] in ("balanced", "eager")
+    configure(home, f'hooks.relevance = "{doubtful["speaks_at"]}"')
+    assert asked(assistant, "the job is slow")["outcome"] == "shown"
+
+
+def test_what_is_likely_and_beyond_the_limit_is_not_called_below_relevance(assistant: Assistant, home: Path) -> None:
+    for number in range(4):
+        assistant.remembers(FACT.replace("50", f"{number}0"))
+    configure(home, "hooks.max_memories = 2")
+    assert list(reasons(asked(assistant, QUESTION)).values()) == ["", "", "beyond the best 2", "beyond the best 2"]
 
 
 def test_silence_is_explained_too_and_points_to_what_was_shown_last(assistant: Assistant) -> None:
@@ -144,8 +169,7 @@ def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assis
     assert reasons(report) == {muted: "muted", old: "superseded", new: "", expired: "expired"}
     assert report["withheld"] == {"confidential": 1, "restricted": 1}
     assert report["parts"] == [context]
-    shown = next(one for one in report["candidates"] if one["shown"])
-    assert report["relevance"]["chance"] == shown["score_parts"]["chance"]
+    assert report["relevance"]["grade"] == "sure"
     assert assistant.calls("why") == report
 
 
