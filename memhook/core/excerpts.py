@@ -24,8 +24,8 @@ from memhook.core.terms import term_spans
 Range = tuple[int, int]
 
 # Measured on 275 prompts, each with the words it needs: of a memory longer than 200, 400 and 600 characters, as many
-# carry them in .59, .70 and .85 of the cases, against .48, .37 and .48 for one window around the prompt's terms. Numbers
-# and negations as further signs lowered it.
+# carry them in .59, .70 and .85 of the cases, against .48, .37 and .48 for one window around the prompt's terms.
+# Numbers and negations as further signs lowered it.
 _CODE, _LABEL, _NEIGHBOUR = 0.2, 0.2, 0.5
 _HEAVIEST_TERMS = 8  # of the prompt, together 1.0: a long one must not drown what the form says
 _WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
