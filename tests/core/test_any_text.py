@@ -242,6 +242,7 @@ NO_TEXT = {
     "grading.Answer.worth_showing": "numbers",
     "grading.answer_to": "numbers",
     "grading.grade_of": "numbers",
+    "grading.nearness_needed": "numbers",
 }
 
 
