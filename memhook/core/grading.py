@@ -182,7 +182,7 @@ def nearness_needed(edge: float, chance: float, nearest: float, best: float, cal
 
     `nearest` and `best` are the cosines of the nearest and of the best memory.
     """
-    lack = math.log(edge / (1.0 - edge)) - math.log(chance / (1.0 - chance))
+    lack = _log_odds(edge) - _log_odds(chance)
     weighted = calibration.nearest * nearest + calibration.best * best
     return (lack + weighted) / (calibration.nearest + calibration.best)
 
@@ -245,3 +245,9 @@ def _along(direction: Sequence[float], vector: Sequence[float] | None) -> float:
 
 def _probability(log_odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, log_odds))))
+
+
+def _log_odds(probability: float) -> float:
+    """Of one that may have been rounded to 0 or 1."""
+    inside = min(max(probability, 1e-6), 1.0 - 1e-6)
+    return math.log(inside / (1.0 - inside))
