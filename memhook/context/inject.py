@@ -115,11 +115,14 @@ class _Offer:
         return bool(self._showings)
 
     def is_new(self, offered: Rendering) -> bool:
-        """A richer level adds something, and so do passages of which less than half was seen, and what was missing."""
+        """A richer level adds something, and so do passages of which less than half was seen, and what was missing.
+
+        A light showing is a summary: it shows no passage, so that a preview is still new.
+        """
         seen = max((Level[showing.level.upper()] for showing in self._showings), default=None)
         if seen is None or offered.level > seen:
             return True
-        if seen is not Level.PREVIEW:
+        if seen > Level.LIGHT:
             return False
         offered_chars = _visible(self._content, offered.passages)
         known = [passage for showing in self._showings for passage in showing.passages]

@@ -82,6 +82,18 @@ def test_what_is_missing_of_a_short_memory_completes_it() -> None:
     assert "Then it was closed." in again.text
 
 
+def test_what_was_shown_as_a_summary_still_comes_as_a_passage_and_then_not_again() -> None:
+    found = ranked(f"The ledger job reads the replica. {'It was watched for a week. ' * 40}Fix: read from the primary.")
+    summary = Budget(150, hook_frames())
+    light = hook_block(found, summary, "cascade", Extent(200), {}, {})
+    assert [one.level for one in light.considered] == ["light"]
+    account = seen_after(light)
+    block = hook_block(found, Budget(4_000, hook_frames()), "preview", Extent(200, 1_500), {}, account)
+    assert "Fix: read from the primary." in block.text
+    account = seen_after(block, account)
+    assert not hook_block(found, summary, "cascade", Extent(200), {}, account).parts
+
+
 def test_two_passages_that_were_seen_apart_are_not_new_together() -> None:
     content = f"Alpha comes first. {'Some words. ' * 30}Gamma comes last."
     seen: dict[str, list[Shown]] = {}
