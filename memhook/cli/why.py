@@ -76,7 +76,7 @@ def _outcome(report: Report) -> str:
 def _judgement(relevance: Report) -> Iterator[str]:
     yield from _row("relevance", _standing(relevance))
     if signs := _signs(relevance):
-        yield from _row("of it", f"{signs} (log odds)")
+        yield from _row("prompt", f"{signs} (log odds)")
     if relevance["grade"] == "far":
         yield from _row("lacking", _lacking(relevance))
 
@@ -159,6 +159,8 @@ def _entry(one: Report, parts: int) -> Iterator[str]:
 
 
 def _showing(one: Report) -> str:
+    if one["is_whole"]:
+        return f"whole, {one['tokens']} tokens"
     places = [f"{start} to {end}" for start, end in one["passages"]]
     passages = f", {len(places)} passages" if len(places) > 1 else f", characters {places[0]}" if places else ""
     return f"{one['level']}{passages}, {one['tokens']} tokens"

@@ -168,16 +168,18 @@ def _laxer_level(chance: float, level: Level) -> str | None:
 
 
 def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
+    is_same = memory is not None and memory.content_hash == one.content_hash
     return {
         "urn": URN_PREFIX + one.memory,
         "title": memory.title if memory else None,
         "exists": memory is not None,
-        "changed_since": memory is not None and memory.content_hash != one.content_hash,
+        "changed_since": memory is not None and not is_same,
         "score": one.score,
         "score_parts": {name: value for name, value in one.parts.items() if name not in OF_THE_PROMPT},
         "shown": not one.reason,
         "reason": one.reason,
         "level": one.level,
+        "is_whole": is_same and memory is not None and one.passages == ((0, len(memory.content)),),
         "passages": [list(passage) for passage in one.passages],
         "tokens": one.tokens,
         "part": one.part,

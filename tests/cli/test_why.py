@@ -15,6 +15,7 @@ SHOWN: dict[str, Any] = {
     "shown": True,
     "reason": "",
     "level": "preview",
+    "is_whole": False,
     "passages": [[120, 310], [400, 520]],
     "tokens": 62,
     "part": 1,
@@ -67,7 +68,7 @@ def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cl
     assert "outcome    1 memory shown" in lines
     words = " ".join(out.split())
     assert "relevance sure: the chance that a memory bears on this prompt is 0.87 (unsure from 0.25, sure" in words
-    assert "of it      kind of request +0.62 (log odds)" in lines
+    assert "prompt     kind of request +0.62 (log odds)" in lines
     assert "lacking" not in out
     assert "budget     [########----------------------] 1010 of 4000 tokens" in lines
     assert "time       14.2 ms: project 0.1, embed 6.1, search 5.2" in lines
@@ -84,9 +85,14 @@ def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cl
 
 
 def test_both_parts_are_shown(engine: Engine, cli: Cli) -> None:
-    engine.answers["why"] = REPORT | {"parts": [TEXT, TEXT], "candidates": [SHOWN, SHOWN | {"part": 2}]}
+    engine.answers["why"] = REPORT | {
+        "parts": [TEXT, TEXT],
+        "candidates": [SHOWN, SHOWN | {"part": 2, "is_whole": True}],
+    }
     out = cli("why").out
     assert "2 memories shown in 2 parts" in out
+    assert "preview, 2 passages, 62 tokens" in out
+    assert "whole, 62 tokens" in out
     assert "lexical 0.63, part 2 of 2\n" in out
     assert f"The text, part 1 of 2:\n{TEXT}\n\nThe text, part 2 of 2:\n{TEXT}\n" in out
 

@@ -34,6 +34,7 @@ def test_the_wheel_carries_client_graph_tokenizer_defaults_and_licences(wheel: P
         "memhook/resources/default.toml",
         "memhook/resources/launch.sh",
         "memhook/resources/opencode.js",
+        "memhook/guide/grading.md",
     } <= names
     assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
     assert not any(name.startswith(("tests/", "scripts/", "config/")) for name in names)
