@@ -58,6 +58,7 @@ class Outcome:
     outcome: str
     block: Block = field(default_factory=Block)
     notice: str = ""
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
 
 def silence(settings: Settings, pause: Pause | None) -> str:
@@ -99,7 +100,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     reason = SMALL_TALK if recalled.is_courtesy else SHOWN if block.parts else _reason_for_nothing(block, around)
-    return Outcome(reason, recalled.with_the_rest(block), notice)
+    return Outcome(reason, recalled.with_the_rest(block), notice, recalled.read_as)
 
 
 def _reason_for_nothing(block: Block, around: Surroundings) -> str:

@@ -19,6 +19,7 @@ from memhook.core.courtesies import COURTESIES, MARGIN
 from memhook.core.gist import gist
 from memhook.core.memory import Memory
 from memhook.core.relevance import may_be_small_talk, worth_naming, worth_showing
+from memhook.core.spelling import repaired
 from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -41,12 +42,16 @@ HALF_LIFE_DAYS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs."""
+    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs.
+
+    `read_as` has the words of it that were taken for typing errors.
+    """
 
     worth_showing: tuple[Ranked, ...] = ()
     rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     is_courtesy: bool = False
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     def with_the_rest(self, block: Block) -> Block:
         """`block` with what was not even offered to it."""
@@ -70,7 +75,7 @@ def for_prompt(
         *found.considered(worth - once, SAME_TEXT),
         *found.considered({one.id for one in found.scores} - worth, BELOW_RELEVANCE),
     )
-    return Recalled(tuple(ranked), rest, found.weights, is_courtesy)
+    return Recalled(tuple(ranked), rest, found.weights, is_courtesy, found.read_as)
 
 
 def _is_courtesy(library: Searchable, prompt: str, found: _Ranking) -> bool:
@@ -94,7 +99,7 @@ def kept_back(
 
 def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:
     """The best answers to a query, relevant or not: the caller decides."""
-    found = _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit))
+    found = _understood(library, query, allowed, Stages(), max(CANDIDATES, limit))
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
@@ -102,7 +107,7 @@ def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
 ) -> tuple[list[Ranked], list[Ranked]]:
     """What bears on a query and what may, each best first; often nothing."""
-    found = _ranking(library, query, allowed, Stages())
+    found = _understood(library, query, allowed, Stages())
     relevant, weak = ({one.id for one in some} for some in worth_naming(found.scores, relevance))
     ranked = found.ranked(library, found.once(relevant | weak))
     return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
@@ -178,6 +183,7 @@ class _Ranking:
     scores: Sequence[ranking.Scored]
     weights: Mapping[str, float]
     vector: Vector | None = None
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     def ranked(
         self, library: Searchable, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
@@ -214,9 +220,19 @@ class _Ranking:
 
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
     """For all of the prompt, or for what its author says beside what was pasted, whichever is answered better."""
-    whole = _ranking(library, prompt, allowed, stages)
+    whole = _understood(library, prompt, allowed, stages)
     said = gist(_excerpt(prompt))
-    return max(whole, _ranking(library, said, allowed, stages), key=_best) if said else whole
+    return max(whole, _understood(library, said, allowed, stages), key=_best) if said else whole
+
+
+def _understood(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
+    """For the text as it stands, or with its typing errors repaired, whichever is answered better."""
+    found = _ranking(library, text, allowed, stages, limit)
+    with stages.timed("spelling"):
+        meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
+    if meant is None:
+        return found
+    return max(found, replace(_ranking(library, meant.text, allowed, stages, limit), read_as=meant.words), key=_best)
 
 
 def _best(found: _Ranking) -> float:

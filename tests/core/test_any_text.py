@@ -48,6 +48,7 @@ from memhook.core import (
     rendering,
     secret_values,
     secrets,
+    spelling,
     terms,
     tokens,
     toml_layout,
@@ -171,7 +172,10 @@ CALLS: dict[str, Call] = {
     "secret_values.is_url_password": lambda text: secret_values.is_url_password(text, text[:20]),
     "secrets.masked": secrets.masked,
     "secrets.without": secrets.without,
+    "spelling.repaired": lambda text: spelling.repaired(text, {"search": 1}, spelling.Vocabulary.of(["search"])),
+    "terms.folded": terms.folded,
     "terms.stemmed": terms.stemmed,
+    "terms.stems": lambda text: terms.stems([text]),
     "terms.term_spans": terms.term_spans,
     "terms.terms": terms.terms,
     "tokens.estimated_tokens": tokens.estimated_tokens,
@@ -199,6 +203,7 @@ NO_TEXT = {
     "poison_search.rarest_starts": "memhook's own words",
     "poison_wordings.wordings": "memhook's own words",
     "ranking.attainable": "numbers",
+    "relevance.worth_naming": "numbers",
     "relevance.worth_showing": "numbers",
 }
 
