@@ -55,6 +55,8 @@ def _summary(report: Report) -> Iterator[str]:
     yield from _row("outcome", _outcome(report))
     if report["relevance"] and report["relevance"]["chance"] is not None:
         yield from _judgement(report["relevance"])
+    if read_as := report.get("read_as"):
+        yield from _row("read", ", ".join(f"'{word}' as '{meant}'" for word, meant in read_as.items()))
     yield from _row("budget", f"{_bar(report['tokens'], report['budget'])} tokens")
     if spent := report["session_budget"]["spent"]:
         until = ": silent until the context is compacted or cleared" if report["outcome"] == SPENT else ""

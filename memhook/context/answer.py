@@ -67,6 +67,7 @@ class Outcome:
     outcome: str
     block: Block = field(default_factory=Block)
     notice: str = ""
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
 
 def silence(settings: Settings, pause: Pause | None) -> str:
@@ -108,7 +109,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
         )
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     nothing_found = SMALL_TALK if recalled.answer.is_small_talk else "nothing relevant"
-    return Outcome(reason_of(block, around, nothing_found), recalled.with_the_rest(block), notice)
+    return Outcome(reason_of(block, around, nothing_found), recalled.with_the_rest(block), notice, recalled.read_as)
 
 
 def reason_of(block: Block, around: Surroundings, nothing_found: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from memhook.context.library import Library
 from memhook.core.grading import Calibration
 from memhook.core.memory import Memory, Origin
+from memhook.core.spelling import Vocabulary
 from memhook.store.filters import Filter
 from memhook.store.schema import Vector
 from memhook.store.snapshot import Candidate
@@ -60,6 +61,9 @@ class Searchable(Protocol):
     @property
     def calibration(self) -> Calibration: ...
 
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
     def query_vector(self, text: str) -> Vector | None: ...
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None: ...
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]: ...
@@ -73,6 +77,10 @@ class JoinedLibraries:
     def __init__(self, libraries: Sequence[Library]) -> None:
         self._libraries = tuple(libraries)
         self.store: ReadableStore = _JoinedStore(self._libraries)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._libraries[0].vocabulary
 
     def query_vector(self, text: str) -> Vector | None:
         return self._libraries[0].query_vector(text)

@@ -18,10 +18,11 @@ from memhook.context.sweep import Sweep
 from memhook.core.grading import Calibration
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
+from memhook.core.spelling import NO_VOCABULARY, Vocabulary
 from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.store import multilingual
 from memhook.store.calibration import calibration_of
-from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
+from memhook.store.embedding import DEFAULT_MODEL, Embedder, KnowsWords, ModelIdentity, load_embedder
 from memhook.store.filters import Filter
 from memhook.store.memories import MemoryStore
 from memhook.store.remote_wait import in_thread
@@ -194,6 +195,12 @@ class Library:
         """None when there is no model whose vectors the stored ones could be compared with."""
         embedder = self._reader()
         return None if embedder is None else embedder.embed_query(text)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the model knows; none without a model."""
+        embedder = self._reader()
+        return embedder.vocabulary if isinstance(embedder, KnowsWords) else NO_VOCABULARY
 
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
         """By the encoder for other languages, where these memories or this query need it."""

@@ -19,6 +19,7 @@ from memhook.core.gist import gist
 from memhook.core.grading import FLOOR, Answer, Graded, Level
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
+from memhook.core.spelling import repaired
 from memhook.core.terms import terms
 from memhook.settings import Settings
 from memhook.store.filters import Filter
@@ -43,12 +44,16 @@ RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs."""
+    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs.
+
+    `read_as` has the words of it that were taken for typing errors.
+    """
 
     worth_showing: tuple[Ranked, ...] = ()
     rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     answer: Answer = field(default_factory=Answer)
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     def with_the_rest(self, block: Block) -> Block:
         """`block` with what was not even offered to it."""
@@ -71,7 +76,7 @@ def for_prompt(
         *found.considered(likely, f"beyond the best {len(worth)}"),
         *found.considered({one.id for one in found.scores} - worth - likely, BELOW_RELEVANCE),
     )
-    return Recalled(tuple(ranked), rest, found.weights, found.answer)
+    return Recalled(tuple(ranked), rest, found.weights, found.answer, found.read_as)
 
 
 def kept_back(
@@ -87,7 +92,7 @@ def kept_back(
 
 def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:
     """The best answers to a query, relevant or not: the caller decides."""
-    found = _ranking(library, query, allowed, Stages(), max(CANDIDATES, limit))
+    found = _understood(library, query, allowed, Stages(), max(CANDIDATES, limit))
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
@@ -100,7 +105,7 @@ def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
 ) -> tuple[list[Ranked], list[Ranked]]:
     """What bears on a query and what may, each best first; often nothing."""
-    found = _ranking(library, query, allowed, Stages())
+    found = _understood(library, query, allowed, Stages())
     relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Level(relevance), CANDIDATES))
     ranked = found.ranked(library, found.once(relevant | weak))
     return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
@@ -172,6 +177,7 @@ class _Ranking:
     candidates: Mapping[str, Candidate]
     answer: Answer
     weights: Mapping[str, float]
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def scores(self) -> Sequence[Graded]:
@@ -235,9 +241,23 @@ class _Ranking:
 
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
     """For all of the prompt, or for what its author says beside what was pasted, whichever is answered better."""
-    whole = _ranking(library, prompt, allowed, stages)
+    whole = _understood(library, prompt, allowed, stages)
     said = gist(_excerpt(prompt))
-    return max(whole, _ranking(library, said, allowed, stages), key=lambda one: one.answer.chance) if said else whole
+    return max(whole, _understood(library, said, allowed, stages), key=_best) if said else whole
+
+
+def _understood(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
+    """For the text as it stands, or with its typing errors repaired, whichever is answered better."""
+    found = _ranking(library, text, allowed, stages, limit)
+    with stages.timed("spelling"):
+        meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
+    if meant is None:
+        return found
+    return max(found, replace(_ranking(library, meant.text, allowed, stages, limit), read_as=meant.words), key=_best)
+
+
+def _best(found: _Ranking) -> float:
+    return found.answer.chance
 
 
 def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:

@@ -73,7 +73,7 @@ def explained_prompt(
     memories = _looked_up(around.library, candidates)
     candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
     report = _report(injection, candidates, block.considered, memories, around.settings, around.library.calibration)
-    return {**report, "recorded": False, "withheld": withheld}
+    return {**report, "recorded": False, "withheld": withheld, "read_as": dict(outcome.read_as)}
 
 
 def kept_back_from(

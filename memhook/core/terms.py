@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from threading import Lock
 
@@ -149,7 +149,7 @@ _analysed_once = lru_cache(maxsize=1 << 15)(_analysed)
 
 
 def _flag_or_language(chunk: str) -> _Relative:
-    whole = (_cut(_folded(chunk)), 0, len(chunk))
+    whole = (_cut(folded(chunk)), 0, len(chunk))
     if chunk[-1] in "+#" or len(chunk.lstrip("-")) == 1:
         return (whole,)
     dashes = len(chunk) - len(chunk.lstrip("-"))
@@ -208,12 +208,10 @@ def _words(chunk: str, start: int, stop: int, *, alone: bool) -> Iterator[tuple[
 
 def _word(word: str, at: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
     """A word and its humps. Single characters and small numbers count only where they stand alone."""
-    folded = _folded(word)
-    if not folded or (
-        not alone and (folded in STOP_WORDS or len(folded) == 1 or (len(folded) < 3 and folded.isdigit()))
-    ):
+    plain = folded(word)
+    if not plain or (not alone and (plain in STOP_WORDS or len(plain) == 1 or (len(plain) < 3 and plain.isdigit()))):
         return
-    yield _cut(stemmed(folded)), at, at + len(word)
+    yield _cut(stemmed(plain)), at, at + len(word)
     humps = list(_CAMEL.finditer(word)) if word.isascii() and not word.islower() and not word.isupper() else []
     if len(humps) < 2:
         return
@@ -232,10 +230,11 @@ def _ranges(chunk: str, start: int, stop: int, separator: str) -> Iterator[tuple
 
 def _joined(compound: str) -> str:
     """One spelling for camel, snake and kebab case."""
-    return _folded(compound).replace("_", "").replace("-", "")
+    return folded(compound).replace("_", "").replace("-", "")
 
 
-def _folded(word: str) -> str:
+def folded(word: str) -> str:
+    """In lower case, without accents."""
     if word.isascii():
         return word.lower()
     decomposed = normalized("NFKD", word.casefold())
@@ -249,9 +248,14 @@ def _cut(term: str) -> str:
 
 def stemmed(word: str) -> str:
     """The stem of a case-folded word, by the algorithm for its script."""
-    script = _SCRIPT.fullmatch(word) if len(word) <= MAX_TERM_CHARS else None
-    if script is None or script.lastgroup is None:
-        return word
+    return stems([word])[0]
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """The stems of many case-folded words, in their order."""
+    scripts = [_SCRIPT.fullmatch(word) if len(word) <= MAX_TERM_CHARS else None for word in words]
     with _stemming:
-        stem: str = _STEMMERS[script.lastgroup].stemWord(word)
-    return stem
+        return [
+            word if script is None or script.lastgroup is None else _STEMMERS[script.lastgroup].stemWord(word)
+            for word, script in zip(words, scripts, strict=True)
+        ]

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from memhook.core.spelling import Vocabulary
 from memhook.errors import EmbeddingError
 from memhook.store import multilingual
 from memhook.store.model_files import (
@@ -74,6 +76,14 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> npt.NDArray[np.float32]: ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]: ...
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """An embedder that also tells which words its model was taught whole."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
 
 
 def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> Embedder:
@@ -142,6 +152,10 @@ class FastembedEmbedder:
     @property
     def model(self) -> ModelIdentity:
         return self._model
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(_whole_words(self._runtime.model.tokenizer.get_vocab()))
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         return _unit_vectors(self._runtime.query_embed, _readable(text))[0]
@@ -268,6 +282,14 @@ def _check(embedder: FastembedEmbedder) -> None:
             f"The embedding model {embedder.model.id} gives {width} dimensions, not {embedder.model.dimensions}.",
             _UPGRADE,
         )
+    embedder.vocabulary  # noqa: B018  takes 0.1 s, now rather than at the first prompt
+
+
+def _whole_words(tokens: Iterable[str]) -> list[str]:
+    """The tokens that start a word. Most tokenizers mark these, WordPiece the others."""
+    tokens = list(tokens)
+    marked = [token[1:] for token in tokens if token[:1] in ("Ġ", "▁")]
+    return marked or [token for token in tokens if not token.startswith("##")]
 
 
 def _fastembed(offline: bool = True) -> Any:

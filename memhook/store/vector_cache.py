@@ -16,9 +16,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from memhook.core.spelling import NO_VOCABULARY, Vocabulary
 from memhook.errors import StoreError
 from memhook.paths import private_directory
-from memhook.store.embedding import Embedder, ModelIdentity
+from memhook.store.embedding import Embedder, KnowsWords, ModelIdentity
 
 log = logging.getLogger("memhook")
 
@@ -47,6 +48,10 @@ class CachedEmbedder:
     @property
     def model(self) -> ModelIdentity:
         return self._embedder.model
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._embedder.vocabulary if isinstance(self._embedder, KnowsWords) else NO_VOCABULARY
 
     def embed_query(self, text: str) -> _Vector:
         return self._embedder.embed_query(text)

@@ -60,6 +60,13 @@ REPORT: dict[str, Any] = {
 }
 
 
+def test_why_tells_which_words_were_taken_for_typing_errors(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT | {"recorded": False, "read_as": {"reconcilation": "reconciliation"}}
+    assert "'reconcilation' as 'reconciliation'" in cli("why", "reconcilation").out
+    engine.answers["why"] = REPORT | {"recorded": False, "read_as": {}}
+    assert "read " not in cli("why", "reconciliation").out.split("Shown:")[0]
+
+
 def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cli: Cli) -> None:
     engine.answers["why"] = REPORT
     out = cli("why").out

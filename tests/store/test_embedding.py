@@ -20,6 +20,7 @@ from memhook.store.embedding import (
     DEFAULT_MODEL,
     Embedder,
     FastembedEmbedder,
+    KnowsWords,
     known_models,
     load_embedder,
     pull,
@@ -87,6 +88,14 @@ def test_a_vector_is_float32_of_unit_length(granite: Embedder) -> None:
 
 def test_the_identity_names_model_and_weights(granite: Embedder) -> None:
     assert granite.model == embedding.ModelIdentity("granite-embedding-30m-english", GRANITE.sha256, 384)
+
+
+def test_it_tells_which_words_its_model_knows(models_dir: Path, granite: Embedder) -> None:
+    minilm = load_embedder(MINILM.id, models_dir, threads=1)
+    for model in (granite, minilm):
+        assert isinstance(model, KnowsWords)
+        assert {"search", "migration"} <= model.vocabulary.words
+        assert not {"serach", "migraton", "##ing"} & model.vocabulary.words
 
 
 def test_texts_about_the_same_are_nearer_than_others(granite: Embedder) -> None:
