@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from memhook.daemon import control
+
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
+control.START_SECONDS, control.AT_ONCE_SECONDS = 300.0, 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -27,4 +30,4 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield home
     if (home / ".local/state/memhook/daemon.lock").exists():
         command = [sys.executable, "-m", "memhook.cli", "daemon", "stop"]
-        subprocess.run(command, check=False, capture_output=True, timeout=30, cwd=home)
+        subprocess.run(command, check=False, capture_output=True, timeout=300, cwd=home)

@@ -22,8 +22,9 @@ from memhook.cli.main import main
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable, MemhookError, SettingsError
 from memhook.paths import Paths
-from tests.daemon.conftest import CLIENT, FACT, answered, event, hook, log_text, with_a_memory
+from tests.daemon.conftest import CLIENT, FACT, PATIENT_CLIENT, answered, event, hook, log_text, with_a_memory
 from tests.daemon.test_server import daemons, gone, left_behind
+from tests.patience import SECONDS, patient
 from tests.sockets import bind, connect
 
 
@@ -189,12 +190,12 @@ def test_with_two_versions_at_once_every_prompt_is_answered_by_one_daemon_at_a_t
     with_a_memory(paths)
     ready(paths)
     pids = []
-    for number, client in enumerate([CLIENT, newer, newer, CLIENT]):
+    for number, client in enumerate([PATIENT_CLIENT, newer, newer, PATIENT_CLIENT]):
         run = subprocess.run(
             [*client, "UserPromptSubmit", "1"],
             input=event(session_id=f"v{number}"),
             capture_output=True,
-            timeout=60,
+            timeout=2 * SECONDS,
             check=False,
         )
         assert run.returncode == 0
@@ -210,18 +211,20 @@ def test_with_two_versions_at_once_every_prompt_is_answered_by_one_daemon_at_a_t
 
 
 def another_version(tmp_path: Path, version: str, protocol: str = wire.PROTOCOL) -> list[str]:
-    """The client of this code under another number, in an environment of its own."""
+    """The client of this code under another number, in an environment of its own, and patient."""
     package = tmp_path / "other/memhook"
     shutil.copytree(Path(hook_client.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("__init__.py", "daemon/hook_client.py", "daemon/wire.py"):
         text = (package / name).read_text(encoding="utf-8").replace(__version__, version)
         spoken = text.replace(f'PROTOCOL = "{wire.PROTOCOL}"', f'PROTOCOL = "{protocol}"')
         (package / name).write_text(spoken, encoding="utf-8")
+    client = package / "daemon/hook_client.py"
+    client.write_text(patient(client.read_text(encoding="utf-8")), encoding="utf-8")
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     (site,) = environment.glob("lib/python*/site-packages")
     (site / "here.pth").write_text("\n".join([str(package.parent), *filter(None, sys.path)]), encoding="utf-8")
-    return [str(environment / "bin/python"), "-I", "-S", str(package / "daemon/hook_client.py")]
+    return [str(environment / "bin/python"), "-I", "-S", str(client)]
 
 
 def test_a_clock_that_was_set_back_costs_nothing(paths: Paths) -> None:

@@ -15,9 +15,10 @@ from memhook.daemon import control, server, wire
 from memhook.daemon.place import Place
 from memhook.errors import MemhookError
 from memhook.paths import Paths
-from tests.daemon.conftest import CLIENT, FACT, Served, answered, event, log_text, with_a_memory
+from tests.daemon.conftest import FACT, PATIENT_CLIENT, Served, answered, event, log_text, with_a_memory
 from tests.daemon.test_faults import another_version
 from tests.daemon.test_server import daemons, gone, left_behind, place
+from tests.patience import SECONDS
 from tests.sockets import connect
 
 __all__ = ["place"]
@@ -43,13 +44,13 @@ def asked(paths: Paths, protocol: str, version: str, kind: str = "hook", body: b
 
 
 def hooked(client: list[str], session: str) -> dict[str, str]:
-    """What the first of several prompts with an answer gets: on a busy machine a deadline may pass."""
+    """What the first of several prompts with an answer gets: a daemon may be ending for another."""
     for _ in range(10):
         run = subprocess.run(
             [*client, "UserPromptSubmit", "1"],
             input=event(session_id=session),
             capture_output=True,
-            timeout=60,
+            timeout=2 * SECONDS,
             check=True,
         )
         if run.stdout:
@@ -99,9 +100,9 @@ def test_a_release_with_another_protocol_takes_over_and_keeps_the_place(paths: P
     assert gone(first)
     (second,) = daemons(paths)
 
-    told = hooked(CLIENT, "old")
+    told = hooked(PATIENT_CLIENT, "old")
     assert "99.0.0" in told["systemMessage"]
-    assert [hooked(CLIENT, "old"), daemons(paths)] == [{}, [second]]
+    assert [hooked(PATIENT_CLIENT, "old"), daemons(paths)] == [{}, [second]]
     assert FACT in str(hooked(newer, "new again"))
 
     assert control.stopped(paths) == second  # `memhook daemon restart` by the older command
@@ -139,7 +140,7 @@ def test_after_a_downgrade_in_place_the_older_version_serves(paths: Paths, tmp_p
     (second,) = daemons(paths)
     installed = tmp_path / "other/memhook/__init__.py"
     installed.write_text(f'__version__ = "{__version__}"\n', encoding="utf-8")
-    hooked(CLIENT, "old")
+    hooked(PATIENT_CLIENT, "old")
     assert gone(second)
     assert FACT in answered(event(session_id="old again")).stdout.decode()
     assert control.called(paths, "daemon_status")["version"] == __version__
