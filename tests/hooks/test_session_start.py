@@ -83,7 +83,6 @@ def test_a_start_is_bounded_in_tokens_everything_included(assistant: Assistant, 
     assert urns(few) == urns(many)[: len(urns(few))]
     report = assistant.calls("why")
     assert (report["event"], report["budget"]) == ("SessionStart", 400)
-    assert {one["reason"] for one in report["considered"] if one["reason"]} == {"over budget"}
 
 
 def test_the_bound_of_a_start_is_a_subagents_too(assistant: Assistant, home: Path) -> None:
