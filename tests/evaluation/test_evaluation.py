@@ -74,7 +74,10 @@ def test_an_interrupted_run_leaves_nothing_either(tmp_path: Path, monkeypatch: p
 
 def test_each_policy_is_judged_on_the_same_prompts() -> None:
     names = ("preview", "cascade", "full", "pack")
-    found = report(policies={name: policy_of(name) for name in names}, settings=Settings(preview_chars=60, hooks=Hooks(best_chars=0)))
+    found = report(
+        policies={name: policy_of(name) for name in names},
+        settings=Settings(preview_chars=60, hooks=Hooks(best_chars=0)),
+    )
     assert list(found["policies"]) == list(names)
     assert found["budgets"] == found["policies"]["preview"]
     texts = [found["policies"][name]["2000"]["text_recall"] for name in ("preview", "full")]
