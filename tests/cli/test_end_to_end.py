@@ -65,7 +65,7 @@ def test_what_a_prompt_would_get_is_explained_muted_and_counted(cli: Cli, in_a_p
     urn = cli("remember", "Deploys hang without the VPN.", "--json").json["memory"]["urn"]
     question = "why do deploys hang without the VPN?"
     shown = cli("why", question)
-    assert f"{urn}  preview, characters 0 to 29" in shown.out
+    assert f"{urn}  whole, " in shown.out
     assert "\n  Deploys hang without the VPN.\n(end of memhook notes)\n" in shown.out
     assert cli("why").code == 1
     cli("mute", urn)

@@ -142,7 +142,8 @@ def test_a_client_over_real_stdio_remembers_and_gets_it_back(home: Path, tmp_pat
     assert (got.structured_content or {})["content"] == DEPLOY
     assert (got.structured_content or {})["namespace"] == "notes"
     assert isinstance(shown.content[0], types.TextContent)
-    assert shown.content[0].text.startswith("## Relevant Context: vpn\n\n**VPN** (notes, score: 0.50, ")
+    assert shown.content[0].text.startswith("## Relevant Context: vpn\n")
+    assert "\n\n**VPN** (notes, score: 0.50, " in shown.content[0].text
 
 
 @pytest.mark.parametrize(

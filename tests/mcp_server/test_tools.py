@@ -203,7 +203,7 @@ def test_inject_with_hits_gives_exactly_those_in_the_order_of_their_scores(call:
     assert text.startswith("## Relevant Context: penguins\n")
     assert re.findall(r"urn:memhook:\w+", text) == [ledger, deploy]
     assert "score: 0.90" in text
-    assert text.endswith("\n\n(unknown: gone)")
+    assert text.endswith("\n\n(unknown: gone)\n(end of memhook notes)")
 
 
 def test_with_hits_nothing_is_searched_or_embedded(
@@ -249,7 +249,8 @@ def test_pack_fills_a_budget_with_whole_memories(call: Call, assistant: Assistan
     urns = [urn_of(call, f"release step {number}", title=f"Step {number}") for number in range(3)]
     text = assistant.text("pack_context", topic="release process")
     assert text.startswith("## Context for 'release process' (3 memories, ~")
-    assert all(f"- **Step {number}**: release step {number} [{urn}]" in text for number, urn in enumerate(urns))
+    assert all(f"- **Step {number}** [{urn}]" in text for number, urn in enumerate(urns))
+    assert all(f"\n  release step {number}\n" in text for number in range(3))
 
 
 def test_pack_from_a_store_that_cannot_be_asked_is_an_empty_block(

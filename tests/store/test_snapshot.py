@@ -47,7 +47,7 @@ def test_the_index_weighs_words_as_ranking_does() -> None:
     weights = ranking.term_weights(asked, index.frequencies, index.documents)
     evidence = index.evidence(weights) / ranking.attainable(weights)
     candidates = [ranking.Candidate(str(number), None, text.split()) for number, text in enumerate(documents)]
-    scored = ranking.scored(asked, candidates, index.frequencies, index.documents, index.average_length)
+    scored = ranking.ranked(asked, candidates, index.frequencies, index.documents, index.average_length)
     assert {one.id: pytest.approx(one.lexical) for one in scored} == {
         str(number): share for number, share in enumerate(evidence.tolist())
     }
