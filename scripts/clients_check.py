@@ -147,6 +147,7 @@ def whole_budget(client: Client) -> Iterator[tuple[str, str]]:
     """As many memories as 4000 tokens hold: each part that memhook wrote has to be in the request, in one piece."""
     client.memhook("config", "set", "max_tokens", str(BUDGET))
     client.memhook("config", "set", "hooks.detail", "full")
+    client.memhook("config", "set", "hooks.max_memories", "50")
     lines = [json.dumps({"content": long_memory(number)}) for number in range(24)]
     client.memhook("import", "-", "--project", given="\n".join(lines))
     ran = client.asks(PROMPT)
