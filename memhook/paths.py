@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memhook import durable
-from memhook.durable import made_folder
 from memhook.errors import StoreError
+from memhook.files import durable
+from memhook.files.durable import made_folder
 
 PROJECT_FILE = ".memhook.toml"
 ENVIRONMENT_PREFIX = "MEMHOOK_"

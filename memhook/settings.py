@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from memhook.core.toml_layout import layout_of
 from memhook.errors import InvalidInput, SettingsError
+from memhook.files.toml_layout import layout_of
 from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]

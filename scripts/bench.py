@@ -32,7 +32,7 @@ NAIVE = """
 import json, sys
 from pathlib import Path
 import lancedb
-from memhook.store.embedding import DEFAULT_MODEL, load_embedder
+from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
 event = json.load(sys.stdin)
 store, models = map(Path, sys.argv[1:])
 vector = load_embedder(DEFAULT_MODEL, models).embed_query(event["prompt"][:1000])

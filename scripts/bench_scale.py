@@ -24,18 +24,18 @@ import numpy as np
 import scale_corpus as corpus
 from bench import CACHE, LAUNCH, machine, percentile
 
-from memhook.context.access import surfacing
 from memhook.daemon import control
+from memhook.library.access import surfacing
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings
-from memhook.store.embedding import DEFAULT_MODEL, load_embedder
-from memhook.store.filters import Filter
-from memhook.store.indexes import indexed
-from memhook.store.memories import MemoryStore
-from memhook.store.opening import TABLE, connected
-from memhook.store.schema import table_schema
-from memhook.store.sizes import SIZES
-from memhook.store.upkeep import keep_up
+from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
+from memhook.store.table.filters import Filter
+from memhook.store.table.indexes import indexed
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.opening import TABLE, connected
+from memhook.store.table.schema import table_schema
+from memhook.store.table.sizes import SIZES
+from memhook.store.table.upkeep import keep_up
 
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
 PROJECTS = (0, 30, 400)  # of the thousand, by size: one of the largest, a middling one, a small one

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
-from memhook.context import enrich, recall
-from memhook.context.access import surfacing
-from memhook.context.inject import Ranked
+from memhook.answering import inject, recall
+from memhook.answering.block import Ranked
 from memhook.core.excerpts import Excerpt, excerpt
 from memhook.core.memory import Memory
 from memhook.core.packing import packed
@@ -24,6 +23,7 @@ from memhook.core.rendering import HOOK, PROMPT_HEADING, Level, Rendering, hook_
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation.policies import Asked, Policy, hook_policy, pack_policy
+from memhook.library.access import surfacing
 
 FRAME = hook_frames(PROMPT_HEADING)[0]
 MEDIUM_CHARS = 800
@@ -59,7 +59,7 @@ def injected(asked: Asked, budget: int) -> Sequence[str]:
     around = asked.around
     allowed = surfacing(around.project.id, around.settings, around.now)
     relevant, weak = recall.for_enrichment(around.library, asked.prompt, allowed, around.settings.hooks.relevance)
-    block = enrich.enrichment(enrich.found(relevant, weak), asked.prompt, budget, asked.recalled.weights)
+    block = inject.enrichment(inject.found(relevant, weak), asked.prompt, budget, asked.recalled.weights)
     return (block.text,) if block.memories else ()
 
 

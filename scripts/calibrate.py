@@ -36,9 +36,9 @@ from memhook.core.ranking import (
 from memhook.core.terms import terms
 from memhook.evaluation.sets import EvaluationSet, read_set
 from memhook.paths import user_paths
-from memhook.store.embedding import Embedder, load_embedder
-from memhook.store.vector_cache import CachedEmbedder
-from memhook.store.word_index import WordIndex
+from memhook.store.cache.word_index import WordIndex
+from memhook.store.embedding.encoder import Embedder, load_embedder
+from memhook.store.embedding.vector_cache import CachedEmbedder
 
 RESOURCE = Path(__file__).parents[1] / "memhook" / "resources" / "calibration.json"
 SMALL_TALK = Path(__file__).with_name("small_talk.txt")

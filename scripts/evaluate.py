@@ -20,11 +20,11 @@ from typing import Any
 
 from budget_policies import POLICIES
 
+from memhook.assistants.claude import PART_LIMIT
 from memhook.cli.evaluate import NAMES, ended_in_order, progress_bar
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import EvaluationSet, sampled, sets_in
-from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
 from memhook.settings import load_settings
 

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from memhook.core.memory import Memory, content_hash, derived_summary, id_from_bytes
-from memhook.store.embedding import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
-from memhook.store.model_files import PACKAGED
-from memhook.store.schema import row_of, table_schema
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdentity, load_embedder
+from memhook.store.embedding.model_files import PACKAGED
+from memhook.store.table.schema import row_of, table_schema
 
 SUBJECTS = 3_000  # texts that are really embedded
 PROJECTS = 1_000

@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from memhook.daemon import control
+from memhook.errors import EmbeddingError
+from memhook.library.library import Library
+from memhook.store.embedding.encoder import Embedder
+from memhook.store.table.memories import MemoryStore
+from tests.fake_embedder import HashEmbedder
 
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
 control.START_SECONDS, control.AT_ONCE_SECONDS = 300.0, 60.0
+
+
+Open = Callable[..., Library]
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +40,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     if (home / ".local/state/memhook/daemon.lock").exists():
         command = [sys.executable, "-m", "memhook.cli", "daemon", "stop"]
         subprocess.run(command, check=False, capture_output=True, timeout=300, cwd=home)
+
+
+@pytest.fixture
+def open_library(tmp_path: Path) -> Open:
+    """The library at one place, opened with these models at hand, the first of them wanted."""
+
+    def opened(*embedders: Embedder) -> Library:
+        by_name = {embedder.model.id: embedder for embedder in embedders}
+
+        def load(name: str) -> Future[Embedder]:
+            loaded: Future[Embedder] = Future()
+            if name in by_name:
+                loaded.set_result(by_name[name])
+            else:
+                loaded.set_exception(EmbeddingError(f"The model {name} is missing."))
+            return loaded
+
+        return Library(MemoryStore(str(tmp_path / "store"), tmp_path / "backups"), next(iter(by_name), "none"), load)
+
+    return opened
+
+
+@pytest.fixture
+def library(open_library: Open) -> Library:
+    return open_library(HashEmbedder())

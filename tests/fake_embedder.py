@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memhook.store.embedding import ModelIdentity
+from memhook.store.embedding.encoder import ModelIdentity
 
 if TYPE_CHECKING:
     import numpy.typing as npt

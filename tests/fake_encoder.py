@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memhook.store import multilingual
-from memhook.store.embedding import ModelIdentity
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import ModelIdentity
 
 # The same number, the same meaning.
 MEANINGS = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from memhook.store.origin import OriginStore
-from memhook.store.replica import ReplicatedStore
+from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.replica import ReplicatedStore
 
 ROOT = Path(__file__).parents[1]
 

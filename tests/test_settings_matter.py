@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from memhook.context import engine as engine_module
 from memhook.core.grading import EDGES, Level
+from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
-from memhook.store import multilingual
-from memhook.store.embedding import Embedder
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import Embedder
 from tests.daemon import test_server
 from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants import json_file, toml_file
+from memhook.files import json_edit, toml_table
 
 SERVER = "memhook"
 
@@ -57,12 +57,12 @@ def hook_groups(path: Path, wanted: Mapping[str, Sequence[Mapping[str, Any]]], i
             return text
         text = remove(text, text)
         for event, group in groups.items():
-            text = json_file.with_item(text, ("hooks", event), group)
+            text = json_edit.with_item(text, ("hooks", event), group)
         return text
 
     def remove(text: str, found: str) -> str:
         while ours := _first_of_ours(text, is_ours):
-            text = json_file.without(text, ours, found)
+            text = json_edit.without(text, ours, found)
         return text
 
     return Edit(path, add, remove)
@@ -72,12 +72,12 @@ def json_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any], is_ou
     """The MCP server as a member of the object at `at`. One that the user wrote stays as it is."""
 
     def add(text: str) -> str:
-        there = json_file.value_at(text, (*at, SERVER))
-        return text if there == value or _is_other(there) else json_file.with_member(text, (*at, SERVER), dict(value))
+        there = json_edit.value_at(text, (*at, SERVER))
+        return text if there == value or _is_other(there) else json_edit.with_member(text, (*at, SERVER), dict(value))
 
     def remove(text: str, found: str) -> str:
-        there = json_file.value_at(text, (*at, SERVER)) if text else None
-        return text if there is None or _is_other(there) else json_file.without(text, (*at, SERVER), found)
+        there = json_edit.value_at(text, (*at, SERVER)) if text else None
+        return text if there is None or _is_other(there) else json_edit.without(text, (*at, SERVER), found)
 
     def _is_other(there: Any) -> bool:
         return there is not None and not is_ours(_command_of(there))
@@ -89,14 +89,14 @@ def toml_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any], is_ou
     """The same in a TOML file."""
 
     def add(text: str) -> str:
-        there = toml_file.table_at(text, (*at, SERVER))
+        there = toml_table.table_at(text, (*at, SERVER))
         is_settled = there is not None and (there == value or not is_ours(_command_of(there)))
-        return text if is_settled else toml_file.with_table(text, (*at, SERVER), value)
+        return text if is_settled else toml_table.with_table(text, (*at, SERVER), value)
 
     def remove(text: str, _: str) -> str:
-        there = toml_file.table_at(text, (*at, SERVER))
+        there = toml_table.table_at(text, (*at, SERVER))
         is_there = there is not None and is_ours(_command_of(there))
-        return toml_file.without_table(text, (*at, SERVER)) if is_there else text
+        return toml_table.without_table(text, (*at, SERVER)) if is_there else text
 
     return Edit(path, add, remove)
 
@@ -107,7 +107,7 @@ def _command_of(entry: Any) -> str:
 
 
 def _groups(text: str) -> list[tuple[str, int, Any]]:
-    hooks = json_file.value_at(text, ("hooks",))
+    hooks = json_edit.value_at(text, ("hooks",))
     events = hooks.items() if isinstance(hooks, dict) else ()
     return [
         (event, index, group)
@@ -129,12 +129,12 @@ def _event(one: tuple[str, Any]) -> str:
     return one[0]
 
 
-def _first_of_ours(text: str, is_ours: Callable[[str], bool]) -> json_file.Path | None:
+def _first_of_ours(text: str, is_ours: Callable[[str], bool]) -> json_edit.Path | None:
     """The path of the first command of memhook's, or of the group if that holds nothing else."""
     for event, index, group in _groups(text) if text else ():
         for number, hook in enumerate(group["hooks"]):
             if is_ours(_command_of(hook)):
                 alone = all(is_ours(_command_of(other)) for other in group["hooks"])
-                path: json_file.Path = ("hooks", event, index)
+                path: json_edit.Path = ("hooks", event, index)
                 return path if alone else (*path, "hooks", number)
     return None

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from memhook import __version__
+from memhook.assistants.choice import ADAPTERS
 from memhook.assistants.edits import SERVER, Edit, hook_groups, joined, json_server, toml_server, whole_file
-from memhook.hooks.adapters.choice import ADAPTERS
 
 DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
 SECONDS = 10

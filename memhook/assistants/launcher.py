@@ -8,7 +8,6 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from memhook.daemon import hook_client
 from memhook.paths import Paths
 
 GONE = (
@@ -27,7 +26,7 @@ def launcher_text() -> str:
     text = files("memhook").joinpath("resources/launch.sh").read_text(encoding="utf-8")
     return (
         text.replace("@PYTHON@", shlex.quote(sys.executable))
-        .replace("@FOLDER@", shlex.quote(str(Path(hook_client.__file__).parent)))
+        .replace("@FOLDER@", shlex.quote(str(files("memhook") / "daemon")))
         .replace("@GONE@", shlex.quote(json.dumps({"systemMessage": GONE})))
     )
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants import json_file
 from memhook.assistants.known import KNOWN, Assistant, Where
 from memhook.assistants.switching import is_on
 from memhook.errors import InvalidInput
+from memhook.files import json_edit
 
 PLUGIN = "memhook"
 
@@ -83,7 +83,7 @@ def _in_qwen(folder: Path, _project: Path | None) -> bool:
 
 def _json(file: Path) -> Mapping[str, Any]:
     try:
-        value = json_file.plain(file.read_text(encoding="utf-8"))
+        value = json_edit.plain(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, InvalidInput):
         return {}
     return value if isinstance(value, dict) else {}

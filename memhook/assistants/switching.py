@@ -11,7 +11,7 @@ from pathlib import Path
 from memhook.assistants.edits import Edit
 from memhook.assistants.known import Assistant, Where
 from memhook.assistants.launcher import launcher_text
-from memhook.assistants.records import Records, Written, digest_of, write_bytes
+from memhook.assistants.receipts import Records, Written, digest_of, write_bytes
 from memhook.errors import InvalidInput
 
 NEW_FILE, PROGRAM = 0o644, 0o755

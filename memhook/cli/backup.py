@@ -18,11 +18,11 @@ from memhook.daemon.control import stopped
 from memhook.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from memhook.context.offered_settings import Change, Offered
+    from memhook.writing.offered_settings import Change, Offered
 
 
 def backup(args: Namespace, place: Place) -> int:
-    from memhook.context.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
+    from memhook.writing.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
 
     os.umask(0o077)
     contents = backed_up(Path(args.file).absolute(), place.paths, *_location(place), replace=args.replace)
@@ -47,7 +47,7 @@ def restore(args: Namespace, place: Place) -> int:
     os.umask(0o077)
     if args.from_damaged:
         return _rebuild(args, place)
-    from memhook.context.backup import restored, settings_offered  # noqa: PLC0415
+    from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415
 
     file, location = Path(args.file).absolute(), _location(place)
     offer = settings_offered(file, place.paths)
@@ -115,7 +115,7 @@ def _visible(text: str) -> str:
 
 
 def _rebuild(args: Namespace, place: Place) -> int:
-    from memhook.context.backup import rebuilt  # noqa: PLC0415
+    from memhook.writing.backup import rebuilt  # noqa: PLC0415
 
     location = _location(place)[0]
     stopped(place.paths)

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from memhook.assistants.limits import budget_note
 from memhook.cli.editor import editor_command, open_in_editor
 from memhook.cli.models import model_named
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
-from memhook.config_file import literal, value_from, with_value, without
 from memhook.errors import InvalidInput
-from memhook.hooks.limits import budget_note
+from memhook.files.toml_layout import literal
 from memhook.paths import Paths, private_directory, write_private
 from memhook.settings import (
     HIDDEN,
@@ -32,7 +32,8 @@ from memhook.settings import (
     value_of,
     what_is_allowed,
 )
-from memhook.store.embedding import ListedModel
+from memhook.settings_file import value_from, with_value, without
+from memhook.store.embedding.encoder import ListedModel
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"

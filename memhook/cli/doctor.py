@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
+from memhook.assistants.limits import CARRIED_TOKENS, budget_note
 from memhook.assistants.presence import presences
 from memhook.assistants.switching import launcher_written
 from memhook.cli import round_trip as trial
@@ -27,11 +28,10 @@ from memhook.cli.place import Place
 from memhook.cli.registration import EVENTS, registered
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
-from memhook.hooks.limits import CARRIED_TOKENS, budget_note
 from memhook.paths import private_directory, refuse_foreign
 from memhook.settings import Settings
-from memhook.store import multilingual
-from memhook.store.model_files import GRANITE
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.model_files import GRANITE
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -13,9 +13,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from memhook.assistants.claude import PART_LIMIT
 from memhook.cli.output import say, say_json, say_title, warn
 from memhook.cli.place import Place
-from memhook.hooks.adapters.claude import PART_LIMIT
 
 COLUMNS = {
     "gold_recall": "gold",

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from memhook.context.markdown import document
 from memhook.core.memory import DEFAULT_NAMESPACE, ID_LENGTH
 from memhook.errors import InvalidInput
 from memhook.paths import write_private
+from memhook.supply.markdown import document
 
 SLUG_CHARS = 60
 _NOT_IN_A_NAME = re.compile(r"[^\w-]+")

@@ -15,7 +15,7 @@ from pathlib import Path
 from memhook.assistants.known import KNOWN, Assistant, Where
 from memhook.assistants.launcher import is_temporary, launcher_path
 from memhook.assistants.presence import has_plugin, is_found
-from memhook.assistants.records import Records, records_of
+from memhook.assistants.receipts import Records, records_of
 from memhook.assistants.switching import (
     Change,
     Planned,

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memhook.context.moments import moment_ahead, moment_back
 from memhook.core.memory import Sensitivity
 from memhook.core.ordering import Ordering
+from memhook.writing.moments import moment_ahead, moment_back
 
 if TYPE_CHECKING:
     Commands = _SubParsersAction[ArgumentParser]

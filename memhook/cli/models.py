@@ -9,7 +9,7 @@ from dataclasses import asdict
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
-from memhook.store.embedding import ListedModel, listed_models, multilingual_model, pull
+from memhook.store.embedding.encoder import ListedModel, listed_models, multilingual_model, pull
 
 
 def models(args: Namespace, place: Place) -> int:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
-from memhook.context import pauses
-from memhook.context.moments import duration
-from memhook.context.pauses import EVERYWHERE, Pause, Pauses
 from memhook.errors import InvalidInput
+from memhook.store import pauses
+from memhook.store.pauses import EVERYWHERE, Pause, Pauses
+from memhook.writing.moments import duration
 
 
 def pause(args: Namespace, place: Place) -> int:

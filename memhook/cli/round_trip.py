@@ -11,9 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from memhook.assistants.events import TRIAL_SESSION
 from memhook.daemon import hook_client
 from memhook.daemon.control import called
-from memhook.hooks.events import TRIAL_SESSION
 from memhook.paths import Paths
 
 SECONDS = 15

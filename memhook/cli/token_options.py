@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memhook.cli.memory_options import Commands, command
-from memhook.context.scopes import Scope
+from memhook.engine.scopes import Scope
 from memhook.mcp_server.main import names_in, scopes_in
 
 DEFAULT_EXPIRES = "90d"

@@ -9,10 +9,10 @@ from typing import Any
 
 from memhook.cli.output import say, say_json, warn
 from memhook.cli.place import Place
-from memhook.context.moments import moment_ahead
 from memhook.core.fencing import collapsed
 from memhook.errors import InvalidInput
-from memhook.store.tokens import Token, Tokens
+from memhook.store.access_tokens import Token, Tokens
+from memhook.writing.moments import moment_ahead
 
 NEVER = "never"
 

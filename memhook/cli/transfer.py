@@ -17,16 +17,16 @@ from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
-from memhook import durable
-from memhook.cli import assistants, importing
 from memhook.cli.asking import answer_to
 from memhook.cli.exporting import export_folder
 from memhook.cli.output import counted, json_text, say, say_json, warn
 from memhook.cli.place import Place
 from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
+from memhook.files import durable
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
+from memhook.supply import files, host_memories
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
 BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
@@ -71,20 +71,20 @@ def import_(args: Namespace, place: Place) -> int:
     if args.project:
         place.project_asked_for()
     if Path(args.file).is_dir():
-        entries = list(importing.folder_entries(Path(args.file)))
+        entries = list(files.folder_entries(Path(args.file)))
         if not entries:
             raise InvalidInput(f"{args.file} has nothing in it to import.", "Give a folder with Markdown files.")
         return _import_entries(args, place, entries)
     with _opened(args.file) as file:
-        kind = importing.kind_of(file.peek(), args.file)
-        if kind is not importing.Kind.LINES:
-            return _import_entries(args, place, importing.entries_of(kind, file.read(), args.file))
+        kind = files.kind_of(file.peek(), args.file)
+        if kind is not files.Kind.LINES:
+            return _import_entries(args, place, files.entries_of(kind, file.read(), args.file))
         return _import_lines(args, place, file)
 
 
 def import_assistants(args: Namespace, place: Place) -> int:
     """What assistants keep in files of their own, as far as the user names or confirms it."""
-    kept = assistants.of_assistant(_kept(place), args.file or "")
+    kept = host_memories.of_assistant(_kept(place), args.file or "")
     if args.json and not (args.yes or args.dry_run):
         say_json({"found": [_named(one) for one in kept]})
         return 0
@@ -94,7 +94,7 @@ def import_assistants(args: Namespace, place: Place) -> int:
     if not (args.yes or args.dry_run):
         _list_kept(kept)
         answer = answer_to("Import it? y for all, numbers (1,3-5) for some [N]", "nothing is imported")
-        kept = assistants.chosen(kept, answer)
+        kept = host_memories.chosen(kept, answer)
         if not kept:
             warn("Nothing imported.")
             return 1
@@ -111,14 +111,14 @@ def offer_assistants(place: Place, *, yes: bool = False) -> int:
     )
 
 
-def _kept(place: Place) -> list[assistants.Kept]:
+def _kept(place: Place) -> list[host_memories.Kept]:
     aliases = ProjectAliases(place.paths)
-    return assistants.kept_by_assistants(
+    return host_memories.kept_by_assistants(
         place.project, os.environ, lambda directory: aliases.resolved(project_of(directory))
     )
 
 
-def _list_kept(kept: Sequence[assistants.Kept]) -> None:
+def _list_kept(kept: Sequence[host_memories.Kept]) -> None:
     width = max(len(one.shown_path) for one in kept)
     for number, one in enumerate(kept, start=1):
         where = one.project.name if one.project.id else "global"
@@ -126,7 +126,7 @@ def _list_kept(kept: Sequence[assistants.Kept]) -> None:
         warn(f"{number:>3}  {one.assistant:<8}  {one.shown_path:<{width}}  {size:>9}  {counted(one.memories)}, {where}")
 
 
-def _named(one: assistants.Kept) -> dict[str, object]:
+def _named(one: host_memories.Kept) -> dict[str, object]:
     facts = {"assistant": one.assistant, "path": str(one.path), "bytes": one.size}
     return {**facts, "memories": one.memories, "project": one.project.id}
 
@@ -171,11 +171,11 @@ def _told_how_to_go_on(tally: Tally) -> Iterator[None]:
         raise
 
 
-def _import_entries(args: Namespace, place: Place, entries: Sequence[importing.Entry]) -> int:
+def _import_entries(args: Namespace, place: Place, entries: Sequence[files.Entry]) -> int:
     """What has a name of its own there: importing it again updates it."""
     tally = Tally()
     bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
-    for batch in batches(importing.as_lines(entries)):
+    for batch in batches(files.as_lines(entries)):
         answer = place.call("import_lines", lines=batch, update=True, **_mode(args))
         tally.add(answer)
         tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memhook.assistants.claude import PART_LIMIT
 from memhook.cli.output import counted, say, say_json, say_title, width
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
-from memhook.hooks.adapters.claude import PART_LIMIT
 
 BAR = 30
 SELDOM_NEEDED = -1.0  # log odds that the kind of request contributes

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 
 import memhook
 from memhook import __version__
-from memhook.core.secrets import masked
 from memhook.daemon import hook_client, wire
 from memhook.daemon.peer import is_same_user
 from memhook.daemon.place import HAND_OVER_SECONDS, Place, taken
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
+from memhook.screening.secrets import masked
 
 if TYPE_CHECKING:
     from memhook.hooks.runner import Runner

@@ -1,12 +1,12 @@
-"""Measuring memhook: prompts with known answers, through the code the hooks use, in stores deleted afterwards.
+"""Measuring memhook on prompts with known answers, in stores that are deleted afterwards.
 
-sets        a set to evaluate on: memories and prompts, read from a folder
-policies    ways to spend a budget on what was recalled, and the plan of an evaluation
-stores      a temporary store with the memories of a set
-asking      every prompt of a set as a session of its own
-sessions    a session's start and several prompts after it, with one ledger
-baselines   what simple methods would show in memhook's place
-report      the figures of one set, or of several with those over all their prompts
-
-How a block is judged is in core/metrics.
+asking        Every prompt of a set as a session of its own
+baselines     What simple methods would show in memhook's place: whole memories, without any frame around them
+metrics       What `memhook eval` measures, each measure defined once
+plain_search  What memhook's search is measured against: LanceDB's full text and vectors as they come
+policies      Ways to spend a token budget on what was recalled for a prompt, and the plan of an evaluation
+report        The figures of one set, or of several with those over all their prompts
+sessions      A session's start and several prompts after it, with one ledger
+sets          A set to evaluate on: a folder with memories.jsonl and queries.jsonl
+stores        A temporary store with the memories of a set. The user's own store is not opened
 """

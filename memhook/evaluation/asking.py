@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memhook.context.answer import recalled_for
-from memhook.context.recall import Recalled
-from memhook.core import metrics
+from memhook.answering.answer import recalled_for
+from memhook.answering.recall import Recalled
+from memhook.evaluation import metrics
 from memhook.evaluation.baselines import Simple, simple_answer
 from memhook.evaluation.policies import Asked, Plan
 from memhook.evaluation.sets import EvaluationSet, Query

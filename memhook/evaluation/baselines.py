@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memhook.core.memory import Memory
-from memhook.core.metrics import ADVERSARIAL, Judgement, Question, carried, served
 from memhook.core.tokens import estimated_tokens
+from memhook.evaluation.metrics import ADVERSARIAL, Judgement, Question, carried, served
+from memhook.evaluation.plain_search import Ranking
 from memhook.evaluation.stores import Shelf, plain_text
-from memhook.store.plain_search import Ranking
 
 TOP = 5
 NEAREST = 2

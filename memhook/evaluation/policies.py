@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memhook.context.answer import Surroundings, outcome_of
-from memhook.context.pack import bundle
-from memhook.context.recall import Recalled
+from memhook.answering.answer import Surroundings, outcome_of
+from memhook.answering.pack import bundle
+from memhook.answering.recall import Recalled
 from memhook.core.packing import PartLimit
 from memhook.settings import Settings
 

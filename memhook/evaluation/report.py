@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from memhook.core import metrics
+from memhook.evaluation import metrics
 from memhook.evaluation.asking import Answered, answers
 from memhook.evaluation.baselines import compared
 from memhook.evaluation.policies import Plan
@@ -17,7 +17,7 @@ from memhook.evaluation.sessions import Session, sessions, summed_up
 from memhook.evaluation.sets import EvaluationSet
 from memhook.evaluation.stores import Encoders, Progress, encoders, filled_shelf
 from memhook.paths import Paths
-from memhook.store.embedding import Embedder, load_embedder
+from memhook.store.embedding.encoder import Embedder, load_embedder
 
 DEPTHS = (5, 10, 20)
 ALL = "all"

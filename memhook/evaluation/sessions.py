@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memhook.context.answer import Outcome
-from memhook.core import metrics
+from memhook.answering.answer import Outcome
+from memhook.assistants.events import Event, Kind
 from memhook.core.tokens import estimated_tokens
+from memhook.evaluation import metrics
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
-from memhook.hooks.events import Event, Kind
 from memhook.hooks.handlers import handled, settings_for
 from memhook.settings import Settings
 from memhook.store.ledger import Injection, Ledger

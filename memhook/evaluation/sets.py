@@ -18,10 +18,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from memhook.context.remember import Draft
-from memhook.context.transfer import draft_of
 from memhook.core.memory import id_from_bytes, id_of, is_id
 from memhook.errors import InvalidInput
+from memhook.writing.remember import Draft
+from memhook.writing.transfer import draft_of
 
 MEMORIES = "memories.jsonl"
 QUERIES = "queries.jsonl"

@@ -12,27 +12,27 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from memhook.context import recall
-from memhook.context.answer import Account, Surroundings
-from memhook.context.library import Library
-from memhook.context.remember import Draft, remembered
-from memhook.context.stages import Stages
+from memhook.answering import recall
+from memhook.answering.answer import Account, Surroundings
+from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory
-from memhook.core.metrics import Question
 from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
+from memhook.evaluation.metrics import Question
+from memhook.evaluation.plain_search import Document, PlainSearch
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.library.library import Library
 from memhook.paths import Paths
 from memhook.settings import Settings
-from memhook.store import multilingual
-from memhook.store.embedding import Embedder
-from memhook.store.memories import MemoryStore
-from memhook.store.plain_search import Document, PlainSearch
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import Embedder
+from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.project import Project
-from memhook.store.vector_cache import CachedEmbedder
+from memhook.store.table.memories import MemoryStore
+from memhook.writing.remember import Draft, remembered
 
 log = logging.getLogger("memhook")
 

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from memhook.context.agents import settings_of_agent
-from memhook.context.answer import SPENT, Outcome, Surroundings, prompt_outcome, reason_of
-from memhook.context.inject import Budget, Extent, hook_block
-from memhook.context.recall import for_session
+from memhook.answering.answer import SPENT, Outcome, Surroundings, prompt_outcome, reason_of
+from memhook.answering.block import Budget, Extent, hook_block
+from memhook.answering.recall import for_session
+from memhook.assistants.events import Event, Kind
 from memhook.core.rendering import SESSION_HEADING, hook_frames
-from memhook.hooks.events import Event, Kind
+from memhook.engine.agents import settings_of_agent
 from memhook.settings import Settings
 
 FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: {command} remember "what is worth keeping"'

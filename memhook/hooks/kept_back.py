@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
-from memhook.context.engine import Engine
-from memhook.context.why import kept_back_from
-from memhook.core.capture import asked_in
+from memhook.answering.why import kept_back_from
+from memhook.core.note_requests import asked_in
+from memhook.engine.engine import Engine
 from memhook.errors import MemhookError
 from memhook.settings import Settings
 from memhook.store.ledger import Considered

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import count
 from threading import Lock
 
-from memhook.context.engine import Engine
+from memhook.engine.engine import Engine
 
 INTERRUPTED = "memhook was interrupted while it stored a note of yours; see whether it is there: memhook list"
 OWN_HOOK_SECONDS = 10.0  # in which the hook that asked, or the one that carries the line, is trusted to tell it

@@ -14,22 +14,22 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from memhook.context.answer import Outcome, Surroundings, silence
-from memhook.context.capture import left_out
-from memhook.context.engine import Engine
-from memhook.context.stages import Stages
-from memhook.core.capture import Asked, asked_in
+from memhook.answering.answer import Outcome, Surroundings, silence
+from memhook.answering.stages import Stages
+from memhook.assistants.choice import Adapter, adapter_for
+from memhook.assistants.events import TRIAL_SESSION, Answer, Event, Kind
 from memhook.core.fencing import collapsed
+from memhook.core.note_requests import Asked, asked_in
+from memhook.engine.engine import Engine
 from memhook.errors import MemhookError, SettingsError
-from memhook.hooks.adapters.choice import Adapter, adapter_for
-from memhook.hooks.capturing import Captures
-from memhook.hooks.events import TRIAL_SESSION, Answer, Event, Kind
+from memhook.hooks.capture import Captures
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
 from memhook.hooks.kept_back import KeptBack, Searched
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
 from memhook.store.project import Project
+from memhook.writing.notes import left_out
 
 log = logging.getLogger("memhook")
 

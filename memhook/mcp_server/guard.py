@@ -20,10 +20,10 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from memhook.context.scopes import Rights, scopes_of
+from memhook.engine.scopes import Rights, scopes_of
 from memhook.errors import MemhookError
 from memhook.mcp_server.connections import admit
-from memhook.store.tokens import Token, Tokens
+from memhook.store.access_tokens import Token, Tokens
 
 log = logging.getLogger("memhook")
 

@@ -24,7 +24,7 @@ from memhook.mcp_server.address import Address, is_loopback, listening
 from memhook.mcp_server.connections import Connection
 from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
 from memhook.mcp_server.server import server_for_many
-from memhook.store.tokens import Tokens
+from memhook.store.access_tokens import Tokens
 
 MAX_BODY_BYTES = 4 << 20
 MAX_CONNECTIONS = 500

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from memhook.context.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
+from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
 from memhook.errors import InvalidInput, MemhookError
 from memhook.mcp_server.stdio import Wire, claimed_streams, early_answer
 from memhook.paths import Paths, user_paths
@@ -75,7 +75,7 @@ def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
 
     address = address_of(args.http)
     from memhook.mcp_server import http_server  # noqa: PLC0415  the SDK, and the web server with it
-    from memhook.store.tokens import Tokens  # noqa: PLC0415
+    from memhook.store.access_tokens import Tokens  # noqa: PLC0415
 
     http_server.serve(_door(paths, directory), Tokens(paths), address, args.allow_host)
     return 0

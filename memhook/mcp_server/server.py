@@ -15,9 +15,9 @@ from mcp.server.stdio import stdio_server
 from pydantic import ValidationError
 
 from memhook import __version__
-from memhook.context.scopes import Rights, Scope, written
 from memhook.core.fencing import clean
 from memhook.core.memory import URN_PREFIX
+from memhook.engine.scopes import Rights, Scope, written
 from memhook.errors import InvalidInput, MemhookError
 from memhook.mcp_server.stdio import INSTRUCTIONS, NAME, Wire
 from memhook.mcp_server.tools import TOOLS, Tool

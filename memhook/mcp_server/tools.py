@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from memhook.context.scopes import Scope
 from memhook.core.ordering import Ordering
+from memhook.engine.scopes import Scope
 
 MAX_PAGE = 100
 

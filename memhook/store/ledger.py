@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from memhook import durable
 from memhook.core.entries import without_entries
 from memhook.core.excerpts import Range
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import StoreError
+from memhook.files import durable
 
 EXPUNGED = "- (a memory that was redacted or purged)"
 

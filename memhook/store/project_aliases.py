@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from memhook.errors import InvalidInput
+from memhook.files.locking import exclusive
 from memhook.paths import Paths, private_directory, write_private
-from memhook.store.locking import exclusive
 from memhook.store.project import Project
 
 log = logging.getLogger("memhook")

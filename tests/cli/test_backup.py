@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from memhook.context.backup import backed_up
-from memhook.context.offered_settings import LOCATIONS
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings, setting_keys, value_of
-from memhook.store.memories import MemoryStore
+from memhook.store.table.memories import MemoryStore
+from memhook.writing.backup import backed_up
+from memhook.writing.offered_settings import LOCATIONS
 from tests.store.test_memories import MODEL, axis, memory
 
 THEIRS = """\

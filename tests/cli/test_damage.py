@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from memhook.paths import user_paths
-from memhook.store.manifest import manifests
+from memhook.store.table.manifest import manifests
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

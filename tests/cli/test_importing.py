@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memhook.cli import place
-from memhook.cli.importing import Kind, folder_entries, kind_of
-from memhook.context import markdown
-from memhook.context.engine import Engine
+from memhook.engine.engine import Engine
+from memhook.supply import markdown
+from memhook.supply.files import Kind, folder_entries, kind_of
 from tests.cli.conftest import Cli
 from tests.fake_embedder import HashEmbedder
 from tests.mcp_server.conftest import engine_with

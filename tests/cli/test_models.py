@@ -6,8 +6,8 @@ import pytest
 
 from memhook.cli import models
 from memhook.errors import EmbeddingError
-from memhook.store import multilingual
-from memhook.store.embedding import ListedModel
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import ListedModel
 from tests.cli.conftest import Cli
 
 GRANITE = ListedModel("granite-embedding-30m-english", True, True, 384)

@@ -17,7 +17,7 @@ from memhook.cli import doctor
 from memhook.daemon import hook_client
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths
-from memhook.store import multilingual
+from memhook.store.embedding import multilingual
 from tests.cli.conftest import Cli, Engine
 from tests.patience import SECONDS, patient_source
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhook.paths import user_paths
-from memhook.store.tokens import Tokens
+from memhook.store.access_tokens import Tokens
 from tests.cli.conftest import Cli
 
 

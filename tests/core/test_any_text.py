@@ -27,42 +27,46 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 import memhook.core
-from memhook.cli import importing
-from memhook.context import markdown, paging, reference_server, safety, transfer
+import memhook.screening
+from memhook.answering import paging
 from memhook.core import (
-    capture,
     entries,
     excerpts,
     fencing,
     gist,
-    json_layout,
     languages,
     memory,
-    metrics,
     normal,
+    note_requests,
     packing,
     passages,
     pasted,
-    poison,
-    poison_negation,
-    poison_quotes,
-    poison_search,
-    poison_traits,
     ranking,
     rendering,
-    secret_values,
-    secrets,
     small_talk,
     spelling,
     terms,
     tokens,
-    toml_layout,
     topics,
 )
 from memhook.core.memory import Memory
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import HOOK, INJECT, Level
 from memhook.errors import InvalidInput
+from memhook.evaluation import metrics
+from memhook.files import json_layout, toml_layout
+from memhook.screening import (
+    poison,
+    poison_negation,
+    poison_quotes,
+    poison_search,
+    poison_traits,
+    policy,
+    secret_values,
+    secrets,
+)
+from memhook.supply import files, markdown, reference_server
+from memhook.writing import transfer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -124,7 +128,7 @@ def passage_of(text: str) -> object:
 
 def asked_around(text: str) -> object:
     """Lines are looked at closely only where something is asked."""
-    return [capture.asked_in(prompt) for prompt in (text, f"remember: a\n{text}", f"{text}\nremember: a")]
+    return [note_requests.asked_in(prompt) for prompt in (text, f"remember: a\n{text}", f"{text}\nremember: a")]
 
 
 def pasted_from(text: str) -> object:
@@ -138,7 +142,7 @@ def excerpt_of(text: str) -> object:
 
 
 CALLS: dict[str, Call] = {
-    "capture.asked_in": asked_around,
+    "note_requests.asked_in": asked_around,
     "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
     "excerpts.excerpt": excerpt_of,
     "fencing.clean": fencing.clean,
@@ -197,12 +201,12 @@ CALLS: dict[str, Call] = {
     "rendering.rendering": lambda text: [
         rendering.rendering(remembered(text), level, style) for level in Level for style in (HOOK, INJECT)
     ],
-    "safety.fingerprint": lambda text: safety.fingerprint(remembered(text)),
-    "safety.judged": lambda text: safety.judged(remembered(text)),
-    "safety.let_through": lambda text: safety.let_through(remembered(text)),
-    "safety.masked_fields": lambda text: safety.masked_fields({"content": text, "tags": (text,)}),
-    "safety.shown_as": lambda text: safety.shown_as(remembered(text)),
-    "safety.sorted_out": lambda text: safety.sorted_out([remembered(text)]),
+    "policy.fingerprint": lambda text: policy.fingerprint(remembered(text)),
+    "policy.judged": lambda text: policy.judged(remembered(text)),
+    "policy.let_through": lambda text: policy.let_through(remembered(text)),
+    "policy.masked_fields": lambda text: policy.masked_fields({"content": text, "tags": (text,)}),
+    "policy.shown_as": lambda text: policy.shown_as(remembered(text)),
+    "policy.sorted_out": lambda text: policy.sorted_out([remembered(text)]),
     "secret_values.is_example": secret_values.is_example,
     "secret_values.is_password": secret_values.is_password,
     "secret_values.is_placeholder": secret_values.is_placeholder,
@@ -252,11 +256,15 @@ NO_TEXT = {
 }
 
 
-ROOM = [importlib.import_module(f"memhook.core.{found.name}") for found in pkgutil.iter_modules(memhook.core.__path__)]
+ROOM = [
+    importlib.import_module(f"{room.__name__}.{found.name}")
+    for room in (memhook.core, memhook.screening)
+    for found in pkgutil.iter_modules(room.__path__)
+] + [metrics, json_layout, toml_layout]
 
 
 def public_functions() -> Iterator[str]:
-    for module in (*ROOM, safety):
+    for module in ROOM:
         room = module.__name__.rpartition(".")[2]
         for name, value in vars(module).items():
             if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
@@ -273,12 +281,12 @@ def test_every_public_function_of_the_pure_room_and_of_screening_is_here() -> No
 
 
 ELSEWHERE: dict[str, Call] = {
-    "context.markdown": lambda text: markdown.records(f"---\ntags: {text}\n---\n{text}", "a.md", "/a.md"),
-    "context.markdown, a list": lambda text: markdown.records(f"---\ntags: [{text}]\n---\n# {text}", "a.md", "/a.md"),
-    "cli.importing": lambda text: importing.kind_of(text.encode("utf-8", "replace"), "a"),
-    "context.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
-    "context.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
-    "context.reference_server": lambda text: reference_server.records([(1, text)]),
+    "supply.markdown": lambda text: markdown.records(f"---\ntags: {text}\n---\n{text}", "a.md", "/a.md"),
+    "supply.markdown, a list": lambda text: markdown.records(f"---\ntags: [{text}]\n---\n# {text}", "a.md", "/a.md"),
+    "supply.files": lambda text: files.kind_of(text.encode("utf-8", "replace"), "a"),
+    "writing.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
+    "answering.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
+    "supply.reference_server": lambda text: reference_server.records([(1, text)]),
 }
 EVERY = CALLS | ELSEWHERE
 
@@ -436,7 +444,7 @@ COMPOSED = {
     "packing",
     "passages",
     "topics",
-    "safety",
+    "policy",
 }  # of the others, slowly: words of three will do
 
 

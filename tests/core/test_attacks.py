@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
-from memhook.context.enrich import Found, enrichment
-from memhook.context.inject import Budget, Extent, Ranked, hook_block
-from memhook.context.pack import bundle
+from memhook.answering.block import Budget, Extent, Ranked, hook_block
+from memhook.answering.inject import Found, enrichment
+from memhook.answering.pack import bundle
 from memhook.core.fencing import clean, indented
 from memhook.core.memory import Memory, Origin
 from memhook.core.rendering import END, LABEL, PROMPT_HEADING, SESSION_HEADING, hook_frames

@@ -97,7 +97,7 @@ def test_an_index_that_cannot_be_built_on_a_full_disk_is_built_when_there_is_roo
     import resource, sys
     from pathlib import Path
     from memhook.errors import StoreError
-    from memhook.store.memories import MemoryStore
+    from memhook.store.table.memories import MemoryStore
     from tests.store.test_memories import add, matching, memory
     store = MemoryStore({str(tmp_path / "store")!r}, Path({str(tmp_path / "backups")!r}))
     add(store, *(memory(number, f"note {{number}} about replicas") for number in range(20)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from memhook.daemon import control
 from memhook.paths import Paths
-from memhook.store.memories import MemoryStore
+from memhook.store.table.memories import MemoryStore
 from tests.daemon.conftest import FACT, QUESTION, answered, event, hook, log_text
 
 SECRET = "The quokkafjord handshake uses the wexelbrot phrase."

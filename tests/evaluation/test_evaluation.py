@@ -16,7 +16,7 @@ from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import Query, read_set
 from memhook.paths import user_paths
 from memhook.settings import Hooks, Settings
-from memhook.store.embedding import Embedder
+from memhook.store.embedding.encoder import Embedder
 from tests.fake_embedder import HashEmbedder
 
 SMALL_SET = read_set(Path(__file__).parents[1] / "small_set")

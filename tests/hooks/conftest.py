@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memhook.context import engine as engine_module
+from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
-from memhook.store.embedding import DEFAULT_MODEL, Embedder, load_embedder
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, load_embedder
 
 PAYLOADS = Path(__file__).parent / "payloads"
 

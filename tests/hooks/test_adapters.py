@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from memhook.assistants.choice import ADAPTERS, FORCED, NAMES, adapter_for
+from memhook.assistants.events import Answer, Event
 from memhook.core.packing import utf8_bytes, utf16_units
-from memhook.hooks.adapters.choice import ADAPTERS, FORCED, NAMES, adapter_for
-from memhook.hooks.events import Answer, Event
 from tests.hooks.conftest import PAYLOADS, Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from memhook.hooks import capturing, reports
+from memhook.files.locking import exclusive
+from memhook.hooks import capture, reports
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
-from memhook.store.locking import exclusive
-from memhook.store.memories import WRITE_LOCK
+from memhook.store.table.memories import WRITE_LOCK
 from tests.core.prompt_samples import PASTED
 from tests.core.secret_samples import samples
 from tests.hooks.conftest import Assistant
@@ -24,7 +24,7 @@ from tests.hooks.test_prompt import FACT, QUESTION, configure
 @pytest.fixture(autouse=True)
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine storing may take longer than a prompt waits; two tests say what happens then."""
-    monkeypatch.setattr(capturing, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(capture, "WAIT_SECONDS", 60.0)
 
 
 def said(assistant: Assistant, prompt: str, session: str = "s1", part: int = 1, **fields: Any) -> str:
@@ -203,7 +203,7 @@ def test_a_note_that_cannot_be_stored_is_told_and_the_prompt_goes_on(assistant: 
 def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
     assistant: Assistant, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capturing, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     assistant.remembers(FACT)
     stored = threading.Event()
     record = assistant.runner.engine.captured
@@ -214,7 +214,7 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
 
     monkeypatch.setattr(assistant.runner.engine, "captured", recorded)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
-        assert said(assistant, "remember: a thing said meanwhile") == capturing.STILL_AT_IT
+        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_AT_IT
     assert stored.wait(30)
     assert len(kept(assistant)) == 2
 
@@ -290,9 +290,9 @@ def test_what_was_stored_after_the_prompt_was_answered_is_told_at_the_next(
     assistant: Assistant, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assistant.remembers(FACT)
-    monkeypatch.setattr(capturing, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
-        assert said(assistant, "remember: a thing said meanwhile") == capturing.STILL_AT_IT
+        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_AT_IT
     assistant.runner._captures._worker.submit(lambda: None).result(30)
     assert said(assistant, "yes").startswith("memhook: remembered for all projects: “a thing said meanwhile”")
     assert said(assistant, "yes") == ""
@@ -301,15 +301,15 @@ def test_what_was_stored_after_the_prompt_was_answered_is_told_at_the_next(
 def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capturing, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     hold = threading.Event()
 
     def stuck(*_: Any) -> None:
         hold.wait(30)
         raise OSError("no room on the disk")
 
-    monkeypatch.setattr(capturing.capture, "stored_notes", stuck)
-    assert said(assistant, "remember: a thing") == capturing.STILL_AT_IT
+    monkeypatch.setattr(capture.capture, "stored_notes", stuck)
+    assert said(assistant, "remember: a thing") == capture.STILL_AT_IT
     hold.set()
     assistant.runner._captures._worker.submit(lambda: None).result(30)
     assert "could not do that" in said(assistant, "yes")

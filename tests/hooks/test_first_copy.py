@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memhook.context import calls
+from memhook.engine import operations
 from memhook.errors import NotFound, RemoteError
 from memhook.hooks import runner as runner_module
 from memhook.mcp_server.tools import TOOLS
 from memhook.paths import user_paths
-from memhook.store.origin import OriginStore
-from memhook.store.replica import ReplicatedStore
+from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.replica import ReplicatedStore
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 from tests.store.test_memories import memory
@@ -42,7 +42,7 @@ def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Ev
         return fetch(self, origin)
 
     monkeypatch.setattr(ReplicatedStore, "_fetch", waiting)
-    monkeypatch.setattr(calls, "FIRST_COPY_SECONDS", 0.01)
+    monkeypatch.setattr(operations, "FIRST_COPY_SECONDS", 0.01)
     monkeypatch.setattr(runner_module, "FIRST_COPY_SECONDS", 0.01)
     yield fetched
     fetched.set()

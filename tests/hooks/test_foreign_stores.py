@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memhook.context.remember import Draft, remembered
-from memhook.context.safety import let_through
 from memhook.errors import InvalidInput
 from memhook.hooks.runner import Runner
+from memhook.screening.policy import let_through
 from memhook.settings import load_settings
+from memhook.writing.remember import Draft, remembered
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 

@@ -18,19 +18,19 @@ import lancedb
 import numpy as np
 import pytest
 
-from memhook.context.access import OWNER
-from memhook.context.archive import ROWS
-from memhook.context.backup import backed_up, restored
 from memhook.core.memory import content_hash
 from memhook.daemon.server import _log_to
 from memhook.hooks.runner import Runner
+from memhook.library.access import OWNER
 from memhook.paths import user_paths
 from memhook.settings import Settings
-from memhook.store import checksums
-from memhook.store.arrow_file import rows_in
-from memhook.store.memories import MemoryStore
-from memhook.store.opening import back_up
 from memhook.store.project_aliases import ProjectAliases
+from memhook.store.table import checksums
+from memhook.store.table.arrow_file import rows_in
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.opening import back_up
+from memhook.writing.archive import ROWS
+from memhook.writing.backup import backed_up, restored
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
 

@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 from mcp import MCPError
 
+from memhook.assistants.events import Kind
 from memhook.cli import place
 from memhook.cli.main import main
 from memhook.cli.parser import parser
-from memhook.context.calls import CALLS
-from memhook.context.scopes import Scope
-from memhook.hooks.events import Kind
+from memhook.engine.operations import CALLS
+from memhook.engine.scopes import Scope
 from memhook.mcp_server.tools import TOOLS
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import configure

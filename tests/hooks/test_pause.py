@@ -3,8 +3,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memhook.context.pauses import EVERYWHERE, Pause, pause, resume
 from memhook.paths import user_paths
+from memhook.store.pauses import EVERYWHERE, Pause, pause, resume
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
 

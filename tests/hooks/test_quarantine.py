@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import logging
 
-from memhook.context.answer import POISON_NOTICE
+from memhook.answering.answer import POISON_NOTICE
 from memhook.daemon.server import MaskingFormatter
 from memhook.settings import Settings
 from tests.core.secret_samples import samples

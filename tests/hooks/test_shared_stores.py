@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from memhook.context import opened
-from memhook.context.joined import Searchable
-from memhook.context.library import Library
 from memhook.errors import InvalidInput, NotFound
+from memhook.library import opened
+from memhook.library.joined import Searchable
+from memhook.library.library import Library
 from memhook.settings import load_settings
-from memhook.store.filters import Filter
-from memhook.store.origin import OriginStore
+from memhook.store.remote.origin import OriginStore
+from memhook.store.table.filters import Filter
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 

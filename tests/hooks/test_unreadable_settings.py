@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.context.calls import CALLS
+from memhook.engine.operations import CALLS
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.runner import Runner
 from memhook.paths import Paths, user_paths

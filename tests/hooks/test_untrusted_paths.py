@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from memhook.context.calls import CALLS
+from memhook.engine.operations import CALLS
 from memhook.errors import MemhookError
 from memhook.settings import LARGEST_FILE, load_settings
 from memhook.store.project import _git_output, recent_work

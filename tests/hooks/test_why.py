@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memhook.context.why import WITHHELD
+from memhook.answering.why import WITHHELD
+from memhook.assistants.claude import PART_LIMIT
 from memhook.core.grading import EDGES, FLOOR, Level
 from memhook.errors import NotFound
-from memhook.hooks.adapters.claude import PART_LIMIT
 from memhook.paths import user_paths
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure, urns

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memhook.context import engine as engine_module
-from memhook.context.engine import Engine
+from memhook.engine import engine as engine_module
+from memhook.engine.engine import Engine
 from memhook.paths import user_paths
-from memhook.store.embedding import Embedder
+from memhook.store.embedding.encoder import Embedder
 from tests.fake_embedder import HashEmbedder
 
 

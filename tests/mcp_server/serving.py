@@ -20,9 +20,9 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from memhook.context.scopes import Scope
+from memhook.engine.scopes import Scope
 from memhook.paths import user_paths
-from memhook.store.tokens import Tokens
+from memhook.store.access_tokens import Tokens
 
 COMMAND = [sys.executable, "-m", "memhook.cli", "mcp"]
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -16,7 +16,7 @@ import anyio
 import pytest
 from mcp import Client, types
 
-from memhook.context.scopes import Scope
+from memhook.engine.scopes import Scope
 from memhook.mcp_server.http_server import MAX_BODY_BYTES
 from tests.mcp_server.serving import COMMAND, LIST, Served, environment_of, new_token, serving, tokens_of
 from tests.mcp_server.test_stdio import hello

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memhook.context import engine as engine_module
-from memhook.context.engine import Engine
-from memhook.context.scopes import Scope
 from memhook.core.tokens import estimated_tokens
+from memhook.engine import engine as engine_module
+from memhook.engine.engine import Engine
+from memhook.engine.scopes import Scope
 from tests.mcp_server.conftest import Call
 from tests.mcp_server.test_tools import DEPLOY, LEDGER, SECRET, Assistant, urn_of
 

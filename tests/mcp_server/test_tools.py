@@ -10,13 +10,13 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
-from memhook.context.engine import Engine
-from memhook.context.library import Library
-from memhook.context.scopes import DEFAULT_SCOPES, Rights, Scope
 from memhook.core.tokens import estimated_tokens
+from memhook.engine.engine import Engine
+from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope
 from memhook.errors import StoreError
+from memhook.library.library import Library
 from memhook.mcp_server.server import server_for
-from memhook.store.memories import MemoryStore
+from memhook.store.table.memories import MemoryStore
 from tests.mcp_server.conftest import Call, Counting
 
 DEPLOY = "Deploys hang at forty percent unless the VPN is connected."

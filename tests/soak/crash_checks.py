@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memhook.context.backup import ROWS
 from memhook.paths import Paths, user_paths
-from memhook.store.arrow_file import rows_in
+from memhook.store.access_tokens import Tokens
 from memhook.store.ledger import Ledger
-from memhook.store.memories import MemoryStore
-from memhook.store.origin import OriginStore
-from memhook.store.replica import ReplicatedStore
-from memhook.store.tokens import Tokens
+from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table.arrow_file import rows_in
+from memhook.store.table.memories import MemoryStore
+from memhook.writing.backup import ROWS
 from tests.soak.crash_work import BACKUP, LARGE, PERSONAL, SMALL, TEAM
 from tests.store.test_memories import MODEL, axis, memory
 

@@ -16,19 +16,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memhook.context import engine as engine_module
-from memhook.context.backup import backed_up, restored
-from memhook.context.engine import Engine
+from memhook.engine import engine as engine_module
+from memhook.engine.engine import Engine
 from memhook.paths import user_paths, write_private
-from memhook.store import memories as memories_module
-from memhook.store import origin as origin_module
-from memhook.store.embedding import Embedder
+from memhook.store.access_tokens import Tokens
+from memhook.store.embedding.encoder import Embedder
 from memhook.store.ledger import Considered, Injection
-from memhook.store.memories import MemoryStore
-from memhook.store.opening import back_up
-from memhook.store.origin import OriginStore
-from memhook.store.sizes import Sizes
-from memhook.store.tokens import Tokens
+from memhook.store.remote import origin as origin_module
+from memhook.store.remote.origin import OriginStore
+from memhook.store.table import memories as memories_module
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.opening import back_up
+from memhook.store.table.sizes import Sizes
+from memhook.writing.backup import backed_up, restored
 from tests.fake_embedder import HashEmbedder
 from tests.store.test_memories import MODEL, axis, memory
 

@@ -20,17 +20,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memhook.context.backup import rebuilt
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
 from memhook.errors import MemhookError
 from memhook.paths import Paths, user_paths
-from memhook.store import indexes
-from memhook.store.filters import Filter
 from memhook.store.ledger import Injection, Ledger
-from memhook.store.memories import MemoryStore
 from memhook.store.project_aliases import ProjectAliases
-from memhook.store.sizes import Sizes
+from memhook.store.table import indexes
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.sizes import Sizes
+from memhook.writing.backup import rebuilt
 from tests.store.test_memories import MODEL, axis, memory
 
 ROOT = Path(__file__).parents[2]

@@ -28,10 +28,10 @@ import numpy as np
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable
 from memhook.paths import Paths, user_paths
-from memhook.store import memories as memories_module
-from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
-from memhook.store.schema import DIMENSIONS
+from memhook.store.table import memories as memories_module
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.schema import DIMENSIONS
 from tests.soak import damage, events
 from tests.soak.crash_checks import faults
 from tests.soak.crashes import laid_out, points

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memhook.store.memories import MemoryStore
-from memhook.store.sizes import SIZES
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.sizes import SIZES
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from memhook.core.terms import terms
-from memhook.store import indexes
-from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
-from memhook.store.sizes import Sizes
-from memhook.store.upkeep import BUSY, LOCK, Upkeep, main, stop_any
+from memhook.store.table import indexes
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.sizes import Sizes
+from memhook.store.table.upkeep import BUSY, LOCK, Upkeep, main, stop_any
 from tests.store.test_memories import MODEL, Open, add, axis, contents, memory
 
 SMALL = Sizes(held=100, exact=300, apart=10_000)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from memhook.core.memory import Memory, content_hash
-from memhook.store import language_vectors
-from memhook.store.filters import Filter
-from memhook.store.language_vectors import LanguageVectors
-from memhook.store.memories import MemoryStore
-from memhook.store.origin import OriginStore
-from memhook.store.replica import ReplicatedStore
-from memhook.store.sizes import SIZES, Sizes
+from memhook.store.embedding import language_vectors
+from memhook.store.embedding.language_vectors import LanguageVectors
+from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.sizes import SIZES, Sizes
 from tests.fake_encoder import Dictionary
 from tests.soak.crashes import laid_out, points
 from tests.soak.recording import CannotRecord
@@ -267,8 +267,8 @@ import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from memhook.core.memory import Memory
-from memhook.store.embedding import ModelIdentity
-from memhook.store.language_vectors import FILE, LanguageVectors
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.language_vectors import FILE, LanguageVectors
 
 now = datetime.now(UTC)
 memories = [Memory(id=f"m{number}", title="", content="", summary="", created=now, updated=now) for number in range(2)]

@@ -16,11 +16,11 @@ import pytest
 from memhook.core.memory import Memory, Sensitivity, content_hash, derived_summary, derived_title
 from memhook.core.terms import terms
 from memhook.errors import StoreError
-from memhook.store.embedding import ModelIdentity
-from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
-from memhook.store.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema, version_of
-from memhook.store.snapshot import Candidate
+from memhook.store.cache.snapshot import Candidate
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema, version_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)

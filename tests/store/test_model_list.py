@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memhook.store.embedding import known_models, listed_models
-from memhook.store.model_files import GRANITE
+from memhook.store.embedding.encoder import known_models, listed_models
+from memhook.store.embedding.model_files import GRANITE
 
 PULLED = "BAAI/bge-small-en-v1.5"
 

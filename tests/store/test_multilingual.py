@@ -13,8 +13,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from memhook.errors import EmbeddingError
-from memhook.store import multilingual
-from memhook.store.embedding import Embedder, load_embedder, multilingual_model
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import Embedder, load_embedder, multilingual_model
 
 ENGLISH = "The migration of a large table times out."
 SAID_AGAIN = (

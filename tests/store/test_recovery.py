@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import DamagedStore, StoreError
-from memhook.store import checksums, memories, recovery
-from memhook.store.filters import Filter
-from memhook.store.manifest import manifests
-from memhook.store.memories import MemoryStore
-from memhook.store.recovery import looks_whole, salvaged
+from memhook.store.table import checksums, memories, recovery
+from memhook.store.table.filters import Filter
+from memhook.store.table.manifest import manifests
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.recovery import looks_whole, salvaged
 from tests.store.test_memories import MODEL, Open, add, axis, matching, memory
 
 

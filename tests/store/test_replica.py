@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from memhook import durable
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
 from memhook.errors import RemoteError, StoreError
-from memhook.store import origin
-from memhook.store.embedding import ModelIdentity
-from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
-from memhook.store.origin import OriginStore
-from memhook.store.replica import ReplicatedStore
-from memhook.store.schema import DIMENSIONS
+from memhook.files import durable
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.remote import origin
+from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.schema import DIMENSIONS
 from tests.store.test_memories import MODEL, NOW, add, axis, matching, memory, write_as_an_older_memhook
 
 OTHER_MODEL = ModelIdentity("another", "hash of it", DIMENSIONS)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import RemoteError, StoreError
-from memhook.store.filters import Filter
-from memhook.store.remote_wait import in_thread
-from memhook.store.replica import ReplicatedStore
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.remote.waiting import in_thread
+from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
 from tests.s3_server import READ_ONLY_KEY
 from tests.store.test_memories import add, memory

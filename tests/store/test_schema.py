@@ -6,9 +6,9 @@ from pathlib import Path
 import lancedb
 import pyarrow as pa
 
-from memhook.store.filters import Filter
-from memhook.store.memories import MemoryStore
-from memhook.store.schema import row_of, table_schema
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.schema import row_of, table_schema
 from tests.store.test_memories import MODEL, NOW, axis, memory
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from memhook.core import ranking
 from memhook.core.terms import terms
-from memhook.store.filters import Filter
-from memhook.store.keeping import SnapshotKeeper
-from memhook.store.memories import MemoryStore
-from memhook.store.sizes import Sizes
-from memhook.store.snapshot import Snapshot
-from memhook.store.word_index import WordIndex
+from memhook.store.cache.refresh import SnapshotKeeper
+from memhook.store.cache.snapshot import Snapshot
+from memhook.store.cache.word_index import WordIndex
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.sizes import Sizes
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
 
@@ -131,8 +131,8 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     store.keep_in_memory()
     add(store, memory(2, "second"))
     assert len(whole(store) or ()) == 1
-    monkeypatch.setattr("memhook.store.keeping.QUICK_ROWS", 1)
-    monkeypatch.setattr("memhook.store.keeping.SnapshotKeeper.renew", lambda _: None)
+    monkeypatch.setattr("memhook.store.cache.refresh.QUICK_ROWS", 1)
+    monkeypatch.setattr("memhook.store.cache.refresh.SnapshotKeeper.renew", lambda _: None)
     add(store, memory(3, "third"))
     assert whole(store) is None
     assert matching(store, "third") == ["third"]
@@ -270,6 +270,6 @@ def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: 
         raise ValueError("broken")
 
     add(store, memory(1, "first"))
-    monkeypatch.setattr("memhook.store.memories.Snapshot", broken)
+    monkeypatch.setattr("memhook.store.table.memories.Snapshot", broken)
     store.keep_in_memory()
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 1

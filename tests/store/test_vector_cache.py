@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from memhook.store.vector_cache import CachedEmbedder
+from memhook.store.embedding.vector_cache import CachedEmbedder
 from tests.fake_embedder import HashEmbedder
 
 

@@ -1,0 +1,81 @@
+"""`pack`: as many whole memories about a topic as fit a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memhook.answering.block import Ranked
+from memhook.core.memory import Memory
+from memhook.core.ordering import Ordering, placed, recency
+from memhook.core.packing import Policy, packed
+from memhook.core.rendering import framed
+from memhook.core.tokens import estimated_tokens
+from memhook.core.topics import entry, headed, heading
+from memhook.errors import InvalidInput
+
+CANDIDATES = 50
+MIN_TOKENS, MAX_TOKENS = 1, 100_000
+SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The text and the memories in it, in their order."""
+
+    text: str
+    memories: tuple[Memory, ...] = ()
+
+
+def ordering_of(name: str) -> Ordering:
+    try:
+        return Ordering(name)
+    except ValueError:
+        raise InvalidInput(f"There is no ordering {name!r}.", f"It is one of: {', '.join(Ordering)}.") from None
+
+
+def clamped(budget_tokens: int) -> int:
+    return max(MIN_TOKENS, min(MAX_TOKENS, budget_tokens))
+
+
+def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float, now: datetime) -> list[Ranked]:
+    """Anew by `ordering`; ties by score, then by id."""
+
+    def place(one: Ranked) -> tuple[float, float, str]:
+        return -placed(one.score, one.parts["recency"], ordering), -one.score, one.memory.id
+
+    return sorted(with_recency(ranked, half_life_days, now), key=place)
+
+
+def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
+    """Each with its recency among the parts of its score."""
+    return [
+        replace(one, parts={**one.parts, "recency": round(recency(_age(one.memory, now), half_life_days), 4)})
+        for one in ranked
+    ]
+
+
+def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle:
+    """The memories in their order, each whole; one too big for what is left is passed over."""
+    budget = clamped(budget_tokens)
+    # The heading is written last; room is kept for the longest it can become.
+    reserved = framed(heading(topic, len(memories), budget))
+    entries = [[entry(memory)] for memory in memories]
+    chosen = packed(entries, budget, [reserved], policy=Policy.SKIP).chosen
+    if chosen:
+        frame = framed("")
+        body = f"{frame.head}{''.join(choice.rendering.text for choice in chosen)}{frame.tail}"
+        return Bundle(headed(topic, len(chosen), body), tuple(memories[choice.index] for choice in chosen))
+    return Bundle(next((text for text in _empty(topic, len(memories), budget) if estimated_tokens(text) <= budget), ""))
+
+
+def _empty(topic: str, candidates: int, budget: int) -> Iterator[str]:
+    note = f"(no memory fits into {budget} tokens)" if candidates else "(no memories)"
+    yield headed(topic, 0, f"{note}\n")
+    yield note
+
+
+def _age(memory: Memory, now: datetime) -> float:
+    """In days, since it was last accessed, else changed."""
+    return (now - (memory.accessed or memory.updated)).total_seconds() / SECONDS_A_DAY

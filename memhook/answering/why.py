@@ -1,0 +1,212 @@
+"""Why something was shown or not: what was recorded of an event, or what a prompt would get now, as plain values.
+
+What is confidential, restricted or quarantined is counted and not named, whenever it became so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memhook.answering.answer import FOR_MEMHOOK, SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
+from memhook.answering.recall import BELOW_RELEVANCE, kept_back
+from memhook.core.entries import without_entries
+from memhook.core.grading import EDGES, FLOOR, Calibration, Level, grade_of, nearness_needed
+from memhook.core.memory import URN_PREFIX, Memory
+from memhook.core.packing import PartLimit
+from memhook.core.rendering import END
+from memhook.library.access import OWNER, is_closed, is_open, was_kept_back
+from memhook.library.joined import Searchable
+from memhook.screening.policy import judged, shown_as
+from memhook.screening.secrets import without
+from memhook.settings import Settings
+from memhook.store.ledger import Considered, Injection
+from memhook.store.pauses import Pause
+
+PROMPT_EVENT = "UserPromptSubmit"
+WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quarantined or forgotten)"
+OF_THE_PROMPT = ("request", "talk", "chance")  # parts of a score that are the same for every candidate
+LEAST_CHANCE = 0.0005  # recorded with four digits: of a smaller one nothing can be calculated
+
+# Only memhook's own lines start at the margin, so these are its frames, whatever was remembered.
+_BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
+
+
+def explained_record(injection: Injection, library: Searchable, settings: Settings) -> dict[str, Any]:
+    """What became of an event, with the titles and the threshold of today."""
+    memories = _looked_up(library, injection.considered)
+    known = [one for one in injection.considered if _may_be_named(one, memories.get(one.memory))]
+    withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
+    weighed = [one for one in injection.considered if not was_kept_back(one.reason)]
+    report = _report(injection, known, weighed, memories, settings, library.calibration)
+    return {**report, "recorded": True, "withheld": dict(withheld)}
+
+
+def explained_prompt(
+    prompt: str, session: str, around: Surroundings, pause: Pause | None, part_limit: PartLimit | None
+) -> dict[str, Any]:
+    """What `prompt` would get now, by the very code that answers the hook. Nothing is recorded."""
+    with around.stages.timed("total"):
+        reason = silence(around.settings, pause)
+        outcome = Outcome(reason) if reason else prompt_outcome(prompt, around, part_limit)
+    block = outcome.block
+    injection = Injection(
+        at=around.now,
+        session=session,
+        agent="",
+        client="",
+        event=PROMPT_EVENT,
+        project=around.project.id,
+        outcome=outcome.outcome,
+        text=block.text,
+        tokens=block.tokens,
+        budget=around.settings.max_tokens,
+        milliseconds=around.stages.milliseconds,
+        considered=block.considered,
+    )
+    was_searched = not reason and outcome.outcome not in (SMALL_TALK, FOR_MEMHOOK)
+    left_out, withheld = _kept_back(prompt, around) if was_searched else ([], {})
+    candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
+    memories = _looked_up(around.library, candidates)
+    candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
+    report = _report(injection, candidates, block.considered, memories, around.settings, around.library.calibration)
+    return {**report, "recorded": False, "withheld": withheld, "read_as": dict(outcome.read_as)}
+
+
+def kept_back_from(
+    prompt: str, library: Searchable, project: str, settings: Settings, now: datetime
+) -> tuple[Considered, ...]:
+    """What bears on the prompt and may not come up by itself, to be written down with what did."""
+    return tuple(
+        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
+        for one, reason in kept_back(library, prompt, project, settings, now)
+        if reason != BELOW_RELEVANCE
+    )
+
+
+def _kept_back(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
+    """What the store's query left out: what may be named, and how many of each kind that may not."""
+    found = kept_back(around.library, prompt, around.project.id, around.settings, around.now)
+    named = [
+        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
+        for one, reason in found
+        if is_open(one.memory)
+    ]
+    unnamed = [one.memory for one, reason in found if reason != BELOW_RELEVANCE and not is_open(one.memory)]
+    return named, dict(Counter(map(_kind, unnamed)))
+
+
+def _report(
+    injection: Injection,
+    candidates: Sequence[Considered],
+    judged: Sequence[Considered],
+    memories: Mapping[str, Memory],
+    settings: Settings,
+    calibration: Calibration,
+) -> dict[str, Any]:
+    is_prompt = injection.event == PROMPT_EVENT
+    return {
+        "at": injection.at.isoformat(),
+        "event": injection.event,
+        "client": injection.client,
+        "session": injection.session,
+        "agent": injection.agent,
+        "project": injection.project,
+        "outcome": injection.outcome,
+        "relevance": _relevance(judged, settings, calibration) if is_prompt else None,
+        "budget": injection.budget,
+        "tokens": injection.tokens,
+        "milliseconds": injection.milliseconds,
+        "candidates": [_candidate(one, memories.get(one.memory)) for one in candidates],
+        "parts": _parts(injection, memories),
+    }
+
+
+def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Calibration) -> dict[str, Any]:
+    """How sure memhook was, the edges of today that this is measured by, and what would reach them."""
+    level = Level(settings.hooks.relevance)
+    edges = EDGES[level]
+    parts = max(judged, key=lambda one: one.score).parts if judged else {}
+    chance = parts.get("chance")
+    nearest = max((one.parts["dense"] for one in judged if "dense" in one.parts), default=None)
+    return {
+        "level": level.value,
+        "unsure_from": edges.unsure,
+        "sure_from": edges.sure,
+        "floor": FLOOR,
+        "chance": chance,
+        "request": parts.get("request"),
+        "talk": parts.get("talk"),
+        "nearest": nearest,
+        "nearness_needed": _nearness_needed(parts, nearest, edges.unsure, calibration),
+        "speaks_at": None if chance is None else _laxer_level(chance, level),
+        "grade": None if chance is None else grade_of(chance, level).value,
+    }
+
+
+def _nearness_needed(
+    parts: Mapping[str, float], nearest: float | None, edge: float, calibration: Calibration
+) -> float | None:
+    """The cosine from which on a memory, otherwise like the best one, would have been shown; None where not known.
+
+    It is known where the calibration's linear part decided: for English prompts, the only ones whose kind counts.
+    """
+    chance, best = parts.get("chance", 0.0), parts.get("dense")
+    if nearest is None or best is None or not parts.get("request") or not LEAST_CHANCE <= chance < edge:
+        return None
+    needed = nearness_needed(edge, chance, nearest, best, calibration)
+    return needed if needed <= 1.0 else None
+
+
+def _laxer_level(chance: float, level: Level) -> str | None:
+    """The strictest level that speaks at `chance` where this one does not."""
+    speaking = [other for other in Level if EDGES[other].unsure <= chance]
+    return None if level in speaking or not speaking else max(speaking, key=lambda one: EDGES[one].unsure).value
+
+
+def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
+    is_same = memory is not None and memory.content_hash == one.content_hash
+    return {
+        "urn": URN_PREFIX + one.memory,
+        "title": memory.title if memory else None,
+        "exists": memory is not None,
+        "changed_since": memory is not None and not is_same,
+        "score": one.score,
+        "score_parts": {name: value for name, value in one.parts.items() if name not in OF_THE_PROMPT},
+        "shown": not one.reason,
+        "reason": one.reason,
+        "level": one.level,
+        "is_whole": is_same and memory is not None and one.passages == ((0, len(memory.content)),),
+        "passages": [list(passage) for passage in one.passages],
+        "tokens": one.tokens,
+        "part": one.part,
+    }
+
+
+def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
+    """The text as it was emitted, part by part, without what may no longer be seen."""
+    hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
+    text = without(without_entries(injection.text, hidden, WITHHELD))
+    return _BETWEEN_PARTS.split(text) if text else []
+
+
+def _may_be_named(one: Considered, memory: Memory | None) -> bool:
+    return is_open(memory) if memory else not is_closed(one.reason)
+
+
+def _may_be_seen(memory: Memory | None) -> bool:
+    return memory is not None and is_open(memory)
+
+
+def _kind(memory: Memory) -> str:
+    if memory.quarantine:
+        return f"quarantined ({memory.quarantine})"
+    return "redacted" if memory.redacted else memory.sensitivity.value
+
+
+def _looked_up(library: Searchable, considered: Sequence[Considered]) -> dict[str, Memory]:
+    ids = list(dict.fromkeys(one.memory for one in considered))
+    return {memory.id: shown_as(judged(memory)) for memory in library.store.by_reference(ids, OWNER)}

@@ -1,0 +1,53 @@
+"""Who makes a call, and what answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memhook.engine.scopes import OWNER as OWNER_RIGHTS
+from memhook.engine.scopes import Rights
+from memhook.errors import StoreError
+from memhook.library.joined import Searchable
+from memhook.library.library import Library
+from memhook.paths import Paths
+from memhook.settings import Settings
+from memhook.store.ledger import Ledger
+from memhook.store.pauses import Pause
+from memhook.store.project import Project
+from memhook.store.project_aliases import ProjectAliases
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, from where, with which rights, and what answers. A store is opened by the first look at it.
+
+    The library is what is written to: the personal one, or a shared one that was named. What is searched is that one
+    and, unless it was named, all the shared ones with it.
+    """
+
+    open_library: Callable[[], Library]
+    open_all: Callable[[], Searchable]
+    open_shared: Callable[[], list[Library]]
+    settings: Settings
+    project: Project
+    ledger: Ledger | None
+    paths: Paths
+    pause: Pause | None = None
+    rights: Rights = OWNER_RIGHTS
+    aliases: ProjectAliases | None = None
+
+    @property
+    def library(self) -> Library:
+        return self.open_library()
+
+    @property
+    def all(self) -> Searchable:
+        return self.open_all()
+
+    @property
+    def record(self) -> Ledger:
+        """The ledger, for a call that is nothing without it."""
+        if self.ledger is None:
+            raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
+        return self.ledger

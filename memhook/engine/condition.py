@@ -1,0 +1,102 @@
+"""Calls about how memhook is: for `status` and `doctor`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from memhook.engine.caller import Caller
+from memhook.errors import StoreError
+from memhook.library.library import Library
+from memhook.store.embedding import multilingual
+from memhook.store.ledger import Run
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table.filters import Filter
+
+log = logging.getLogger("memhook")
+
+
+def status(caller: Caller) -> dict[str, Any]:
+    caller.library.quarantine_suspects()
+    store = caller.library.store
+    renewal = caller.library.renewal
+    return {
+        "project": caller.project.id,
+        "project_name": caller.project.name,
+        "store": store.uri,
+        "memories": store.count(),
+        "by_project": store.counted_by("project"),
+        "quarantined": store.count(Filter(quarantined=True)),
+        "model": store.model.id,
+        "configured_model": caller.settings.embedding.model,
+        "embedding_problem": caller.library.embedding_problem,
+        "by_meaning": caller.library.query_vector("status") is not None,
+        "languages": _languages(caller),
+        "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
+        "max_tokens": caller.settings.max_tokens,
+        "ledger": str(caller.ledger.path) if caller.ledger else "",
+        "shared": [_replica_state(library) for library in caller.open_shared()],
+        "replica": _replica_state(caller.library) if isinstance(store, ReplicatedStore) else None,
+        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
+    }
+
+
+def _languages(caller: Caller) -> dict[str, Any]:
+    """Whether the encoder for other languages is in use for the personal store, and how much it has read there."""
+    languages, store = caller.library.languages, caller.library.store
+    return {
+        "setting": languages.mode,
+        "model": multilingual.ID,
+        "in_use": languages.is_in_use,
+        "problem": languages.problem,
+        "read": store.languages.count(),
+    }
+
+
+def _replica_state(library: Library) -> dict[str, Any]:
+    """What is here of a store that is elsewhere, and how old that is."""
+    store = library.store
+    assert isinstance(store, ReplicatedStore)  # noqa: S101  each that is shared is one
+    refreshed = store.refreshed
+    return {
+        "name": library.name,
+        "uri": store.origin_uri,
+        "memories": store.count(),
+        "refreshed": refreshed.isoformat() if refreshed else None,
+        "age_seconds": round((datetime.now(UTC) - refreshed).total_seconds(), 1) if refreshed else None,
+        "problem": store.problem,
+    }
+
+
+def refresh(caller: Caller) -> list[dict[str, Any]]:
+    """Fetch now what has changed in each store that is elsewhere, and tell how that went."""
+    elsewhere = [one for one in (caller.library, *caller.open_shared()) if isinstance(one.store, ReplicatedStore)]
+    for library in elsewhere:
+        library.refresh()
+    return [_replica_state(library) for library in elsewhere]
+
+
+def health(caller: Caller) -> dict[str, Any]:
+    """What the doctor asks: everything is really looked at."""
+    report = caller.library.store.health()
+    model = caller.library.wanted_model
+    problem, runs = "the record of what was shown cannot be opened", {}
+    if caller.ledger is not None:
+        problem, runs = caller.ledger.problem(), caller.ledger.last_by_event()
+    return {
+        **report,
+        "model_sha256": model.sha256 if model else "",
+        "ledger_problem": problem,
+        "last_runs": {event: at.isoformat() for event, at in runs.items()},
+    }
+
+
+def _last_runs(caller: Caller) -> Sequence[Run]:
+    try:
+        return caller.ledger.last_runs() if caller.ledger else ()
+    except StoreError as error:
+        log.warning("%s", error.message)
+        return ()

@@ -1,0 +1,339 @@
+"""What the daemon holds: the libraries, the ledger and the settings, and the calls other doors may make on them."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence, Set
+from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from memhook.answering import recall
+from memhook.engine import operations
+from memhook.engine.caller import Caller
+from memhook.engine.scopes import Rights, rights_of
+from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
+from memhook.files.leftovers import remove_leftovers
+from memhook.library.joined import Searchable, joined
+from memhook.library.library import Library, loading_embedder
+from memhook.library.opened import OpenedLibraries
+from memhook.paths import PROJECT_FILE, Paths
+from memhook.settings import Loaded, Settings, load_settings
+from memhook.store.cache.release import give_back
+from memhook.store.embedding.encoder import Embedder, FastembedEmbedder
+from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
+from memhook.store.pauses import Pause, Pauses
+from memhook.store.project import Project, project_of
+from memhook.store.project_aliases import ProjectAliases
+from memhook.store.remote.replica import ReplicatedStore
+
+log = logging.getLogger("memhook")
+
+KEPT_SETTINGS = 256
+PRUNE_EVERY = timedelta(hours=1)
+RETRY_SECONDS = 300.0
+ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
+
+T = TypeVar("T")
+
+
+class Engine:
+    """Opens nothing twice. Without a ledger it goes on: then nothing counts as shown before."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self._lock = Lock()
+        self._libraries = OpenedLibraries(paths, self._embedder)
+        self._embedders: dict[str, tuple[Future[Embedder], float]] = {}
+        self._loaded: dict[tuple[Any, ...], Loaded] = {}
+        self._told: set[str] = set()
+        self._pauses = Pauses(paths)
+        self._aliases = ProjectAliases(paths)
+        self._pruned = datetime.min.replace(tzinfo=UTC)
+        self._ledger = self._opened_ledger()
+
+    def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
+        """One of the functions of `calls`, by name, if the caller's `rights` cover it; without any, the owner calls."""
+        function = operations.CALLS.get(method)
+        if function is None:
+            raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
+        rights = rights_of(params.get("rights"))
+        given = {name: value for name, value in params.items() if name not in ("rights", "store")}
+        rights.check(method, given)
+        project = self.project(directory, environment)
+        settings = self.settings(environment, project.root)
+        store = str(params.get("store") or "")
+        caller = self._caller(project, settings, rights, store)
+        try:
+            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if method in ASKING else []
+            return _with_note_of(missing, function, caller, given)
+        except RemoteError:
+            raise
+        except StoreError:
+            self.reopen()
+            raise
+
+    def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> Caller:
+        """Of a store that is named, that one alone is asked."""
+        opened: Callable[[], Library] = partial(self.library, settings)
+        searched: Callable[[], Searchable] = partial(self.searched, settings)
+        if store:
+            opened = partial(self._libraries.named, store, settings)
+            searched = partial(self._searched_alone, store, settings)
+        return Caller(
+            open_library=opened,
+            open_all=searched,
+            open_shared=partial(self._libraries.shared, settings),
+            settings=settings,
+            project=project,
+            ledger=self._ledger,
+            paths=self.paths,
+            pause=self.pause(project, datetime.now(UTC)),
+            rights=rights,
+            aliases=self._aliases,
+        )
+
+    def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
+        """Raises SettingsError when the user's own cannot be read: nothing may be guessed from the others."""
+        return self.loaded(environment, root).usable()
+
+    def loaded(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Loaded:
+        """Read again when a file has changed, so that a change holds from the next prompt on."""
+        user_file = self.paths.config_file
+        project_file = root / PROJECT_FILE if root else None
+        variables = tuple(sorted((environment or {}).items()))
+        key = (project_file, _stamp(user_file), _stamp(project_file), variables)
+        with self._lock:
+            loaded = self._loaded.get(key)
+        if loaded is None:
+            loaded = load_settings(user_file, project_file, environment)
+            for problem in loaded.problems:
+                log.warning("settings: %s", problem)
+            if loaded.unreadable or loaded.project_problem:
+                return loaded  # it may be for a moment only, as when too many files are open
+            with self._lock:
+                while len(self._loaded) >= KEPT_SETTINGS:
+                    del self._loaded[next(iter(self._loaded))]
+                self._loaded[key] = loaded
+        return loaded
+
+    def version_of_settings(self) -> str:
+        """Another one after each change to the user's file, so that a new fault in it is reported again."""
+        return str(_stamp(self.paths.config_file))
+
+    def project(self, directory: str, environment: Mapping[str, str] | None = None) -> Project:
+        return self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
+
+    def pause(self, project: Project, now: datetime) -> Pause | None:
+        return self._pauses.of(project.id, now)
+
+    def library(self, settings: Settings) -> Library:
+        """The personal one. Raises StoreError when its store cannot be opened; the next call tries again."""
+        return self._libraries.personal(settings)
+
+    def searched(self, settings: Settings) -> Searchable:
+        """The personal library and all the shared ones."""
+        return joined([self.library(settings), *self._libraries.shared(settings)])
+
+    def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
+        """Wait for what is searched to be there at all: on a new machine, nothing is not an answer yet.
+
+        What is still missing then, for whoever asks to know. Of a store that cannot be opened, nothing is awaited:
+        whoever asks it next decides what that means.
+        """
+        deadline = time.monotonic() + seconds
+        try:
+            libraries = (
+                [self._libraries.named(store, settings)]
+                if store
+                else [self.library(settings), *self._libraries.shared(settings)]
+            )
+        except StoreError:
+            return []
+        notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
+        return [note for note in notes if note]
+
+    def _searched_alone(self, name: str, settings: Settings) -> Searchable:
+        return joined([self._libraries.named(name, settings)])
+
+    def _embedder(self, model: str) -> Future[Embedder]:
+        """Loaded once, beside whatever else goes on; one that failed is tried again after a while."""
+        with self._lock:
+            loading, since = self._embedders.get(model, (None, 0.0))
+            failed = loading is not None and loading.done() and loading.exception() is not None
+            if loading is None or (failed and time.monotonic() - since > RETRY_SECONDS):
+                loading = loading_embedder(model, self.paths.models)
+                self._embedders[model] = (loading, time.monotonic())
+            return loading
+
+    def _release_models(self, in_use: Set[str]) -> None:
+        """After a change of model the one before holds a hundred megabytes and more, for nobody."""
+        kept = in_use | {self.settings().embedding.model}
+        with self._lock:
+            for name in self._embedders.keys() - kept:
+                del self._embedders[name]
+
+    def give_memory_back(self) -> None:
+        """What an import, or another model, needed for a while."""
+        with self._lock:
+            loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
+        for embedder in (one.result() for one in loading):
+            if isinstance(embedder, FastembedEmbedder):
+                embedder.give_back()
+        gc.collect()  # arrays in a cycle keep what they were read into
+        give_back()
+
+    def reopen(self) -> None:
+        """After a failure: the store may have been moved, mended or put back."""
+        self._libraries.close_all()
+
+    def open(self) -> None:
+        """Read the store into memory while the model is loaded: without, the first answer would count its words."""
+        try:
+            settings = self.settings()
+            self._embedder(settings.embedding.model)
+            self.library(settings).store.keep_in_memory()
+            for library in self._libraries.shared(settings):
+                library.store.keep_in_memory()
+        except (StoreError, SettingsError) as error:
+            log.warning("%s %s", error.message, error.hint)
+
+    def warm_up(self) -> None:
+        """Do before the first prompt what it would otherwise wait for."""
+        if self.loaded().unreadable:
+            return
+        library = self.searched(self.settings())
+        for one in self._libraries.all():
+            one.languages.look()
+        recall.warm_up(library)
+
+    def mended(self, settings: Settings) -> str:
+        """What had to be done to open the store, for the user to know; nothing where it was well."""
+        library = self._libraries.is_open(settings)
+        if library and library.store.mended:
+            return f"memhook: {library.store.mended} Run: memhook doctor"
+        return self._late_news()
+
+    def _late_news(self) -> str:
+        for library in self._libraries.all():
+            if isinstance(library.store, ReplicatedStore) and library.store.late_news:
+                return f"memhook: {library.store.late_news}"
+        return ""
+
+    def close(self) -> None:
+        """At the end: nothing is left behind that only a running process needs."""
+        for library in self._libraries.all():
+            library.store.close()
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def keep_house(self, now: datetime) -> None:
+        if self.loaded().unreadable:
+            return  # what it writes, and where, the settings say
+        self._libraries.close_deleted()
+        self._libraries.refresh_due_ones()
+        for library in self._libraries.all():
+            library.quarantine_suspects()
+            library.mask_old_secrets()
+            library.renew_vectors()
+            library.languages.keep_up()
+            library.store.optimize()
+            library.store.keep_in_memory()
+        self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
+        if now - self._pruned > PRUNE_EVERY:
+            self._pruned = now
+            remove_leftovers(self.paths.backups)
+            self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
+
+    # The session's account. A ledger that fails is told in the log and costs only the account.
+
+    def account(self, session: str, agent: str) -> dict[str, list[Shown]]:
+        return self._from_ledger(lambda ledger: ledger.shown(session, agent), {})
+
+    def spent(self, session: str, agent: str) -> int:
+        # Clients that name no session share the empty name: together they would use up anything.
+        return self._from_ledger(lambda ledger: ledger.spent(session, agent), 0) if session else 0
+
+    def captured(self, session: str, moment: str, notes: Sequence[Captured], now: datetime) -> None:
+        if session:  # without one nobody could say whose last note to take back
+            self._from_ledger(lambda ledger: ledger.record_captured(session, moment, notes, now), None)
+
+    def was_captured(self, session: str, moment: str) -> bool:
+        return self._from_ledger(lambda ledger: ledger.was_captured(session, moment), False)
+
+    def last_captured(self, session: str) -> Captured | None:
+        return self._from_ledger(lambda ledger: ledger.last_captured(session), None)
+
+    def uncapture(self, note: Captured) -> None:
+        self._from_ledger(lambda ledger: ledger.take_back(note.number), None)
+
+    def report_begun(self, line: str, now: datetime) -> int:
+        return self._from_ledger(lambda ledger: ledger.begin_report(line, now), 0)
+
+    def report_finished(self, number: int, line: str, memories: Sequence[str]) -> None:
+        self._from_ledger(lambda ledger: ledger.finish_report(number, line, memories), None)
+
+    def pending_reports(self) -> dict[int, str] | None:
+        """None when the ledger does not say."""
+        return self._from_ledger(lambda ledger: ledger.pending_reports(), None)
+
+    def reports_told(self, numbers: Sequence[int]) -> None:
+        self._from_ledger(lambda ledger: ledger.end_reports(numbers), None)
+
+    def reset_account(self, session: str, agent: str) -> None:
+        self._from_ledger(lambda ledger: ledger.reset(session, agent), None)
+
+    def recorded(self, injection: Injection) -> int:
+        return self._from_ledger(lambda ledger: ledger.record(injection), 0)
+
+    def considered_besides(self, number: int, considered: Sequence[Considered]) -> None:
+        self._from_ledger(lambda ledger: ledger.add_considered(number, considered), None)
+
+    def mark_delivered(self, number: int, part: int) -> None:
+        self._from_ledger(lambda ledger: ledger.delivered(number, part), None)
+
+    def times_shown(self, memories: Sequence[str]) -> Mapping[str, int]:
+        return self._from_ledger(lambda ledger: ledger.times_shown(memories), {})
+
+    def first_telling(self, what: str, now: datetime) -> bool:
+        if what in self._told:
+            return False
+        self._told.add(what)
+        return self._from_ledger(lambda ledger: ledger.first_telling(what, now), True)
+
+    def _from_ledger(self, action: Callable[[Ledger], T], otherwise: T) -> T:
+        try:
+            return otherwise if self._ledger is None else action(self._ledger)
+        except StoreError as error:
+            log.warning("%s", error.message)
+            return otherwise
+
+    def _opened_ledger(self) -> Ledger | None:
+        try:
+            return Ledger(self.paths.ledger)
+        except StoreError as error:
+            log.warning("%s %s", error.message, error.hint)
+            return None
+
+
+def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Caller, given: Mapping[str, Any]) -> Any:
+    """What the call returns; where a store is not here yet, with a word about that."""
+    try:
+        result = function(caller, **given)
+    except NotFound as error:
+        raise NotFound(error.message, " ".join([*missing, error.hint]).strip()) from error
+    return {**result, "incomplete": missing} if missing and isinstance(result, dict) else result
+
+
+def _stamp(path: Path | None) -> tuple[int, ...]:
+    """Another one whenever the file is: also when its rights, or those of its folder, change."""
+    try:
+        status = path.stat() if path else None
+    except OSError as error:
+        return (error.errno or 0,)
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino) if status else ()

@@ -1,0 +1,461 @@
+"""What other doors may ask of the daemon. Plain values in, plain values out, for they cross a socket."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from memhook.answering import explore, recall, usage
+from memhook.answering import inject as injection
+from memhook.answering.answer import Surroundings
+from memhook.answering.pack import CANDIDATES as PACK_CANDIDATES
+from memhook.answering.pack import bundle, ordered, ordering_of
+from memhook.answering.records import record_of
+from memhook.answering.stages import Stages
+from memhook.answering.why import explained_prompt, explained_record
+from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.core.ordering import Ordering
+from memhook.core.packing import PartLimit, utf16_units
+from memhook.core.ranking import term_weights
+from memhook.core.terms import terms
+from memhook.core.tokens import estimated_tokens
+from memhook.engine import condition, projects
+from memhook.engine.caller import Caller
+from memhook.engine.scopes import OWNER as OWNER_RIGHTS
+from memhook.engine.scopes import Scope, narrowed
+from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
+from memhook.library.access import OWNER, enriching, in_reach, named_ones
+from memhook.screening.policy import judged, let_through, masked_fields
+from memhook.store.table.filters import Filter
+from memhook.writing import expunge, remember, transfer
+from memhook.writing.closeness import very_close
+from memhook.writing.moments import moment_ahead, moment_back
+from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
+
+log = logging.getLogger("memhook")
+
+PACK_TOKENS = 2000
+FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
+
+
+def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
+    """Store one memory: of the project asked from, if it is one and `here` says so, else global.
+
+    `close_to` names those of the same project that say nearly the same, `masked` the kinds of secrets left out.
+    """
+    given = _typed(fields)
+    masked = list(masked_fields({"content": content, **given})[1])
+    remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
+    home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
+    draft = remember.Draft(content=content, **{**home, **given})
+    stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
+    memory = stored.memory
+    assert memory is not None  # noqa: S101  only an import can be refused
+    if stored.outcome == "already there":
+        if not _sees(caller, memory):
+            unseen = {"urn": "", "title": ""}
+            return {"outcome": stored.outcome, "memory": unseen, "close_to": [], "masked": masked}
+        if changes := _added(memory, given):
+            _refuse_opening(caller, memory, changes)
+            memory = remember.edited(caller.library, memory.id, changes, _now(), caller.rights.visible)
+        return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": [], "masked": masked}
+    close = very_close(caller.library, memory, caller.rights.visible) if Scope.READ in caller.rights.scopes else []
+    names = [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(close)]
+    return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names, "masked": masked}
+
+
+def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
+    """The memories called so, whole; asking for them so marks them as accessed."""
+    memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
+    _refuse_suspects(caller, memories)
+    if touch:
+        try:
+            caller.all.touch(memories, _now())
+        except StoreError as error:  # a store that can only be read is still read
+            log.warning("not marked as accessed: %s", error.message)
+    return _records(caller, memories)
+
+
+def search(
+    caller: Caller, query: str, limit: int = 10, cursor: str = "", ordering: str = Ordering.BLEND, **conditions: Any
+) -> dict[str, Any]:
+    """A page of the best answers to a query, of whatever score, with their scores."""
+    order = ordering_of(ordering)
+    asked = {"query": query, "ordering": order, **conditions}
+    question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
+    page = explore.search_page(caller.all, query, question, order, caller.settings.pack.half_life_days, _now())
+    records = _records(caller, [one.memory for one in page.ranked])
+    scores = ({"score": one.score, "score_parts": one.parts} for one in page.ranked)
+    results = [{**record, **score} for record, score in zip(records, scores, strict=True)]
+    return {"results": results, "next_cursor": page.next_cursor}
+
+
+def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **conditions: Any) -> dict[str, Any]:
+    """A page of memories, the last changed first, and how many there are."""
+    question = explore.Question(conditions, partial(_filter, caller, **conditions), limit, cursor)
+    store = caller.all.store
+    is_about_quarantine = bool(conditions.get("quarantined"))
+    if is_about_quarantine:
+        caller.library.quarantine_suspects()
+    page = explore.list_page(store, question, _now(), offset)
+    memories = page.memories if is_about_quarantine else caller.all.fit_to_show(page.memories)
+    return {
+        "memories": _records(caller, memories),
+        "total": store.count(_filter(caller, _now(), **conditions)),
+        "next_cursor": page.next_cursor,
+    }
+
+
+def inject(
+    caller: Caller,
+    query: str = "",
+    hits: Sequence[Any] | None = None,
+    max_tokens: int | None = None,
+    namespaces: Sequence[str] = (),
+    include_restricted: bool = False,
+) -> dict[str, Any]:
+    """Finished text for a prompt: what a search finds relevant to `query`, or exactly the memories of `hits`."""
+    budget = caller.settings.max_tokens if max_tokens is None else max_tokens
+    if budget < 1:
+        raise InvalidInput(f"max_tokens = {budget} is not possible.", "It is at least 1.")
+    open_to_caller = caller.rights.within(namespaces)
+    weights: Mapping[str, float] | None = None
+    if hits is not None:
+        named = injection.hits_of(hits)
+        found = injection.named(caller.all, named, named_ones(open_to_caller, _now(), include_restricted))
+    elif query.strip():
+        surfacing = narrowed(open_to_caller, caller.settings.namespaces)
+        allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
+        relevant, weak = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
+        found = injection.found(relevant, weak)
+        statistics = caller.all.store.statistics
+        weights = term_weights(terms(query), statistics.frequencies, statistics.documents)
+    else:
+        raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
+    block = injection.enrichment(found, query, budget, weights)
+    return {
+        "text": block.text,
+        "tokens": estimated_tokens(block.text),
+        "memories": [memory.urn for memory in block.memories],
+        "unknown": list(block.unknown),
+        "note": block.note,
+    }
+
+
+def pack(
+    caller: Caller, topic: str, budget_tokens: int = PACK_TOKENS, ordering: str = Ordering.BLEND
+) -> dict[str, Any]:
+    """As many whole memories about a topic as fit; from a store that cannot be asked, none."""
+    order = ordering_of(ordering)
+    surfacing = narrowed(caller.rights.within(()), caller.settings.namespaces)
+    allowed = enriching(caller.project.id, surfacing, _now())
+    try:
+        ranked = recall.for_search(caller.all, topic, allowed, PACK_CANDIDATES)
+    except StoreError as error:
+        log.warning("nothing packed: %s", error.message)
+        ranked = []
+    ranked = ordered(ranked, order, caller.settings.pack.half_life_days, _now())
+    packed = bundle(topic, [one.memory for one in ranked], budget_tokens)
+    return {
+        "text": packed.text,
+        "tokens": estimated_tokens(packed.text),
+        "memories": [memory.urn for memory in packed.memories],
+        "note": "",
+    }
+
+
+def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
+    _check_home(caller, [reference])
+    changes = _typed(fields)
+    if "redacted" in changes:
+        raise InvalidInput("Redacting is more than a change: what was written has to go too.", "memhook redact URN")
+    current = remember.found(caller.library, [reference], caller.rights.visible)[0]
+    _refuse_opening(caller, current, changes)
+    remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
+    masked = list(masked_fields(changes)[1])
+    changed = remember.edited(caller.library, reference, changes, _now(), caller.rights.visible)
+    return {**record_of(changed), "masked": masked}
+
+
+def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+    _check_home(caller, references)
+    remember.found(caller.library, references, caller.rights.visible)
+    return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
+
+
+def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
+    """Empty these wherever anything of them was written down; their places stay."""
+    _check_home(caller, references)
+    return _told(caller, expunge.redacted(_holdings(caller), references, _now()))
+
+
+def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
+    """Leave nothing of these anywhere."""
+    _check_home(caller, references)
+    return _told(caller, expunge.purged(_holdings(caller), references))
+
+
+def _holdings(caller: Caller) -> expunge.Holdings:
+    return expunge.Holdings(caller.library, caller.ledger, caller.paths)
+
+
+def _told(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
+    ids = [memory.id for memory in done.memories]
+    others = [library for library in caller.open_shared() if library is not caller.library]
+    return {
+        "memories": [memory.urn for memory in done.memories],
+        "shown_in": done.shown_in,
+        "copies": [str(path) for path in done.copies],
+        "deleted_copies": [str(path) for path in done.deleted],
+        "unreadable_copies": [str(path) for path in done.unreadable],
+        "same_content": list(done.same_content),
+        "shared_in": [library.name for library in others if library.store.by_reference(ids, OWNER)],
+    }
+
+
+def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
+    """Keep them and never bring them up, or no longer so. They count as changed neither way."""
+    library = holder([caller.library, *caller.open_shared()], references)
+    memories = remember.found(library, references)
+    with library.store.annotating():
+        library.store.set_muted([memory.id for memory in memories], muted)
+    return [record_of(replace(memory, muted=muted)) for memory in memories]
+
+
+def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
+    """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
+    library = holder([caller.library, *caller.open_shared()], references)
+    if not library.keeps_releases:
+        raise InvalidInput(
+            "A variable names this store, so what it says is screened each time.",
+            f"If it is yours: memhook config set store.uri {library.store.uri}",
+        )
+    library.quarantine_suspects()
+    released = []
+    with library.store.annotating():
+        for memory in remember.found(library, references):
+            released.append(let_through(memory))
+            library.store.set_quarantine(released[-1])
+    return [record_of(memory) for memory in released]
+
+
+def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[str, Any]]:
+    """Copy these into a shared store, under the URNs they have."""
+    library = next((one for one in caller.open_shared() if one.name == target), None)
+    if library is None:
+        raise NotFound(f"No shared store is called {target}.", f"memhook config set stores.{target}.uri LOCATION")
+    memories = [judged(one) for one in remember.found(caller.all, references)]
+    copies = [shared_copy(memory, library, _now()) for memory in memories]
+    return [{"outcome": one.outcome, "memory": record_of(replace(one.memory, store=target))} for one in copies]
+
+
+def why(
+    caller: Caller, prompt: str | None = None, session: str = "", shown: bool = False, part_units: int = 0
+) -> dict[str, Any]:
+    """The last event of the session or the project, or with `prompt`, what that would get now.
+
+    With `shown`, the last event that got any text. `part_units` is what one part of a client's answer may hold, in
+    UTF-16 units.
+    """
+    if prompt is not None:
+        account = caller.record.shown(session, "") if session else {}
+        spent = caller.record.spent(session, "") if session else 0
+        last = caller.record.last_injection(session) if session else None
+        client = last.client if last else ""
+        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), spent, client)
+        part_limit = PartLimit(part_units, utf16_units) if part_units else None
+        report = explained_prompt(prompt, session, around, caller.pause, part_limit)
+        return {**report, "session_budget": _session_budget(caller, spent)}
+    last = caller.record.last_injection(session, caller.project.id, shown)
+    if last is None:
+        where = f"of the session {session}" if session else "in this project"
+        raise NotFound(
+            f"Nothing is recorded {where} yet.", 'See what a prompt would get: memhook why "how do we deploy?"'
+        )
+    earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
+    report = explained_record(last, caller.all, caller.settings)
+    return {
+        **report,
+        "session_budget": _session_budget(caller, caller.record.spent(last.session, last.agent)),
+        "last_shown": earlier.at.isoformat() if earlier else None,
+    }
+
+
+def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
+    """What memhook cost and was good for, in the last `days` or as long as it is recorded."""
+    return usage.usage(caller.all.store, caller.record, _now(), days, caller.project.id if here else None)
+
+
+def import_lines(
+    caller: Caller,
+    lines: Sequence[Sequence[Any]],
+    here: bool = False,
+    again: bool = False,
+    update: bool = False,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one."""
+    numbered = [(int(number), str(text)) for number, text in lines]
+    mode = transfer.Mode(again, update, dry_run)
+    result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), mode)
+    entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
+    noticed = {"masked": result.masked, "quarantined": result.quarantined}
+    return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad, **noticed}
+
+
+def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:
+    """Records in the order of their ids, those behind `after`. An export of a store is whole or an error."""
+    if missing := caller.library.first_copy(FIRST_COPY_SECONDS):
+        raise RemoteError(missing, "Nothing was exported. Try again when it is there.")
+    return [record_of(memory) for memory in caller.library.store.after(after, limit)]
+
+
+CALLS: Mapping[str, Callable[..., Any]] = {
+    "remember": remember_,
+    "get": get,
+    "search": search,
+    "list": list_,
+    "inject": inject,
+    "pack": pack,
+    "edit": edit,
+    "forget": forget,
+    "redact": redact,
+    "purge": purge,
+    "mute": mute,
+    "release": release,
+    "share": share,
+    "why": why,
+    "stats": stats,
+    "import_lines": import_lines,
+    "export_page": export_page,
+    "status": condition.status,
+    "health": condition.health,
+    "refresh": condition.refresh,
+    "projects": projects.projects_,
+    "merge_projects": projects.merge_projects,
+    "split_project": projects.split_project,
+    "move_memories": projects.move_memories,
+}
+
+
+def _filter(
+    caller: Caller,
+    now: datetime,
+    here: bool = False,
+    project: str = "",
+    namespaces: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    since: str = "",
+    before: str = "",
+    quarantined: bool = False,
+) -> Filter:
+    """What the caller may see, narrowed. A project is named by its id, as "here" or as "global"."""
+    if quarantined and caller.rights != OWNER_RIGHTS:
+        raise AccessDenied("What is in quarantine its owner alone may see.", "Say: memhook list --quarantined")
+    named = ("",) if project == "global" else (project,) if project else ()
+    return replace(
+        caller.rights.visible,
+        projects=in_reach(caller.project.id).projects if here or project == "here" else named,
+        namespaces=caller.rights.within(namespaces),
+        tags=tuple(tags),
+        since=moment_back(since, now) if since else None,
+        before=moment_back(before, now) if before else None,
+        quarantined=quarantined,
+    )
+
+
+def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """As the caller may see them: without the names of predecessors and successors that it may not."""
+    names = {name for memory in memories for name in (*memory.supersedes, memory.superseded_by) if name}
+    if caller.rights == OWNER_RIGHTS or not names:
+        return [record_of(memory) for memory in memories]
+    seen = caller.all.store.by_reference(sorted(names), caller.rights.visible)
+    open_names = {name for memory in seen for name in (memory.id, *memory.aliases)}
+    return [
+        record_of(
+            replace(
+                memory,
+                supersedes=tuple(name for name in memory.supersedes if name in open_names),
+                superseded_by=memory.superseded_by if memory.superseded_by in open_names else "",
+            )
+        )
+        for memory in memories
+    ]
+
+
+def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
+    """What the session, or the subagent, has had by now since its context was last cleared, and what it may have."""
+    return {"spent": spent, "of": caller.settings.session_max_tokens}
+
+
+def _check_home(caller: Caller, references: Sequence[str]) -> None:
+    """Raise for what only a shared store has that was not named: a change there is one for everybody."""
+    if shared := caller.open_shared():
+        refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
+
+
+def _sees(caller: Caller, memory: Memory) -> bool:
+    return bool(caller.library.store.by_reference([memory.id], caller.rights.visible))
+
+
+def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
+    """To anybody but the owner, what is found to be poisoned is not there."""
+    hidden = [memory.urn for memory in memories if memory.quarantine]
+    if hidden and caller.rights != OWNER_RIGHTS:
+        caller.all.fit_to_show(memories)
+        raise NotFound(f"No memory is called {', '.join(hidden)}.", "See: memhook list")
+
+
+def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) -> None:
+    """What was told to an assistant in confidence, another cannot talk it into spreading."""
+    levels = list(Sensitivity)
+    wanted = changes.get("sensitivity", memory.sensitivity)
+    if caller.rights != OWNER_RIGHTS and levels.index(wanted) < levels.index(memory.sensitivity):
+        raise AccessDenied(
+            f"{memory.urn} is {memory.sensitivity}: only its owner may lower that.", "Say: memhook edit URN"
+        )
+
+
+def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a draft as they came over the wire, in the types a draft has."""
+    typed: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name not in remember.Draft.__dataclass_fields__ or name == "quarantine":
+            raise InvalidInput(f"A memory has no field {name!r}.")
+        if name in ("tags", "related", "supersedes", "aliases"):
+            typed[name] = tuple(value)
+        elif name in ("created", "updated", "accessed", "expires"):
+            typed[name] = moment_ahead(value, _now()) if value else None
+        elif name == "sensitivity":
+            typed[name] = _sensitivity(value)
+        elif name == "origin":
+            typed[name] = Origin(value)
+        else:
+            typed[name] = value
+    return typed
+
+
+def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said anew about a memory that is there already: names are added to its own, the rest replaces."""
+    names = ("tags", "related", "supersedes", "aliases")
+    return {
+        name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value
+        for name, value in fields.items()
+        if name not in ("created", "updated", "origin", "id")
+    }
+
+
+def _sensitivity(value: str) -> Sensitivity:
+    try:
+        return Sensitivity(value)
+    except ValueError:
+        allowed = ", ".join(Sensitivity)
+        raise InvalidInput(f"sensitivity = {value!r} is not possible.", f"It is one of: {allowed}.") from None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

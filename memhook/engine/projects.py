@@ -1,0 +1,77 @@
+"""Calls about projects: which there are, and mending what counts as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memhook.engine.caller import Caller
+from memhook.errors import InvalidInput, NotFound
+from memhook.store.project import project_of
+from memhook.store.project_aliases import name_of
+from memhook.writing import projects, remember
+
+
+def projects_(caller: Caller) -> dict[str, Any]:
+    """Every project that has memories or sessions, and how many memories are global."""
+    aliases = caller.aliases.all() if caller.aliases else {}
+    return projects.known_projects(caller.library.store, caller.ledger, aliases, caller.project.id)
+
+
+def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = False) -> dict[str, Any]:
+    """The memories of `source` become those of `target`, and so does every later session in it."""
+    one, other = _project_named(caller, source), _project_named(caller, target)
+    if not one or not other:
+        raise InvalidInput("Global memories are no project.", "Say: memhook projects move URN --to global")
+    if one == other:
+        raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
+    memories = projects.of_project(caller.library.store, one)
+    result = projects.Moved(len(memories), 0) if dry_run else projects.moved(caller.library, memories, other)
+    if not dry_run and caller.aliases:
+        caller.aliases.merge(one, other)
+        if caller.ledger:
+            caller.ledger.move_project(one, other)
+    return {"source": one, "target": other, "moved": result.moved, "folded": result.folded}
+
+
+def split_project(caller: Caller, source: str) -> dict[str, Any]:
+    """Later sessions in `source` are its own again. What was merged stays where it is."""
+    target = caller.aliases.split(source) if caller.aliases else ""
+    if not target:
+        raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
+    return {"source": source, "target": target}
+
+
+def move_memories(
+    caller: Caller, target: str, references: Sequence[str] = (), source: str = "", dry_run: bool = False
+) -> dict[str, Any]:
+    """These memories, or all of the project `source`, into another project or to the global ones."""
+    other = _project_named(caller, target)
+    memories = remember.found(caller.library, references)
+    if source:
+        memories += projects.of_project(caller.library.store, _project_named(caller, source))
+    if dry_run:
+        return {"target": other, "moved": sum(memory.project != other for memory in memories), "folded": 0}
+    result = projects.moved(caller.library, memories, other)
+    return {"target": other, "moved": result.moved, "folded": result.folded}
+
+
+def _project_named(caller: Caller, named: str) -> str:
+    """The id of the project called so: by its id, its name if only one has it, a directory, "here" or "global"."""
+    if named == "global":
+        return ""
+    if named == "here" and caller.project.id:
+        return caller.project.id
+    aliases = caller.aliases.all() if caller.aliases else {}
+    known = [one["id"] for one in projects_(caller)["projects"]]
+    if named in known or named in aliases:
+        return aliases.get(named, named)
+    called_so = [one for one in known if name_of(one) == named]
+    if len(called_so) == 1:
+        return str(called_so[0])
+    if len(called_so) > 1:
+        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Say which by its id.")
+    found = project_of(named)
+    if not found.id:
+        raise NotFound(f"No project is called {named}.", "See: memhook projects")
+    return aliases.get(found.id, found.id)

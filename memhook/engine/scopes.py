@@ -1,0 +1,127 @@
+"""What a caller may do: scopes and namespaces, checked before the store or the embedder is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from memhook.core.memory import DEFAULT_NAMESPACE, Sensitivity
+from memhook.errors import AccessDenied, InvalidInput
+from memhook.store.table.filters import Filter
+
+
+class Scope(StrEnum):
+    """One thing a caller may be allowed."""
+
+    READ = "memory:read"
+    WRITE = "memory:write"
+    RESTRICTED = "memory:restricted"
+    CONFIDENTIAL = "memory:confidential"
+
+
+# What is in neither looks past scopes and namespaces, and is the owner's.
+READING = frozenset({"get", "search", "list", "inject", "pack"})
+WRITING = frozenset({"remember", "edit", "forget"})
+# No namespace is empty, so this lets nothing through, where an empty tuple would let everything.
+NO_NAMESPACE = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What one caller holds. Without namespaces of its own it may use all.
+
+    Who holds every scope is not the owner for that: some things no scope gives.
+    """
+
+    scopes: frozenset[Scope]
+    namespaces: tuple[str, ...] = ()
+    is_owner: bool = False
+
+    def check(self, method: str, params: Mapping[str, Any]) -> None:
+        """Raise AccessDenied unless this call, with these parameters, is covered."""
+        if method not in READING | WRITING and self != OWNER:
+            raise AccessDenied(f"{method} is open to the owner alone.", "Say it at the command line.")
+        for scope in _needed(method, params):
+            if scope not in self.scopes:
+                raise AccessDenied(f"This needs {scope.value}, which the caller does not hold.", _HINT)
+        self.within(params.get("namespaces") or ())
+        if params.get("namespace"):
+            self.within([params["namespace"]])
+
+    def within(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The namespaces asked for, or without any those granted; empty means all."""
+        beyond = [name for name in wanted if self.namespaces and name not in self.namespaces]
+        if beyond:
+            granted = ", ".join(self.namespaces)
+            raise AccessDenied(f"The namespace {beyond[0]!r} is not open to the caller.", f"Open are: {granted}.")
+        return tuple(wanted) or self.namespaces
+
+    @property
+    def home(self) -> str:
+        """The namespace of a memory for which none is named."""
+        return DEFAULT_NAMESPACE if not self.namespaces else self.namespaces[0]
+
+    @property
+    def visible(self) -> Filter:
+        """What search, list and get may find. Redacted memories go with the most confidential ones.
+
+        What is in quarantine its owner alone may see.
+        """
+        levels = [Sensitivity.NORMAL]
+        levels += [Sensitivity.RESTRICTED] if Scope.RESTRICTED in self.scopes else []
+        levels += [Sensitivity.CONFIDENTIAL] if Scope.CONFIDENTIAL in self.scopes else []
+        return Filter(
+            sensitivities=tuple(levels),
+            redacted=Scope.CONFIDENTIAL in self.scopes,
+            quarantined=None if self == OWNER else False,
+            namespaces=self.namespaces,
+        )
+
+
+OWNER = Rights(frozenset(Scope), is_owner=True)
+"""The local user at the command line."""
+
+DEFAULT_SCOPES = (Scope.READ, Scope.WRITE)
+_HINT = (
+    "It is given where the server is set up (memhook mcp --scopes memory:read,memory:write), "
+    "over HTTP with the token (memhook token create --scopes ...)."
+)
+
+
+def narrowed(granted: tuple[str, ...], surfacing: Iterable[str]) -> tuple[str, ...]:
+    """What is in both; each of them, when empty, stands for all."""
+    wanted = tuple(surfacing)
+    if not granted or not wanted:
+        return granted or wanted
+    return tuple(name for name in wanted if name in granted) or NO_NAMESPACE
+
+
+def scopes_of(names: Iterable[str]) -> frozenset[Scope]:
+    """The scopes with these names; raises InvalidInput naming all there are."""
+    try:
+        return frozenset(Scope(name) for name in names)
+    except ValueError as error:
+        raise InvalidInput(f"{error}.", f"The scopes are: {', '.join(Scope)}.") from None
+
+
+def rights_of(written: Any) -> Rights:
+    """Rights as they came over the wire; none written: those of the owner, whose socket it is."""
+    if written is None:
+        return OWNER
+    try:
+        scopes, namespaces = written["scopes"], written["namespaces"]
+    except (TypeError, KeyError):
+        raise InvalidInput("The rights of the caller cannot be read.") from None
+    return Rights(scopes_of(scopes), tuple(str(name) for name in namespaces))
+
+
+def written(rights: Rights) -> dict[str, list[str]]:
+    return {"scopes": sorted(rights.scopes), "namespaces": list(rights.namespaces)}
+
+
+def _needed(method: str, params: Mapping[str, Any]) -> Iterable[Scope]:
+    yield Scope.WRITE if method in WRITING else Scope.READ
+    if params.get("include_restricted"):
+        yield Scope.RESTRICTED

@@ -1,0 +1,85 @@
+"""Files and folders that are only wanted while something runs: what a kill leaves of them, the next run removes.
+
+Each is locked by the process that made it, so that nobody removes what is still in use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from memhook.files import durable
+from memhook.files.locking import is_named
+
+_PREFIX = ".memhook-unfinished-"
+
+
+@contextmanager
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """A folder in `parent`, which is made private when it is missing."""
+    durable.made_folder(parent)
+    remove_leftovers(parent)
+    folder, handle = _locked_folder(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+@contextmanager
+def in_one_step(file: Path) -> Iterator[Path]:
+    """A file that takes the place of `file`, synced, when it is complete. Raises OSError when it cannot be written."""
+    remove_leftovers(file.parent)
+    temporary, handle = _locked_file(file.parent)
+    try:
+        yield temporary
+        os.fsync(handle)
+        temporary.replace(file)
+        durable.sync(file.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Of processes that have ended; what cannot be looked at stays."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                durable.delete(path)
+            finally:
+                os.close(handle)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        with suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            if _is_ours(folder, handle):
+                return folder, handle
+
+
+def _locked_file(parent: Path) -> tuple[Path, int]:
+    while True:
+        handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=parent)
+        if _is_ours(Path(name), handle):
+            return Path(name), handle
+
+
+def _is_ours(path: Path, handle: int) -> bool:
+    """Between making it and locking it, somebody may have taken it for a leftover."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_named(path, handle):
+            return True
+    os.close(handle)
+    return False

@@ -1,0 +1,109 @@
+"""What a prompt asks to be remembered, stored beside the prompt: it waits for that a moment, never for long."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+
+from memhook.assistants.events import Event
+from memhook.core.note_requests import TAKE_BACK
+from memhook.engine.engine import Engine
+from memhook.errors import MemhookError
+from memhook.hooks.reports import Reports
+from memhook.settings import Settings
+from memhook.store.ledger import Captured
+from memhook.store.project import Project
+from memhook.writing import notes
+
+log = logging.getLogger("memhook")
+
+WAIT_SECONDS = 0.7  # of the 1.5 a hook has: a long import may hold the right to write
+STILL_AT_IT = "memhook: still storing your note; the next prompt says how that went."
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    event: Event
+    project: Project
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """For the user, and the memories it speaks of."""
+
+    text: str
+    memories: tuple[str, ...] = ()
+
+
+class Captures:
+    """Carries out what prompts ask for, one after the other, so that "forget that" finds what was said before it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._worker = ThreadPoolExecutor(1, "memhook-capture")
+        self.reports = Reports(engine)
+
+    def carry_out(self, commands: Sequence[str], event: Event, project: Project, settings: Settings) -> str:
+        """Nothing when that was done in time: what to tell of it is among the reports then. Never raises."""
+        number = self.reports.begun(event.session)
+        work = self._worker.submit(self._done, commands, _Scene(event, project, settings), number)
+        try:
+            work.result(WAIT_SECONDS)
+        except TimeoutError:
+            return STILL_AT_IT
+        return ""
+
+    def _done(self, commands: Sequence[str], scene: _Scene, number: int) -> None:
+        lines: list[_Line] = []
+        try:
+            if not self._engine.was_captured(scene.event.session, scene.event.moment):  # by the prompt's other part
+                for is_back, texts in _in_groups(commands):
+                    lines.append(self._taken_back(scene) if is_back else self._stored(texts, scene))
+        except MemhookError as error:
+            log.error("a note was not stored: %s %s", error.message, error.hint)
+            lines.append(_Line(f"memhook could not do that: {error.message} {error.hint}".strip()))
+        except Exception as error:
+            log.exception("a note was not stored")
+            lines.append(_Line(f"memhook could not do that ({type(error).__name__}); the log has the details."))
+        text = " ".join(filter(None, (line.text for line in lines)))
+        self.reports.finished(number, text, [memory for line in lines for memory in line.memories])
+
+    def _stored(self, texts: Sequence[str], scene: _Scene) -> _Line:
+        event, now = scene.event, datetime.now(UTC)
+        library = self._engine.library(scene.settings)
+        source = f"prompt in {event.client}, session {event.session[: notes.SESSION_CHARS]}"
+        stored = notes.stored_notes(library, texts, scene.project, scene.settings, source, now)
+        self._engine.captured(
+            event.session,
+            event.moment,
+            [Captured(n.memory.id, n.memory.content_hash, n.is_new, n.was_forgotten) for n in stored],
+            now,
+        )
+        return _Line(notes.said_of(stored, scene.project), tuple(note.memory.id for note in stored))
+
+    def _taken_back(self, scene: _Scene) -> _Line:
+        """Nothing is said in a session that has no notes: there the words are for the assistant."""
+        last = self._engine.last_captured(scene.event.session)
+        if last is None:
+            return _Line("")
+        memory = notes.take_back(self._engine.library(scene.settings), last, datetime.now(UTC))
+        self._engine.uncapture(last)
+        if memory is None:
+            return _Line("memhook: the last note was forgotten already.")
+        title = notes.short_title(memory)
+        text = f"memhook: forgot “{title}”." if last.is_new else f"memhook: “{title}” was there before and stays."
+        return _Line(text, (memory.id,))
+
+
+def _in_groups(commands: Sequence[str]) -> list[tuple[bool, list[str]]]:
+    """Notes that follow each other are stored together; each "forget that" stands alone."""
+    groups: list[tuple[bool, list[str]]] = []
+    for is_back, some in groupby(commands, key=lambda command: command == TAKE_BACK):
+        found = list(some)
+        groups += [(True, [one]) for one in found] if is_back else [(False, found)]
+    return groups

@@ -1,0 +1,225 @@
+"""The personal store and the shared ones, searched as one. What several of them hold is the personal one's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from typing import Any, Protocol
+
+from memhook.core.grading import Calibration
+from memhook.core.memory import Memory, Origin
+from memhook.core.spelling import Vocabulary
+from memhook.library.library import Library
+from memhook.store.cache.snapshot import Candidate
+from memhook.store.table.filters import Filter
+from memhook.store.table.schema import Vector
+
+ANY = Filter()
+
+
+class Statistics(Protocol):
+    """How common each term is."""
+
+    @property
+    def frequencies(self) -> Mapping[str, int]: ...
+    @property
+    def documents(self) -> int: ...
+    @property
+    def average_length(self) -> float: ...
+
+
+class ReadableStore(Protocol):
+    """What finding memories asks of a store, or of several."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    def candidates(
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
+    ) -> tuple[list[Candidate], int]: ...
+    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]: ...
+    def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]: ...
+    def newest(
+        self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
+    ) -> list[Memory]: ...
+    def count(self, allowed: Filter | None = None) -> int: ...
+    def ids(self, allowed: Filter | None = None) -> list[str]: ...
+
+
+class Searchable(Protocol):
+    """Where memories are found: a library, or several as one."""
+
+    @property
+    def store(self) -> ReadableStore: ...
+    @property
+    def calibration(self) -> Calibration: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    def query_vector(self, text: str) -> Vector | None: ...
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None: ...
+    def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]: ...
+    def suspicion(self, key: str) -> str: ...
+    def touch(self, memories: Sequence[Memory], now: datetime) -> None: ...
+
+
+class JoinedLibraries:
+    """Several libraries, the personal one first."""
+
+    def __init__(self, libraries: Sequence[Library]) -> None:
+        self._libraries = tuple(libraries)
+        self.store: ReadableStore = _JoinedStore(self._libraries)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._libraries[0].vocabulary
+
+    def query_vector(self, text: str) -> Vector | None:
+        return self._libraries[0].query_vector(text)
+
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
+        """There is one such encoder: what it makes of a query is compared with what it has read of any of them."""
+        readers = [library.languages.reader(text, allowed) for library in self._libraries]
+        return next((reader.embed_query(text) for reader in readers if reader is not None), None)
+
+    @property
+    def calibration(self) -> Calibration:
+        return self._libraries[0].calibration
+
+    def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
+        """In their order; each is judged where it is."""
+        fit = {
+            memory.id: memory
+            for library in self._libraries
+            for memory in library.fit_to_show([one for one in memories if one.store == library.name])
+        }
+        return [fit[memory.id] for memory in memories if memory.id in fit]
+
+    def suspicion(self, key: str) -> str:
+        return next(filter(None, (library.suspicion(key) for library in self._libraries)), "")
+
+    def touch(self, memories: Sequence[Memory], now: datetime) -> None:
+        for library in self._libraries:
+            library.touch([one for one in memories if one.store == library.name], now)
+
+
+def joined(libraries: Sequence[Library]) -> Searchable:
+    """As one; the personal one alone is that already."""
+    return JoinedLibraries(libraries) if any(library.name for library in libraries) else libraries[0]
+
+
+class _JoinedStore:
+    def __init__(self, libraries: tuple[Library, ...]) -> None:
+        self._libraries = libraries
+
+    @property
+    def statistics(self) -> Statistics:
+        return _JoinedStatistics(tuple(library.store.statistics for library in self._libraries))
+
+    def candidates(
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
+    ) -> tuple[list[Candidate], int]:
+        vector_once = cache(vector_of_query)
+        found: dict[str, Candidate] = {}
+        searched = 0
+        for library in self._libraries:
+            comparable = self._comparable(library, vector_once)
+            some, among = library.store.candidates(comparable, terms, allowed, limit, multilingual)
+            found = {**{one.id: one for one in some}, **found}
+            searched += among
+        return [found[key] for key in sorted(found)], searched
+
+    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
+        found: dict[str, Memory] = {}
+        for library in self._libraries:
+            missing = [key for key in ids if key not in found]
+            found |= {memory.id: memory for memory in _from(library, library.store.by_ids(missing, allowed).values())}
+        return found
+
+    def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
+        by_name: dict[str, Memory] = {}
+        for library in self._libraries:
+            missing = [name for name in references if name not in by_name]
+            for memory in _from(library, library.store.by_reference(missing, allowed)):
+                by_name = {**dict.fromkeys((memory.id, *memory.aliases), memory), **by_name}
+        return list(dict.fromkeys(by_name[name] for name in references if name in by_name))
+
+    def newest(
+        self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
+    ) -> list[Memory]:
+        """Each store's own page is long enough for all of the joined one to come from it."""
+        found: dict[str, Memory] = {}
+        for library in reversed(self._libraries):
+            found |= {one.id: one for one in _from(library, library.store.newest(allowed, limit + offset, 0, after))}
+        in_order = sorted(found.values(), key=lambda memory: memory.id)
+        in_order.sort(key=lambda memory: memory.updated, reverse=True)
+        return in_order[offset : offset + limit]
+
+    def count(self, allowed: Filter | None = None) -> int:
+        return sum(library.store.count(allowed) for library in self._libraries)
+
+    def ids(self, allowed: Filter | None = None) -> list[str]:
+        return sorted({key for library in self._libraries for key in library.store.ids(allowed)})
+
+    def _comparable(self, library: Library, vector: Callable[[], Vector | None]) -> Callable[[], Vector | None]:
+        """While a replica still has the vectors of another model, its words alone are searched."""
+        return vector if library.reads_like(self._libraries[0]) else lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class _JoinedStatistics:
+    parts: tuple[Statistics, ...]
+
+    @property
+    def frequencies(self) -> Mapping[str, int]:
+        return _Sum(tuple(part.frequencies for part in self.parts))
+
+    @property
+    def documents(self) -> int:
+        return sum(part.documents for part in self.parts)
+
+    @property
+    def average_length(self) -> float:
+        words = sum(part.average_length * part.documents for part in self.parts)
+        return words / self.documents if self.documents else 1.0
+
+
+class _Sum(Mapping[str, int]):
+    """Added up when asked: a prompt has some dozen terms, the stores have a hundred thousand."""
+
+    def __init__(self, parts: tuple[Mapping[str, int], ...]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, term: str) -> int:
+        if total := sum(part.get(term, 0) for part in self._parts):
+            return total
+        raise KeyError(term)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(term for part in self._parts for term in part))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _from(library: Library, memories: Iterable[Memory]) -> Iterator[Memory]:
+    """Each with the name of the store it is from; from a foreign one, not as the user's own."""
+    named: dict[str, Any] = {"store": library.name} if library.name else {}
+    if library.foreign:
+        named["origin"] = Origin.SHARED
+    if not library.keeps_releases:
+        named["released"] = ""
+    return (replace(memory, **named) for memory in memories) if named else iter(memories)

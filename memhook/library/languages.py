@@ -1,0 +1,211 @@
+"""Memories and prompts in other languages than English: when the multilingual encoder is asked, and what it has read.
+
+The encoder takes 150 MB and a second to load, so it is there only where it is needed: for a prompt that is not in
+English, and for every prompt of a project that has memories in other languages. Nobody waits long for it: a prompt that
+comes before it is loaded, or before it has read all memories, is answered with what there is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+
+from memhook.core.languages import is_english
+from memhook.core.memory import Memory
+from memhook.errors import MemhookError
+from memhook.settings import Languages as Mode
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.encoder import Embedder
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import READ_CHARS, MemoryStore
+from memhook.store.table.schema import Vector
+
+log = logging.getLogger("memhook")
+
+AT_ONCE_SECONDS = 0.8  # of a hook's 1.5, for loading the encoder and for what it has not read yet
+IN_HOUSEKEEPING_SECONDS = 20.0  # then the other chores have their turn
+PAUSE_SECONDS = 0.01  # between two texts: its tokenizer is Python, and prompts need the interpreter too
+UNUSED_SECONDS = 1800.0
+LOOKED_AT = 20_000  # memories, to see whether some are in other languages
+ONE_IN = 500  # so few others in a large project are names and quotations taken for a language
+AT_ONCE = 200  # memories that a prompt waits for
+TOGETHER = 16
+ASKED = "asked-in-other-languages"
+
+
+class Languages:
+    """Of one store. `text_of` is what of a memory is embedded."""
+
+    def __init__(
+        self, store: MemoryStore, load: Callable[[str], Future[Embedder]], text_of: Callable[[Memory], str]
+    ) -> None:
+        self._store = store
+        self._load = load
+        self._text_of = text_of
+        self.mode: Mode = "english"  # until it is said what is wanted
+        self._known = _Known()
+        self._counting = threading.Lock()
+        self._is_looked_at = False
+        self._may_lack = True
+        self._asked: set[tuple[str, ...]] = set()  # projects that were asked for together
+        self._waited_for: Future[Embedder] | None = None
+        self._last_use = -UNUSED_SECONDS
+        self._reading = threading.Lock()
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the encoder is to stay in memory."""
+        return self.mode == "all" or (self.mode == "auto" and time.monotonic() - self._last_use < UNUSED_SECONDS)
+
+    @property
+    def problem(self) -> str:
+        """Why the encoder is not there, or nothing; it is loaded to know it only where it is in use."""
+        if not self.is_in_use:
+            return ""
+        error = self._load(multilingual.ID).exception()
+        return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
+
+    def want(self, mode: Mode) -> None:
+        if mode != self.mode:
+            self.mode = mode
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Others may have written to the store."""
+        self._is_looked_at = False
+        self._may_lack = True
+
+    def look(self) -> None:
+        """See what languages the memories are in, and load the encoder if it will be asked."""
+        if self.mode == "english" or self._is_looked_at:
+            return
+        self._is_looked_at = True
+        with self._counting:
+            self._known = _Known()
+            self._known.count(self._store.texts(LOOKED_AT) if self.mode == "auto" else ())
+        if self.mode == "all" or self._store.mark(ASKED) or self._known.in_other_languages():
+            self._loading()
+
+    def noticed(self, memories: Sequence[Memory]) -> None:
+        """These are being stored: one in another language lets the encoder be loaded meanwhile."""
+        self._may_lack = True
+        if self.mode == "auto":
+            with self._counting:
+                self._known.count((one.project, f"{one.title}\n{one.content[:READ_CHARS]}") for one in memories)
+            if any(map(self._known.has_others, {one.project for one in memories})):
+                self._loading()
+
+    def reader(self, text: str, allowed: Filter) -> Embedder | None:
+        """The encoder for a query, having read what it can be compared with; None where it is not needed or not there.
+
+        What is left to read for want of time is read in housekeeping, and so is all of a larger store.
+        """
+        if not self._is_needed(text, allowed.projects):
+            return None
+        deadline = time.monotonic() + AT_ONCE_SECONDS
+        encoder = self._encoder(AT_ONCE_SECONDS)
+        if encoder is None:
+            return None
+        if allowed.projects not in self._asked:
+            self._asked.add(allowed.projects)
+            self._may_lack = True
+        if self._may_lack:
+            self._read(encoder, allowed.projects, deadline, largest=AT_ONCE)
+        return encoder
+
+    def keep_up(self) -> int:
+        """In the background: read what the encoder has not read yet; how many memories that were."""
+        self.look()
+        if not self.is_in_use:
+            self._store.languages.drop()
+            return 0
+        encoder = self._encoder(IN_HOUSEKEEPING_SECONDS, is_use=False) if self._may_lack else None
+        if encoder is None:
+            return 0
+        deadline = time.monotonic() + IN_HOUSEKEEPING_SECONDS
+        self._may_lack, is_finished = False, False  # what is stored meanwhile sets it again
+        wanted = {()} if self.mode == "all" else self._asked | self._known.in_other_languages()
+        try:
+            done = sum(self._read(encoder, one, deadline, pause=PAUSE_SECONDS) for one in sorted(wanted))
+            is_finished = time.monotonic() < deadline
+        finally:
+            self._may_lack = self._may_lack or not is_finished
+        return done
+
+    def _is_needed(self, text: str, projects: tuple[str, ...]) -> bool:
+        if self.mode != "auto":
+            return self.mode == "all"
+        known = self._known
+        if any(map(known.has_others, projects)) or (not projects and known.in_other_languages()):
+            return True
+        if is_english(text):
+            return False
+        if self._store.exists and not self._store.mark(ASKED):
+            self._store.set_mark(ASKED, "yes")
+        return True
+
+    def _loading(self) -> Future[Embedder]:
+        self._last_use = time.monotonic()
+        return self._load(multilingual.ID)
+
+    def _encoder(self, seconds: float, *, is_use: bool = True) -> Embedder | None:
+        """A prompt waits for it, and the next one not again."""
+        loading = self._loading() if is_use else self._load(multilingual.ID)
+        try:
+            encoder = loading.result(0 if is_use and loading is self._waited_for else seconds)
+        except NotYet:
+            self._waited_for = loading
+            return None
+        except MemhookError:
+            return None
+        self._store.languages.use(encoder.model)
+        return encoder
+
+    def _read(
+        self, encoder: Embedder, projects: tuple[str, ...], deadline: float, pause: float = 0.0, largest: int = 0
+    ) -> int:
+        """Embed what has no vector, one after the other, until then; nothing where that is more than the `largest`."""
+        lacking = self._store.without_language_vector(Filter(projects=projects))
+        if not lacking or (largest and len(lacking) > largest) or not self._reading.acquire(blocking=False):
+            return 0
+        done = 0
+        try:
+            while done < len(lacking) and time.monotonic() < deadline:
+                batch = lacking[done : done + TOGETHER]
+                memories = list(self._store.by_ids(batch).values())
+                vectors = [self._vector(encoder, memory, pause) for memory in memories]
+                self._store.add_language_vectors(memories, vectors)
+                done += len(batch)
+        finally:
+            self._reading.release()
+        return done
+
+    def _vector(self, encoder: Embedder, memory: Memory, pause: float) -> Vector:
+        time.sleep(pause)
+        return encoder.embed_documents([self._text_of(memory)])[0]
+
+
+class _Known:
+    """How many memories each project has, and how many of these are not in English."""
+
+    def __init__(self) -> None:
+        self._all: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
+
+    def count(self, texts: Iterable[tuple[str, str]]) -> None:
+        for project, text in texts:
+            self._all[project] += 1
+            if not is_english(text):
+                self._others[project] += 1
+
+    def has_others(self, project: str) -> bool:
+        return self._others[project] * ONE_IN >= max(1, self._all[project])
+
+    def in_other_languages(self) -> set[tuple[str, ...]]:
+        """The projects."""
+        return {(project,) for project in tuple(self._others) if self.has_others(project)}

@@ -1,0 +1,314 @@
+"""The store and the model that reads for it, kept in step: vectors of two models are never compared."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memhook.core.grading import Calibration
+from memhook.core.memory import Memory
+from memhook.core.ranking import embedded_text
+from memhook.core.spelling import NO_VOCABULARY, Vocabulary
+from memhook.errors import EmbeddingError, MemhookError, StoreError
+from memhook.library.embedding_batches import EmbeddedOnce
+from memhook.library.languages import Languages
+from memhook.library.sweep import Sweep
+from memhook.screening.policy import sorted_out
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.calibration import calibration_of
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, KnowsWords, ModelIdentity, load_embedder
+from memhook.store.embedding.vector_cache import CachedEmbedder
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.remote.waiting import in_thread
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+from memhook.store.table.schema import Vector
+
+log = logging.getLogger("memhook")
+
+BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """How far the vectors have been made anew."""
+
+    done: int
+    total: int
+
+
+class Library:
+    """One store, with a name if it is shared, and the model wanted for it.
+
+    Until its vectors are of that model, the model they are of is asked. A foreign store is one that the user has not
+    set: whatever it says of itself, its memories are not the user's.
+
+    `load` gives a model by its name; without any, words alone are searched.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        wanted: str,
+        load: Callable[[str], Future[Embedder]],
+        name: str = "",
+        *,
+        foreign: bool = False,
+    ) -> None:
+        self.store = store
+        self.name = name
+        self.foreign = foreign
+        self.renewal: Renewal | None = None
+        self._load = load
+        self._wanted = wanted
+        self._renewing = threading.Lock()
+        self._may_lack_vectors = True
+        self._embedded = EmbeddedOnce()
+        self.languages = Languages(store, load, _text)
+        self._suspects: dict[str, Memory] = {}
+        self._suspecting = threading.Lock()
+        # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
+        self._sweep: Sweep | None = None if name else Sweep(self.store)
+        self._refreshing = threading.Lock()
+        self._has_copy = False
+        self._copying: Future[None] | None = None
+        self._starting_copy = threading.Lock()
+
+    def reads_like(self, other: Library) -> bool:
+        """Whether a vector made for the other can be compared with the vectors here."""
+        ours, theirs = self._reader(), other._reader()
+        return ours is not None and theirs is not None and ours.model == theirs.model
+
+    @property
+    def keeps_releases(self) -> bool:
+        """Whether what is recorded as let through was let through by the user: there, anybody could record it."""
+        return not self.foreign or isinstance(self.store, ReplicatedStore)
+
+    def touch(self, memories: Sequence[Memory], now: datetime) -> None:
+        """Mark them as accessed."""
+        self.store.touch([memory.id for memory in memories], now)
+
+    def refresh(self) -> None:
+        """Bring a replica up to date, unless somebody just does."""
+        if not isinstance(self.store, ReplicatedStore) or not self._refreshing.acquire(blocking=False):
+            return
+        try:
+            if self.store.refresh():
+                self._may_lack_vectors = True
+                self.languages.look_again()
+        except StoreError as error:
+            log.warning("%s", error.message)
+        finally:
+            self._refreshing.release()
+
+    def first_copy(self, seconds: float) -> str:
+        """Wait so long for the first copy of a store elsewhere; why there is none yet, or nothing."""
+        store = self.store
+        if self._has_copy or not isinstance(store, ReplicatedStore):
+            return ""
+        with self._starting_copy:
+            if self._copying is None:
+                self._copying = in_thread(self._copy, "memhook-first-copy")
+        with suppress(TimeoutError):
+            self._copying.result(seconds)
+        self._has_copy = store.refreshed is not None
+        if self._has_copy:
+            return ""
+        place = self.name or store.origin_uri
+        if store.problem:
+            return f"Nothing of the store {place} is here yet: {store.problem}"
+        return f"The first copy of the store {place} is being made; until then nothing is found in it."
+
+    def _copy(self) -> None:
+        try:
+            if isinstance(self.store, ReplicatedStore) and self.store.refresh():
+                self._may_lack_vectors = True
+        except StoreError as error:
+            log.warning("%s", error.message)
+
+    def want(self, model: str) -> None:
+        """From now on the vectors are to be of this model."""
+        if model != self._wanted:
+            self._wanted = model
+            self._may_lack_vectors = True
+
+    def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Those that may be shown, without secrets. The others wait for their quarantine: writing takes its time."""
+        fit, suspects = sorted_out(memories)
+        with self._suspecting:
+            self._suspects |= {memory.id: memory for memory in suspects}
+        return fit
+
+    def suspicion(self, key: str) -> str:
+        """Why a memory that was to be shown was not; empty when nothing is held against it."""
+        suspect = self._suspects.get(key)
+        return suspect.quarantine if suspect else ""
+
+    def quarantine_suspects(self) -> None:
+        """Write down what was noticed when it was to be shown; what cannot be written is noticed again."""
+        with self._suspecting:
+            suspects, self._suspects = self._suspects, {}
+        if not suspects:
+            return
+        log.warning("quarantined %s: memhook list --quarantined", ", ".join(one.urn for one in suspects.values()))
+        try:
+            with self.store.annotating():
+                for memory in suspects.values():
+                    self.store.set_quarantine(memory)
+        except StoreError as error:
+            log.warning("not quarantined: %s", error.message)
+
+    def mask_old_secrets(self) -> None:
+        """A few memories further. A store that cannot be written the next process tries again, not the next minute."""
+        try:
+            if self._sweep and self._sweep.step():
+                self._may_lack_vectors = True
+        except StoreError as error:
+            self._sweep = None
+            log.warning("old memories are masked when shown, but not in the store: %s", error.message)
+
+    @property
+    def embedding_problem(self) -> str:
+        """Why the wanted model is not there, or nothing."""
+        error = self._load(self._wanted).exception()
+        return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
+
+    @property
+    def models_in_use(self) -> set[str]:
+        """By name: the one that is wanted, and the one that made the vectors as long as they are searched."""
+        second = {multilingual.ID} if self.languages.is_in_use else set()
+        return {self._wanted, self.store.model.id} | second
+
+    @property
+    def wanted_model(self) -> ModelIdentity | None:
+        """With the hash its file was found to have; None when it could not be loaded."""
+        embedder = self._model(self._wanted)
+        return None if embedder is None else embedder.model
+
+    def query_vector(self, text: str) -> Vector | None:
+        """None when there is no model whose vectors the stored ones could be compared with."""
+        embedder = self._reader()
+        return None if embedder is None else embedder.embed_query(text)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the model knows; none without a model."""
+        embedder = self._reader()
+        return embedder.vocabulary if isinstance(embedder, KnowsWords) else NO_VOCABULARY
+
+    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
+        """By the encoder for other languages, where these memories or this query need it."""
+        reader = self.languages.reader(text, allowed)
+        return None if reader is None else reader.embed_query(text)
+
+    @property
+    def calibration(self) -> Calibration:
+        """What the cosines of the store's own model mean."""
+        return calibration_of(self.store.model.id)
+
+    def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
+        """A vector for each as the store's own model reads it, and that model; the same text is read once.
+
+        With `reuse`, also not where a memory of another project says the same.
+        """
+        self.languages.noticed(memories)
+        embedder = self._reader()
+        if embedder is None:
+            self._may_lack_vectors = True
+            return [None] * len(memories), self.store.model
+        known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
+        texts = [_text(memory) for memory in memories]
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= dict(zip(new, self._embedded.vectors(embedder, new), strict=True))
+        return [known[text] for text in texts], embedder.model
+
+    def vectors_may_lack(self, missing: Iterable[bool]) -> None:
+        """Some were stored without a vector: the next round of housekeeping makes it."""
+        self._may_lack_vectors = self._may_lack_vectors or any(missing)
+
+    def _stored_vectors(self, memories: Sequence[Memory]) -> list[tuple[Memory, Vector]]:
+        return self.store.vectors_of_content([memory.content_hash for memory in memories])
+
+    def renew_vectors(self) -> int:
+        """Embed what has no vector of the wanted model yet; returns how many memories that were."""
+        self._embedded.forget()
+        embedder = self._model(self._wanted) if self._may_lack_vectors else None
+        if embedder is None or not self._renewing.acquire(blocking=False):
+            return 0
+        try:
+            renewed = self._all_anew(embedder) if self.store.model != embedder.model else self._missing_ones(embedder)
+            self.store.renewed_vectors.unlink(missing_ok=True)
+            self._may_lack_vectors = False
+            return renewed
+        finally:
+            self.renewal = None
+            self._renewing.release()
+
+    def _reader(self) -> Embedder | None:
+        """The model that made the stored vectors; for an empty store the wanted one, or the default where it fails."""
+        current = self.store.model
+        embedder = self._model(current.id) if current.id else self._model(self._wanted) or self._model(DEFAULT_MODEL)
+        if embedder is None or (self.store.exists and embedder.model != current):
+            return None
+        return embedder
+
+    def _model(self, name: str) -> Embedder | None:
+        try:
+            return self._load(name).result()
+        except MemhookError:
+            return None
+
+    def _all_anew(self, embedder: Embedder) -> int:
+        """Outside the write lock first, for it takes minutes; only what came meanwhile is embedded under it.
+
+        Of a large store it takes hours. What is done is kept in a file, so that a daemon that ends loses none of it.
+        """
+        if not self.store.exists:
+            return 0
+        with closing(CachedEmbedder(embedder, self.store.renewed_vectors, largest=None)) as kept:
+            done, total = 0, self.store.count()
+            self.renewal = Renewal(done, total)
+            for batch in self.store.everything(BATCH):
+                kept.embed_documents([_text(memory) for memory in batch])
+                done += len(batch)
+                self.renewal = Renewal(done, total)
+            self.store.replace_vectors(lambda batch: kept.embed_documents([_text(one) for one in batch]), kept.model)
+        log.info("embedded %d memories with %s", done, embedder.model.id)
+        return done
+
+    def _missing_ones(self, embedder: Embedder) -> int:
+        missing = self.store.without_vector()
+        for start in range(0, len(missing), BATCH):
+            self.renewal = Renewal(start, len(missing))
+            batch = missing[start : start + BATCH]
+            vectors = embedder.embed_documents([_text(memory) for memory in batch])
+            self.store.set_vectors(batch, vectors, embedder.model)
+        return len(missing)
+
+
+def loading_embedder(model: str, models: Path) -> Future[Embedder]:
+    """The model, being loaded beside whatever else goes on."""
+    loading: Future[Embedder] = Future()
+    threading.Thread(target=_load, args=(model, models, loading), name="memhook-model", daemon=True).start()
+    return loading
+
+
+def _load(model: str, models: Path, loading: Future[Embedder]) -> None:
+    try:
+        loading.set_result(load_embedder(model, models))
+    except MemhookError as error:
+        log.warning("the model %s is not used: %s %s", model, error.message, error.hint)
+        loading.set_exception(error)
+    except Exception as error:
+        log.exception("the embedding model failed to load")
+        loading.set_exception(EmbeddingError(f"The embedding model {model} failed to load: {error}"))
+
+
+def _text(memory: Memory) -> str:
+    return embedded_text(memory.title, memory.content, memory.created.date().isoformat(), memory.tags)

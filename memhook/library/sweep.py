@@ -1,0 +1,64 @@
+"""Secrets that were stored before memhook knew them, masked on disk too: a few memories at a time, once per version.
+
+Until then they are masked whenever they are shown.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from memhook import __version__
+from memhook.core.memory import Memory, content_hash
+from memhook.library.access import OWNER
+from memhook.screening.policy import judged, shown_as
+from memhook.store.table.memories import MemoryStore
+
+log = logging.getLogger("memhook")
+
+BATCH = 256
+MARK = "masked"
+
+
+class Sweep:
+    """Of one store. Which masks there are is told by memhook's version: each has the whole store looked at once."""
+
+    def __init__(self, store: MemoryStore, masks: str = __version__, batch: int = BATCH) -> None:
+        self._store = store
+        self._masks = masks
+        self._batch = batch
+        self._last = ""
+        self._found: list[str] = []
+        self._is_done = False
+
+    def step(self) -> int:
+        """Look at the next few; behind the last of them, rewrite those that held secrets and return how many did."""
+        if self._is_done or not self._store.exists or self._store.is_deleted:
+            return 0
+        if self._store.mark(MARK) == self._masks:
+            self._is_done = True
+            return 0
+        batch = self._store.after(self._last, self._batch)
+        self._found += [memory.id for memory in batch if shown_as(memory) != memory]
+        if len(batch) == self._batch:
+            self._last = batch[-1].id
+            return 0
+        return self._finished()
+
+    def _finished(self) -> int:
+        with self._store.writing():
+            held = self._store.by_reference(self._found, OWNER)  # they may have been changed since
+            masked = [_masked(memory) for memory in held if shown_as(memory) != memory]
+            if masked:
+                self._store.rewrite(masked)
+            self._store.set_mark(MARK, self._masks)
+        self._is_done = True
+        if masked:
+            log.warning("masked secrets in %s", ", ".join(memory.urn for memory in masked))
+        return len(masked)
+
+
+def _masked(memory: Memory) -> Memory:
+    shown = shown_as(memory)
+    own_hash = memory.content_hash if memory.redacted else content_hash(shown.content)
+    return judged(replace(shown, content_hash=own_hash))

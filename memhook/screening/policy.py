@@ -1,0 +1,82 @@
+"""What is kept from the model: secrets, which are masked, and texts that try to command it, which are quarantined.
+
+Done when a memory is stored, and again when it is shown, for what was stored before memhook knew better.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from memhook.core.memory import Memory
+from memhook.screening.poison import reason_to_distrust
+from memhook.screening.secrets import masked, without
+
+_TEXTS = ("title", "content", "summary", "namespace", "source", "project")
+_NAMES = ("tags", "related", "aliases")
+
+
+def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Fields of a memory without their secrets, and the kinds that were found."""
+    kinds: list[str] = []
+
+    def clean(text: str) -> str:
+        found = masked(text)
+        kinds.extend(found.kinds)
+        return found.text
+
+    changed = dict(fields)
+    for name in _TEXTS:
+        if changed.get(name):
+            changed[name] = clean(changed[name])
+    for name in _NAMES:
+        if changed.get(name):
+            changed[name] = tuple(map(clean, changed[name]))
+    return changed, tuple(dict.fromkeys(kinds))
+
+
+def shown_as(memory: Memory) -> Memory:
+    """`memory` without secrets; itself when it has none."""
+    changed: dict[str, Any] = {}
+    for name in _TEXTS:
+        if (text := without(value := getattr(memory, name))) != value:
+            changed[name] = text
+    for name in _NAMES:
+        if (names := tuple(map(without, value := getattr(memory, name)))) != value:
+            changed[name] = names
+    return replace(memory, **changed) if changed else memory
+
+
+def judged(memory: Memory) -> Memory:
+    """With the reason for a quarantine, unless its owner has released this very text."""
+    if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
+        return replace(memory, quarantine="") if memory.quarantine else memory
+    reason = reason_to_distrust(_said_by(memory))
+    return replace(memory, quarantine=reason, released="") if reason or memory.released else memory
+
+
+def let_through(memory: Memory) -> Memory:
+    """Released by its owner: it stays so for as long as its text stays the same."""
+    return replace(memory, quarantine="", released=fingerprint(memory))
+
+
+def fingerprint(memory: Memory) -> str:
+    return hashlib.sha256(_said_by(memory).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
+    """Those that may be shown, without secrets; and those that were not known yet to need a quarantine."""
+    fit: list[Memory] = []
+    suspects: list[Memory] = []
+    for memory in map(judged, memories):
+        (suspects if memory.quarantine else fit).append(memory)
+    return [shown_as(memory) for memory in fit], suspects
+
+
+def _said_by(memory: Memory) -> str:
+    names = " ".join((memory.namespace, memory.source, *memory.tags, *memory.related))
+    own_title = "" if memory.content.startswith(memory.title.removesuffix("…")) else memory.title
+    own_summary = "" if memory.summary.removesuffix("…") in memory.content else memory.summary
+    return "\n".join(filter(None, (own_title, memory.content, own_summary, names)))

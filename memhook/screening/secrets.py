@@ -1,0 +1,366 @@
+"""Secrets in a text, replaced by what kind they were: `[masked:aws-access-key]`.
+
+masked(text)     the text without its secrets, and the kinds that were found
+without(text)    the text alone, remembered for texts of a usual length
+
+A provider's token is known by how it starts, which is searched for first and costs next to nothing. Whatever has no
+such start is known by the name it is given to, by its place in a URL, or by its header.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+from urllib.parse import unquote
+
+from memhook.screening.secret_kinds import SHAPED, STARTING
+from memhook.screening.secret_values import (
+    is_example,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_secret_name,
+    is_url_password,
+)
+
+CACHED_CHARS = 20_000
+PASSES = 4
+SHORTEST_TOKEN = 20
+
+Span = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """`kinds` has each kind once."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+
+
+def masked(text: str) -> Masked:
+    """Masking what this returns changes nothing."""
+    kinds: list[str] = []
+    for _ in range(PASSES):  # a mask may bring together what can then be read as one
+        spans = _disjoint(_spans(text))
+        if not spans:
+            break
+        kinds += [kind for _, _, kind in spans]
+        text = _replaced(text, spans)
+    return Masked(text, tuple(dict.fromkeys(kinds)))
+
+
+def without(text: str) -> str:
+    return _remembered(text) if len(text) <= CACHED_CHARS else masked(text).text
+
+
+@lru_cache(maxsize=2048)
+def _remembered(text: str) -> str:
+    return masked(text).text
+
+
+def _spans(text: str) -> Iterator[Span]:
+    """In the text as it stands, and in each of its lines as it reads without what hides or escapes characters."""
+    yield from _found(text)
+    for mark, escape, plain in _ESCAPES:
+        if mark in text and escape.search(text):
+            yield from _behind_escapes(text, mark, escape, plain)
+
+
+def _found(text: str) -> Iterator[Span]:
+    yield from _tokens(text)
+    lowered = _lowered(text)
+    if "://" in text:
+        yield from _in_urls(text)
+    if "PRIVATE KEY" in text or "Private-Lines" in text:
+        yield from _private_keys(text)
+    yield from _in_requests(text, lowered)
+    yield from _assigned(text, lowered)
+
+
+def _lowered(text: str) -> str:
+    """Every character in its place."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(char.lower()[0] for char in text)
+
+
+# Providers' tokens
+
+_BY_START: dict[str, list[tuple[str, str]]] = {}
+for _kind, _start, _rest in STARTING:
+    _BY_START.setdefault(_start, []).append((_kind, _rest))
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    runs = "\n".join(word for word in text.split() if len(word) >= SHORTEST_TOKEN)  # most text has none
+    if not runs:
+        return
+    for start, rules in _BY_START.items():
+        if start in runs:
+            for kind, rest in rules:
+                yield from _matches(text, kind, _starting(start, rest), start)
+    for kind, mark, pattern in SHAPED:
+        if mark in runs and _compiled(pattern).search(runs):
+            yield from _matches(text, kind, _compiled(pattern))
+
+
+def _matches(text: str, kind: str, pattern: re.Pattern[str], start: str = "") -> Iterator[Span]:
+    for found in pattern.finditer(text):
+        if "needed" in pattern.groupindex and found["needed"] is None:
+            continue
+        if not is_example(found[0].removeprefix(start)):  # one that always starts alike is no example for that
+            yield *found.span(), kind
+
+
+@cache
+def _starting(start: str, rest: str) -> re.Pattern[str]:
+    """At the start of a word; looked behind from its end, for a pattern that starts with a look-behind is slow."""
+    literal = re.escape(start)
+    return re.compile(f"{literal}(?<![A-Za-z0-9]{literal})(?:{rest})", re.ASCII)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """When first needed: most never are."""
+    return re.compile(pattern, re.ASCII)
+
+
+# Keys in armour, whole or cut off
+
+_HEADER = re.compile(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_FOOTER = re.compile(r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_ARMOURED = re.compile(
+    r"(?:\s|\\[nr]|[>|#*+\"',]|[A-Za-z-]{4,20}: [^\n\\]{1,80}|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2})*"
+)
+_PUTTY = re.compile(r"Private-Lines: \d+\s+(?:[A-Za-z0-9+/=]{4,}\s*)+")
+LONGEST_KEY = 20_000
+SHORTEST_BODY = 24
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    headers = [header.span() for header in _HEADER.finditer(text)]
+    for (start, end), (following, _) in pairwise([*headers, (len(text), len(text))]):
+        last = min(end + LONGEST_KEY, following)  # each reads its own key alone
+        footer = _FOOTER.search(text, end, last)
+        body = _ARMOURED.match(text, end, last)
+        stop = footer.end() if footer else body.end() if body else end
+        stop -= 0 if footer else len(text[end:stop]) - len(text[end:stop].rstrip("\"'`,> \n\t"))
+        if sum(char.isalnum() for char in text[end:stop]) >= SHORTEST_BODY:
+            yield start, stop, "private-key"
+    for lines in _PUTTY.finditer(text):
+        yield lines.start(), lines.start() + len(lines[0].rstrip()), "private-key"
+
+
+# Passwords and tokens in addresses
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}\Z")
+_AUTHORITY = re.compile(
+    r"://(?:(?P<user>[^\s:/?#@\"'<>`\[\]]{0,200}):(?P<password>[^\s/?#\"'<>`\[\]]{1,300})|(?P<alone>[\w.~%+-]{20,300}))@(?=\S)"
+)
+_IN_QUERY = re.compile(r"[?&;](?P<name>[\w.-]{1,60})=(?P<value>[^\s&#\"'<>`;\[\]]{8,2000})")
+_ANY_HOST = frozenset({"http", "https", "ftp", "ftps", "ssh", "git", "ws", "wss"})
+
+
+def _in_urls(text: str) -> Iterator[Span]:
+    for found in _AUTHORITY.finditer(text):
+        if password := found["password"]:
+            if is_url_password(password, found["user"]):
+                scheme = _SCHEME.search(text[max(0, found.start() - 31) : found.start()])
+                is_any = scheme is None or scheme[0].lower() in _ANY_HOST
+                yield *found.span("password"), "basic-auth" if is_any else "connection-string"
+        elif is_random(found["alone"]):
+            yield *found.span("alone"), "basic-auth"
+    for found in _IN_QUERY.finditer(text):
+        if is_secret_name(found["name"]) and is_random(found["value"]):
+            yield *found.span("value"), "url-secret"
+
+
+# What is given to a name that says what it is
+
+_NAMED = re.compile(r"(?<=_)pat(?![a-z])|pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess")
+_SEPARATOR = (
+    r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
+    r"|[\"'`*]{0,3}[ \t]{1,3}(?:is|was|ist|lautet|est|es)[ \t]{1,3}(?:set to )?:?"
+    r"|[\"'`]?,?\s{1,40}[\"'`]?value[\"'`]?[ \t]{0,3}[:=][ \t]{0,3}"
+    r"|[\"'`]\s{0,3}\{\s{0,40}(?:type\s{0,8}=\s{0,8}\w{1,20}\s{1,40})?default[ \t]{0,8}=[ \t]{0,8}"  # Terraform
+    r"|[\"'`][ \t]?,[ \t]?|>)"
+)
+_GIVES = re.compile(rf"[\w.-]{{0,40}}{_SEPARATOR}", re.IGNORECASE)
+_GIVEN = re.compile(
+    rf"(?P<suffix>[\w.-]{{0,40}}){_SEPARATOR}"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\[\]]{6,500})(?P=quote)"
+    r"|(?:[*\"'`(]|[bru]\"){0,4}(?P<bare>[^\s\"'`<>,;|\[\]]{6,2000}))",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"(?P<suffix>[\w-]{0,10})[ \t]+[\"']?(?P<bare>[^\s\"'`<>\[\]]{6,500})")
+_BEFORE_NAME = re.compile(r"[\w.-]*\Z")
+NAME_CHARS = 40
+
+
+def _assigned(text: str, lowered: str) -> Iterator[Span]:
+    """`NAME = value`, `"name": "value"`, `name is value`, `--name value`.
+
+    A value is read to its end once. What is given to a name inside of it is read up to the next such name, else a
+    text of nothing but names would be read as often as it has any.
+    """
+    names = [(name[0], *name.span(), _GIVES.match(text, name.end()) is not None) for name in _NAMED.finditer(lowered)]
+    read = 0
+    for (name, at, end, gives), limit in zip(names, _next_giving(names, len(text)), strict=True):
+        given = _GIVEN.match(text, end, limit if at < read else len(text)) if gives else None
+        before = _BEFORE_NAME.search(text[max(0, at - NAME_CHARS) : at])
+        start = before[0] if before else ""
+        if given is None and start.startswith("-"):
+            given = _OPTION.match(text, end)
+        if given is not None:
+            read = max(read, given.end())
+            yield from _secret_given(start + name + given["suffix"], given)
+
+
+def _next_giving(names: Sequence[tuple[str, int, int, bool]], length: int) -> list[int]:
+    """For each name where the next one starts that something is given to."""
+    limits, limit = [], length
+    for _, at, _, gives in reversed(names):
+        limits.append(limit)
+        limit = at if gives else limit
+    return limits[::-1]
+
+
+def _secret_given(name: str, given: re.Match[str]) -> Iterator[Span]:
+    group = "quoted" if given.groupdict().get("quoted") else "bare"
+    value = given[group] if group == "quoted" else given[group].rstrip(".,:!?)*_}")
+    if is_secret_name(name) and _is_secret(name, value):
+        yield given.start(group), given.start(group) + len(value), _kind_of(name)
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return is_password(value) if _is_for_people(name) else is_random(value)
+
+
+def _kind_of(name: str) -> str:
+    lowered = name.lower()
+    if _is_for_people(name):
+        return "password"
+    return next((kind for kind in ("token", "key", "cookie") if kind in lowered), "secret")
+
+
+def _is_for_people(name: str) -> bool:
+    return re.search("pass(?!port)|pwd|kennwort|contrase|senha", name, re.IGNORECASE) is not None
+
+
+# Headers and command lines
+
+_REQUESTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("bearer-token", "bearer", re.compile(r"\s+[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,4000})")),
+    ("bearer-token", "ssws", re.compile(r"\s+(?P<value>[A-Za-z0-9_-]{30,200})")),
+    ("basic-auth", "authorization", re.compile(r"[\"']?\s*[:=]\s*[\"']?[Bb]asic\s+(?P<value>[A-Za-z0-9+/=]{8,2000})")),
+    ("azure-sas", "sig=", re.compile(r"(?P<value>[A-Za-z0-9%+/=]{30,200})")),
+    (
+        "basic-auth",
+        "curl",
+        re.compile(r"[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\[\]]{4,200})"),
+    ),
+    ("password", "login", re.compile(r"\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\[\]]{6,200})")),  # netrc
+    ("password", "sshpass", re.compile(r"\s+-p\s*[\"']?(?P<value>[^\s\"'\[\]]{6,200})")),
+    ("password", ":5432:", re.compile(r"[\w*-]{1,64}:[\w*-]{1,64}:(?P<value>[^\s\"'\[\]]{6,200})")),  # pgpass
+    ("npm-token", "_authtoken", re.compile(r"\s+[\"']?(?P<value>[A-Za-z0-9_-]{30,200})")),
+    ("snyk-token", "snyk auth", re.compile(r"\s+(?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")),
+    ("api-key", "client(", re.compile(r"[\"'](?P<value>(?=[A-Za-z]*[0-9])[A-Za-z0-9]{32,200})[\"']")),
+    ("password", "mysql", re.compile(r"[^\n]{0,200}?\s-p(?P<value>[^\s\"'\[\]]{6,200})")),
+)
+
+
+def _in_requests(text: str, lowered: str) -> Iterator[Span]:
+    for kind, mark, rest in _REQUESTS:
+        at, read = lowered.find(mark), 0
+        while at >= 0:
+            following = lowered.find(mark, at + len(mark))
+            is_inside = at < read and following >= 0  # of a value that was read already: up to the next mark alone
+            found = rest.match(text, at + len(mark), following if is_inside else len(text))
+            if found:
+                read = max(read, found.end())
+                if _is_credential(kind, found["value"]):
+                    yield *found.span("value"), kind
+            at = following
+
+
+def _is_credential(kind: str, value: str) -> bool:
+    match kind:
+        case "bearer-token" | "api-key":
+            return is_random(value)
+        case "password":
+            return is_password(value)
+    return not is_placeholder(value)
+
+
+# Behind escapes: found in the text without them, masked in the text with them
+
+Plain = Callable[[str], str]
+
+_ENTITIES = {"&amp;": "&", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&gt;": ">"}
+
+_ESCAPES: tuple[tuple[str, re.Pattern[str], Plain], ...] = (
+    ("%", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), lambda escape: unquote(escape, errors="replace")),
+    ("\\", re.compile(r"\\(?=[!-/:-@\[-`{-~])"), lambda _: ""),
+    ("\\u00", re.compile(r"\\u00[2-7][0-9a-fA-F]"), lambda escape: escape.encode().decode("unicode-escape")),
+    ("&", re.compile(r"&(?:amp|quot|#39|#x27|lt|gt);"), lambda escape: _ENTITIES[escape]),
+    *((char, re.compile(char), lambda _: "") for char in "\u200b\u200c\u200d\u2060\ufeff\u00ad"),
+)
+
+
+def _behind_escapes(text: str, mark: str, escape: re.Pattern[str], plain: Plain) -> Iterator[Span]:
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if mark in line:
+            yield from ((at + start, at + end, kind) for start, end, kind in _in_plain(line, escape, plain))
+        at += len(line)
+
+
+def _in_plain(line: str, escape: re.Pattern[str], plain: Plain) -> Iterator[Span]:
+    pieces: list[str] = []
+    places, offsets = [0], [0]  # from this place of the plain line on, this much was left out
+    at = length = 0
+    for found in escape.finditer(line):
+        put = plain(found[0])
+        pieces += [line[at : found.start()], put]
+        length += found.start() - at + len(put)
+        at = found.end()
+        places.append(length)
+        offsets.append(at - length)
+
+    def original(place: int) -> int:
+        return place + offsets[bisect_right(places, place) - 1]
+
+    for start, end, kind in _found("".join((*pieces, line[at:]))) if pieces else ():
+        yield original(start), _end_of_escape(line, escape, original(end - 1)), kind
+
+
+def _end_of_escape(line: str, escape: re.Pattern[str], last: int) -> int:
+    """Behind the character at `last`, or behind the escape that stands for it."""
+    found = escape.match(line, last)
+    return found.end() if found else last + 1
+
+
+def _disjoint(spans: Iterable[Span]) -> list[Span]:
+    """In the order of the text; of those that overlap one, over all of it, named after the one found first."""
+    ordered = sorted(enumerate(spans), key=lambda pair: (pair[1][0], pair[0]))
+    joined: list[tuple[int, int, str, int]] = []
+    for rank, (start, end, kind) in ordered:
+        if joined and start < joined[-1][1]:
+            first, last, named, best = joined[-1]
+            joined[-1] = (first, max(last, end), named if best <= rank else kind, min(best, rank))
+        else:
+            joined.append((start, end, kind, rank))
+    return [(start, end, kind) for start, end, kind, _ in joined]
+
+
+def _replaced(text: str, spans: Sequence[Span]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end, kind in spans:
+        pieces += [text[at:start], f"[masked:{kind}]"]
+        at = end
+    return "".join((*pieces, text[at:]))

@@ -1,0 +1,192 @@
+"""Bearer tokens for agents on other machines: one small private file, which has their hashes and no token.
+
+Serving reads it at each request, so that what was revoked is refused from the next one on, and never writes it: when a
+token was last used is kept elsewhere, where losing it does no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from memhook.errors import InvalidInput, NotFound, StoreError
+from memhook.files.locking import exclusive, remove_lock
+from memhook.paths import Paths, private_directory, refuse_foreign, write_private
+from memhook.screening.secrets import without
+
+PREFIX = "memhook_"
+SECRET_BYTES = 32
+LOCK_SECONDS = 5.0
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+_NAME = re.compile(r"[\w][\w.@+-]{0,63}", re.ASCII)
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token once it is handed out. Without namespaces it may use all, without an end for ever."""
+
+    id: str
+    name: str
+    digest: str
+    scopes: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    created: datetime
+    expires: datetime | None = None
+    revoked: datetime | None = None
+
+    def state(self, now: datetime) -> str:
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and now >= self.expires else "valid"
+
+    def holds(self, now: datetime) -> bool:
+        return self.state(now) == "valid"
+
+
+class Tokens:
+    """Those of this user."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._file = paths.tokens
+        self._uses_file = paths.state / "token-uses.json"
+        self._lock = paths.state / "tokens.lock"
+        self._noted: dict[str, datetime] = {}
+
+    def all(self) -> list[Token]:
+        """In the order they were made; raises StoreError when the file cannot be read."""
+        refuse_foreign(self._file)
+        try:
+            return [_token(record) for record in json.loads(self._file.read_text(encoding="utf-8"))["tokens"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, *_UNREADABLE) as error:
+            raise StoreError(
+                f"The tokens in {self._file} cannot be read ({error}).",
+                f"No token is accepted until they can; to start over: rm {self._file}",
+            ) from error
+
+    def of(self, secret: str, now: datetime) -> Token | None:
+        """The token that this is, if it is one and holds. Takes as long for one that is nearly right."""
+        digest = _digest(secret)
+        found = [token for token in self.all() if hmac.compare_digest(token.digest, digest)]
+        return next((token for token in found if token.holds(now)), None)
+
+    def create(
+        self, name: str, scopes: Sequence[str], namespaces: Sequence[str], expires: datetime | None, now: datetime
+    ) -> tuple[Token, str]:
+        """A new one, and its secret, which nobody can see again."""
+        if name and (not _NAME.fullmatch(name) or name.startswith(PREFIX)):
+            raise InvalidInput(
+                f"{without(name)!r} is not a name for a token.",
+                "Use letters, digits and . _ - @ +, at most 64 of them.",
+            )
+        secret = PREFIX + secrets.token_hex(SECRET_BYTES)
+        identity = secrets.token_hex(4)
+        made = Token(
+            identity, name or identity, _digest(secret), tuple(sorted(scopes)), tuple(namespaces), now, expires
+        )
+        with self._changing() as known:
+            if any(name in (token.id, token.name) for token in known if token.holds(now)):
+                raise InvalidInput(
+                    f"There is a token {name!r} already.", f"Take another name, or: memhook token revoke {name}"
+                )
+            self._write([*known, made])
+        return made, secret
+
+    def revoke(self, reference: str, now: datetime) -> Token:
+        """By its name, its id or itself; what was revoked before stays as it is."""
+        with self._changing() as known:
+            found = [token for token in known if reference == token.id or _digest(reference) == token.digest]
+            found += [token for token in known if reference == token.name]
+            if not found:
+                raise NotFound(f"There is no token {without(reference)!r}.", "See: memhook token list")
+            chosen = min(found, key=lambda token: ("valid", "expired", "revoked").index(token.state(now)))
+            ended = replace(chosen, revoked=chosen.revoked or now)
+            self._write([ended if token.id == ended.id else token for token in known])
+        return ended
+
+    def uses(self) -> Mapping[str, datetime]:
+        """When each was last used, by its id, to the minute."""
+        try:
+            written = json.loads(self._uses_file.read_text(encoding="utf-8"))
+            return {str(name): _moment(at) for name, at in written.items()}
+        except (OSError, *_UNREADABLE):
+            return {}
+
+    def note_use(self, token: Token, now: datetime) -> None:
+        """At most once a minute, as each costs a write; a disk that is full keeps nobody from being served."""
+        last = self._noted.get(token.id)
+        if last is not None and now - last < USE_NOTED_EVERY:
+            return
+        self._noted[token.id] = now
+        with suppress(OSError, StoreError), self._locked():
+            uses = {**self.uses(), token.id: now}
+            write_private(self._uses_file, json.dumps({name: at.isoformat() for name, at in uses.items()}) + "\n")
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Token]]:
+        """All there are, while nobody else changes them."""
+        with self._locked():
+            yield self.all()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        private_directory(self._lock.parent)
+        try:
+            with exclusive(self._lock, LOCK_SECONDS):
+                yield
+        finally:
+            remove_lock(self._lock)
+
+    def _write(self, tokens: Sequence[Token]) -> None:
+        private_directory(self._file.parent)
+        write_private(self._file, json.dumps({"tokens": [_record(token) for token in tokens]}, indent=2) + "\n")
+
+
+def _digest(secret: str) -> str:
+    """Plain SHA-256: salt and slowness are against guessing what people make up; 256 random bits nobody guesses."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _record(token: Token) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(token).items()}
+
+
+def _token(record: Mapping[str, Any]) -> Token:
+    return Token(
+        id=_text(record["id"]),
+        name=_text(record["name"]),
+        digest=_text(record["digest"]),
+        scopes=_texts(record["scopes"]),
+        namespaces=_texts(record["namespaces"]),
+        created=_moment(record["created"]),
+        expires=None if record["expires"] is None else _moment(record["expires"]),
+        revoked=None if record["revoked"] is None else _moment(record["revoked"]),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.isascii():
+        raise TypeError("a text is something else")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """No list is no permission: a namespace that went missing must not become all of them."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError("a list is something else")
+    return tuple(value)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

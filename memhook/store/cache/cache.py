@@ -1,0 +1,144 @@
+"""What is in memory of a store, to be answered from: all of it while it is small, else the projects worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+
+from memhook.store.cache.by_project import Parts
+from memhook.store.cache.refresh import SnapshotKeeper, is_one_write
+from memhook.store.cache.release import give_back
+from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, of_project
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table.filters import Filter
+from memhook.store.table.schema import model_of
+from memhook.store.table.sizes import Sizes
+
+FEW = 64  # are asked for by name
+KEPT_FILTERS = 16  # one for each project that is worked on at the same time
+
+Reach = list[tuple[Snapshot, Places]]
+
+
+class Held:
+    """`read` gives the memories that a filter lets through, or None when they are too many.
+
+    `ids` gives the ids of those, out of a few that are named, or of all when none is.
+    """
+
+    def __init__(
+        self,
+        table: Path,
+        read: Callable[[Filter], Snapshot | None],
+        ids: Callable[[Filter, Collection[str]], Collection[str]],
+        sizes: Sizes,
+    ) -> None:
+        self._read = read
+        self._ids = ids
+        self._keeper = SnapshotKeeper(table, self._read_whole)
+        self._parts = Parts(self._keeper.state, self._read_part, sizes.parts)
+        self._asked: tuple[Filter, ...] = ()
+        self._known: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
+
+    @property
+    def whole(self) -> tuple[Snapshot, ...] | None:
+        """The store in parts that share nothing, if all of it is held."""
+        return self._keeper.current()
+
+    @property
+    def latest(self) -> Snapshot | None:
+        """The store as it was when all of it was last held."""
+        return self._keeper.latest
+
+    def renew(self) -> None:
+        self._keeper.renew()
+
+    def renew_parts(self, projects: Collection[str]) -> None:
+        """Read these now, instead of after the first who asks for them."""
+        self._parts.renew(list(projects), wait=True)
+
+    def drop(self) -> None:
+        self._keeper.drop()
+        self._parts.drop()
+        self._known = WeakKeyDictionary()
+
+    def reach(self, allowed: Filter) -> Reach | None:
+        """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is held."""
+        if (whole := self.whole) is not None:
+            return self._placed([(part, allowed) for part in whole])
+        if not self._keeper.is_too_large or not allowed.projects:
+            return None
+        by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
+        self._note(by_project.values())
+        parts = self._parts.current(allowed.projects)
+        return None if parts is None else self._placed([(part, by_project[project]) for project, part in parts])
+
+    @contextmanager
+    def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
+        """Nothing but these rows, of what can be seen, is written meanwhile: with them, what is held stays current."""
+        changed = set() if rows is None else set(rows["project"].unique().to_pylist())
+        added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.projects}
+        new = None if rows is None else Snapshot(rows.select(COLUMNS), model)
+        before = self._keeper.state()
+        yield
+        after = self._keeper.state()
+        if is_one_write(before, after):
+            self._keeper.carry(before, after, new)
+            self._parts.carry(before, after, changed, added)
+
+    def _note(self, asked: Iterable[Filter]) -> None:
+        """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
+        lasting = [replace(one, alive_at=None) for one in asked]
+        kept = [one for one in self._asked if one not in lasting]
+        self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]
+
+    def _read_whole(self) -> Snapshot | None:
+        asked = list(self._known.get(self.latest, ())) if self.latest else []
+        return self._ready(self._read(Filter()), asked)
+
+    def _read_part(self, project: str) -> Snapshot | None:
+        asked = [one for one in self._asked if one.projects == (project,)]
+        return self._ready(self._read(Filter(projects=(project,))), asked)
+
+    def _ready(self, snapshot: Snapshot | None, asked: Iterable[Filter]) -> Snapshot | None:
+        if snapshot is not None:
+            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed, ())) for allowed in asked}
+            give_back()
+        return snapshot
+
+    def _placed(self, asked: Sequence[tuple[Snapshot, Filter]]) -> Reach:
+        """As the table's own query says, one for each filter; only the hour of expiry is compared here."""
+        places: dict[Snapshot, Places] = {}
+        unknown: dict[Filter, list[Snapshot]] = {}
+        for part, allowed in asked:
+            lasting = replace(allowed, alive_at=None)
+            known = self._known.get(part, {}).get(lasting)
+            if known is None:
+                unknown.setdefault(lasting, []).append(part)
+            else:
+                places[part] = known
+        for lasting, parts in unknown.items():
+            is_few = sum(part.words.documents for part in parts) <= FEW  # which are asked for by name
+            ids = self._ids(lasting, [key for part in parts for key in part.ids] if is_few else ())
+            places |= {part: self._noted(part, lasting, ids) for part in parts}
+        return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
+
+    def _noted(self, part: Snapshot, lasting: Filter, ids: Collection[str]) -> Places:
+        known, places = self._known.get(part, {}), part.places(ids)
+        self._known[part] = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: places}
+        return places
+
+
+def can_be_held(table: Any, allowed: Filter, sizes: Sizes) -> bool:
+    """Whether the memories of these projects, or all of them, are few enough."""
+    if allowed.projects:
+        return int(table.count_rows(allowed.sql())) <= sizes.part
+    size = table.stats()
+    text = size["total_bytes"] - size["num_rows"] * model_of(table.schema).dimensions * 4
+    return bool(size["num_rows"] <= sizes.held and text <= sizes.held_text)

@@ -1,0 +1,175 @@
+"""A small store in memory, as of one state of its table: one query of LanceDB's costs more than all of this.
+
+What may be seen is still decided by the store's own query; only the hour of expiry is compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from memhook.core.memory import Memory
+from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
+from memhook.store.cache.word_index import WordIndex
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.language_vectors import stamp
+from memhook.store.table.schema import MEMORY_COLUMNS, Vector, memory_of
+
+COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
+FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
+BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
+BY_LANGUAGE = 20  # those that only the multilingual encoder speaks for: of a foreign prompt the others know little
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector.
+
+    `multilingual` is the cosine by the multilingual encoder, where that is in use.
+    """
+
+    id: str
+    content_hash: str
+    created: datetime
+    title: str
+    terms: str
+    cosine: float | None
+    multilingual: float | None = None
+
+
+class Snapshot:
+    """The rows of a table, ready to be searched; in the order of their ids, which is also that of equals."""
+
+    def __init__(self, rows: pa.Table, model: ModelIdentity) -> None:
+        self.model = model
+        rows = rows.sort_by("id").combine_chunks()
+        self.words = WordIndex(only_chunk(rows, "terms"))
+        self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
+        stored = stored_vectors(rows)
+        self._vectors = np.zeros((len(rows), stored.shape[1]), dtype=np.float32)
+        self._vectors[self._has_vector] = stored
+        self._rows = rows.select(MEMORY_COLUMNS)
+        self._facts = rows.select(FACTS)
+        self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
+        never = np.iinfo(np.int64).max
+        self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
+
+    @property
+    def ids(self) -> list[str]:
+        return list(self._place)
+
+    def place(self, key: str) -> int:
+        return self._place[key]
+
+    def places(self, ids: Collection[str]) -> Places:
+        """Where these stand, in order; those that are not here are left out."""
+        return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
+
+    def alive(self, places: Places, moment: datetime | None) -> Places:
+        """Those that have not expired by then."""
+        return places if moment is None else places[self._expires[places] > round(moment.timestamp() * 1_000_000)]
+
+    def stamps(self) -> Iterator[tuple[str, str]]:
+        """Of each row its id and which text it is."""
+        updated = self._rows["updated"].cast(pa.int64()).to_pylist()
+        return zip(self._place, map(stamp, self._rows["content_hash"].to_pylist(), updated), strict=True)
+
+    def candidates(
+        self,
+        vector: Vector | None,
+        terms: Sequence[str],
+        places: Places,
+        limit: int,
+        multilingual: npt.NDArray[np.float32] | None = None,
+    ) -> list[Candidate]:
+        """The best `limit` of those at `places` by vector and words together, and the best by either alone.
+
+        `multilingual` has the cosines by the other encoder, of all rows, -inf where there is none: the best by it too.
+        """
+        weights = term_weights(terms, self.words.frequencies, self.words.documents)
+        shares = self.words.evidence(weights)[places] / (attainable(weights) or 1.0)
+        proposed = set(_best(shares, min(limit, BY_ONE_KIND), above=0.0))
+        if vector is None:
+            proposed |= set(_best(shares, limit, above=0.0))
+            cosines = None
+        else:
+            cosines = self._cosines(vector, places)
+            has_vector = np.where(self._has_vector[places], cosines, -np.inf)
+            proposed |= set(_best(has_vector + LEXICAL_WEIGHT * shares, limit))
+            proposed |= set(_best(has_vector, min(limit, BY_ONE_KIND)))
+        if multilingual is not None:
+            proposed |= set(_best(multilingual[places], min(limit, BY_LANGUAGE)))
+        chosen = np.array(sorted(proposed), dtype=np.intp)
+        found = None if cosines is None else cosines[chosen]
+        others = None if multilingual is None else multilingual[places[chosen]]
+        return list(candidates(self._facts.take(places[chosen]), self._known(places[chosen], found), others))
+
+    def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
+        """Those of the ids that stand at one of these places, by id."""
+        places = self.places(ids)
+        nearest = np.minimum(np.searchsorted(among, places), max(0, len(among) - 1))
+        places = places[among[nearest] == places] if len(among) else places[:0]
+        return {row["id"]: memory_of(row) for row in self._rows.take(places).to_pylist()}
+
+    def _cosines(self, vector: Vector, places: Places) -> npt.NDArray[np.float32]:
+        asked = np.asarray(vector, dtype=np.float32)
+        # Multiplying them all is faster than gathering half of them first.
+        few = 2 * len(places) < len(self._vectors)
+        return self._vectors[places] @ asked if few else (self._vectors @ asked)[places]
+
+    def _known(self, places: Places, cosines: npt.NDArray[np.float32] | None) -> list[float | None]:
+        if cosines is None:
+            return [None] * len(places)
+        pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
+        return [cosine if there else None for cosine, there in pairs]
+
+
+def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:
+    return Snapshot(rows.filter(pc.equal(rows["project"], project)).select(COLUMNS), model)
+
+
+def candidates(
+    facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
+) -> Iterator[Candidate]:
+    """From the columns FACTS, in their order."""
+    columns = (column.to_pylist() for column in facts.itercolumns())
+    others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
+    for key, content_hash, created, title, terms, cosine, other in zip(*columns, cosines, others, strict=True):
+        yield Candidate(key, content_hash, created, title, terms, cosine, other)
+
+
+def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:
+    """None where there is none."""
+    return [cosine if cosine > -np.inf else None for cosine in cosines.tolist()]
+
+
+def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
+    """Those that are there: `flatten` leaves out the rows without one."""
+    column = only_chunk(rows, "vector")
+    flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(-1, column.type.list_size)
+
+
+def only_chunk(rows: pa.Table, name: str) -> Any:
+    """As one array, whatever chunks it came in."""
+    column = rows[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _best(values: npt.NDArray[Any], limit: int, above: float = -np.inf) -> list[int]:
+    """The indexes of the highest values; of equals the first."""
+    if limit < len(values):
+        above = max(above, np.nextafter(np.partition(values, -limit)[-limit], -np.inf, dtype=values.dtype))
+    eligible = np.flatnonzero(values > above)
+    order = np.argsort(-values[eligible], kind="stable")[:limit]
+    found: list[int] = eligible[order].tolist()
+    return found

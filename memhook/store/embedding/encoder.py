@@ -1,0 +1,368 @@
+"""Texts as vectors, by a model that arrived inside a package, through fastembed, without the network.
+
+Cheap to import: fastembed takes 0.7 s and is imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from memhook.core.spelling import Vocabulary
+from memhook.errors import EmbeddingError
+from memhook.store.embedding import multilingual
+from memhook.store.embedding.model_files import (
+    GRANITE,
+    GRAPH,
+    PACKAGED,
+    PackagedModel,
+    is_installed,
+    model_directory,
+    sha256_of,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+DEFAULT_MODEL = GRANITE.id
+MAX_CHARS = 8_000  # four times what a model reads; tokenising 10 MB to keep 512 tokens would take seconds
+MAX_THREADS = 4
+MANY_BATCHES = 8  # from here on they are shared among all cores
+STEPPED_BACK = 10
+# Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
+BATCH_TOKENS = 512
+
+_CUSTOM = "memhook/"
+_FATAL = 4
+_UPGRADE = "Install memhook again, with the versions of fastembed and onnxruntime it asks for."
+_REGISTRATION = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What made a vector. Models of one width are told apart by nothing else; `sha256` is that of the weights."""
+
+    id: str
+    sha256: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model one may choose; `megabytes` is what pulling it downloads, 0 when it comes as a package."""
+
+    id: str
+    is_packaged: bool
+    is_here: bool
+    dimensions: int
+    megabytes: int = 0
+
+
+class Embedder(Protocol):
+    """Vectors of unit length, float32. Safe to call from several threads."""
+
+    @property
+    def model(self) -> ModelIdentity: ...
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]: ...
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]: ...
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """An embedder that also tells which words its model was taught whole."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+
+def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> Embedder:
+    """The embedder called `model`, ready to answer; raises EmbeddingError when it is missing or not the one expected.
+
+    A packaged model is verified and laid out below `models_dir`. Any other name is one of fastembed's own models, which
+    must have been pulled before: nothing is downloaded here.
+    """
+    if model == multilingual.ID:
+        return MultilingualEmbedder()
+    threads = threads or _default_threads()
+    if packaged := PACKAGED.get(model):
+        embedder = _packaged(packaged, models_dir, threads)
+    else:
+        embedder = _pulled(model, models_dir, threads)
+    _check(embedder)
+    return embedder
+
+
+def known_models() -> tuple[str, ...]:
+    """The ids `load_embedder` takes: the packaged models, then fastembed's own. Imports fastembed."""
+    fastembed = _fastembed(offline=False)  # a pull may follow in the same process
+    return (*PACKAGED, *(name for name in _descriptions(fastembed) if not name.startswith(_CUSTOM)))
+
+
+def listed_models(models_dir: Path) -> list[ListedModel]:
+    """What `known_models` names, with what is known about each. Imports fastembed; looks at the disk alone."""
+    packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
+    descriptions = _descriptions(_fastembed(offline=False)).values()
+    own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]
+    return [*packaged, *own]
+
+
+def pull(model: str, models_dir: Path) -> None:
+    """Download one of fastembed's own models: the only function here that uses the network.
+
+    For a process that has loaded no model: huggingface_hub decides once, when imported, whether it is offline.
+    """
+    if packaged := PACKAGED.get(model):
+        model_directory(packaged, models_dir)  # nothing to download; says what to install when the package is missing
+        return
+    cache = _pulled_dir(models_dir)
+    os.environ.setdefault("HF_HOME", str(cache / "huggingface"))  # its side files go into this cache, not the home
+    fastembed = _fastembed(offline=False)
+    _description(fastembed, model)
+    try:
+        fastembed.TextEmbedding(model_name=model, cache_dir=str(cache), lazy_load=True)
+    except Exception as error:
+        raise EmbeddingError(
+            f"The embedding model {model} could not be downloaded: {error}", "Check the connection, then try again."
+        ) from error
+
+
+class FastembedEmbedder:
+    """Reads the first 512 tokens of a text (256 for MiniLM); what comes after has no part in the vector."""
+
+    def __init__(
+        self, model: ModelIdentity, runtime: Any, max_tokens: int, batch_tokens: int, workers: int = 1
+    ) -> None:
+        self._model = model
+        self._runtime = runtime
+        self._max_tokens = max_tokens
+        self._batch_tokens = batch_tokens
+        self._workers = ThreadPoolExecutor(workers, "memhook-embed", _step_back) if workers > 1 else None
+
+    @property
+    def model(self) -> ModelIdentity:
+        return self._model
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(_whole_words(self._runtime.model.tokenizer.get_vocab()))
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return _unit_vectors(self._runtime.query_embed, _readable(text))[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        readable = [_readable(text) for text in texts]
+        # No token is shorter than a byte, two more mark start and end: a bound that needs no second tokenising.
+        sizes = [min(len(text.encode()) + 2, self._max_tokens) for text in readable]
+        batches = list(_batches(sizes, self._batch_tokens))
+
+        def found(batch: list[int]) -> list[npt.NDArray[np.float32]]:
+            return _unit_vectors(self._runtime.passage_embed, [readable[index] for index in batch])
+
+        on_all_cores = len(batches) >= MANY_BATCHES and self._workers is not None
+        made = self._workers.map(found, batches) if on_all_cores and self._workers else map(found, batches)
+        vectors = {
+            index: vector
+            for batch, done in zip(batches, made, strict=True)
+            for index, vector in zip(batch, done, strict=True)
+        }
+        return [vectors[index] for index in range(len(texts))]
+
+    def give_back(self) -> None:
+        """Shrink the arena in which onnxruntime keeps what its largest batches took, for each thread that ran one."""
+        import numpy as np  # noqa: PLC0415  both are loaded with the model, and only with one
+        import onnxruntime  # noqa: PLC0415
+
+        session = self._runtime.model.model
+        shrinking = onnxruntime.RunOptions()
+        shrinking.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        session.run(None, {given.name: np.ones((1, 2), np.int64) for given in session.get_inputs()}, shrinking)
+
+
+class MultilingualEmbedder:
+    """Reads sixteen languages into one space; of a text its first 2,000 characters."""
+
+    model = ModelIdentity(multilingual.ID, multilingual.FILES[multilingual.WEIGHTS], multilingual.DIMENSIONS)
+
+    def __init__(self) -> None:
+        self._encoder = multilingual.loaded_encoder()
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return multilingual.encoded(self._encoder, [text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        return multilingual.encoded(self._encoder, texts)
+
+
+def multilingual_model() -> ListedModel:
+    """The second encoder: not one to choose, but used beside the chosen one."""
+    return ListedModel(multilingual.ID, True, multilingual.is_installed(), multilingual.DIMENSIONS)
+
+
+def _step_back() -> None:
+    """Prompts come before an import, which takes every core; where a thread has no priority of its own, it keeps it."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEPPED_BACK)
+
+
+def _workers(threads: int) -> int:
+    """So many, each with `threads` of its own, take the whole machine."""
+    return max(1, (os.cpu_count() or 1) // threads)
+
+
+def _default_threads() -> int:
+    """Half the machine: the other half searches meanwhile, and threads that wait for each other burn its time."""
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
+
+
+def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> FastembedEmbedder:
+    directory = model_directory(model, models_dir)
+    fastembed = _fastembed()
+    try:
+        runtime = fastembed.TextEmbedding(
+            model_name=_registered(fastembed, model),
+            specific_model_path=str(directory),
+            cache_dir=str(models_dir),  # unused, but fastembed makes a directory of its own when none is given
+            local_files_only=True,
+            threads=threads,
+        )
+    except Exception as error:
+        raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
+    identity = ModelIdentity(model.id, model.sha256, model.dimensions)
+    return FastembedEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
+
+
+def _pulled(model: str, models_dir: Path, threads: int) -> FastembedEmbedder:
+    fastembed = _fastembed()
+    description = _description(fastembed, model)
+    try:
+        runtime = fastembed.TextEmbedding(
+            model_name=model, cache_dir=str(_pulled_dir(models_dir)), local_files_only=True, threads=threads
+        )
+        digest = sha256_of(runtime.model._model_dir / description["model_file"])
+    except Exception as error:
+        raise EmbeddingError(
+            f"The embedding model {model} is not on this machine.", f"Download it: memhook models pull {model}"
+        ) from error
+    identity = ModelIdentity(description["model"], digest, description["dim"])
+    # One text at a time: several of these models are quantised dynamically, and then a vector depends on its batch.
+    return FastembedEmbedder(identity, runtime, max_tokens=MAX_CHARS, batch_tokens=1)
+
+
+def _pulled_dir(models_dir: Path) -> Path:
+    return models_dir / "fastembed"
+
+
+def _listed(description: Mapping[str, Any], models_dir: Path) -> ListedModel:
+    """Where huggingface_hub keeps a snapshot; what is laid out otherwise counts as not there."""
+    source = description["sources"].get("hf") or description["model"]
+    snapshots = _pulled_dir(models_dir) / f"models--{source.replace('/', '--')}" / "snapshots"
+    is_here = any(snapshots.glob(f"*/{description['model_file']}"))
+    return ListedModel(
+        description["model"], False, is_here, description["dim"], round(description["size_in_GB"] * 1000)
+    )
+
+
+def _check(embedder: FastembedEmbedder) -> None:
+    """Raise unless it answers. This first run also spares the first prompt what ONNX Runtime sets up only then."""
+    width = len(embedder.embed_query("ready"))
+    if width != embedder.model.dimensions:
+        raise EmbeddingError(
+            f"The embedding model {embedder.model.id} gives {width} dimensions, not {embedder.model.dimensions}.",
+            _UPGRADE,
+        )
+    embedder.vocabulary  # noqa: B018  takes 0.1 s, now rather than at the first prompt
+
+
+def _whole_words(tokens: Iterable[str]) -> list[str]:
+    """The tokens that start a word. Most tokenizers mark these, WordPiece the others."""
+    tokens = list(tokens)
+    marked = [token[1:] for token in tokens if token[:1] in ("Ġ", "▁")]
+    return marked or [token for token in tokens if not token.startswith("##")]
+
+
+def _fastembed(offline: bool = True) -> Any:
+    """The module, told before it is imported to stay silent and at home."""
+    # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    # Tokenising is a hundredth of the work, and a fork after it ran in parallel prints a warning.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if offline:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        import fastembed  # noqa: PLC0415 - 0.7 s
+        import onnxruntime  # noqa: PLC0415
+    except (ImportError, OSError) as error:
+        raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
+    fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
+    onnxruntime.set_default_logger_severity(_FATAL)
+    return fastembed
+
+
+def _registered(fastembed: Any, model: PackagedModel) -> str:
+    """The name fastembed knows the model by. Its registry takes a name once, and wants a source that is never used."""
+    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+
+    name = _CUSTOM + model.id
+    with _REGISTRATION:
+        if name not in _descriptions(fastembed):
+            fastembed.TextEmbedding.add_custom_model(
+                model=name,
+                pooling=PoolingType[model.pooling],
+                normalization=False,
+                sources=ModelSource(hf=name),
+                dim=model.dimensions,
+                model_file=GRAPH,
+            )
+    return name
+
+
+def _descriptions(fastembed: Any) -> dict[str, dict[str, Any]]:
+    return {description["model"]: description for description in fastembed.TextEmbedding.list_supported_models()}
+
+
+def _description(fastembed: Any, model: str) -> dict[str, Any]:
+    for name, description in _descriptions(fastembed).items():
+        if name.lower() == model.lower():
+            return description
+    raise EmbeddingError(f"No embedding model is called {model}.", "See the names: memhook models list")
+
+
+def _readable(text: str) -> str:
+    """The part a model can read: its start, with a mark for each lone surrogate, which the tokenizer does not take."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
+
+
+def _batches(sizes: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Indexes of texts, longest first, so that little is padded; a batch is a single text or padded within `limit`."""
+    batch: list[int] = []
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        if batch and (len(batch) + 1) * sizes[batch[0]] > limit:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _unit_vectors(embed: Any, texts: str | list[str]) -> list[npt.NDArray[np.float32]]:
+    import numpy as np  # noqa: PLC0415 - here with fastembed
+
+    try:
+        found: Iterable[npt.NDArray[Any]] = list(embed(texts))
+    except Exception as error:
+        raise EmbeddingError(f"The embedding model failed: {error}", _UPGRADE) from error
+    matrix = np.asarray(found, dtype=np.float32)
+    return list(matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny))

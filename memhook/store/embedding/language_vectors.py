@@ -1,0 +1,283 @@
+"""The vectors of the multilingual encoder, by memory: in a file beside the table, those in use in memory.
+
+They are derived from the table, and the file may be deleted at any time: what is missing is made again. A vector counts
+only for the text it was made from (`stamp`) and by the encoder in use: vectors of two encoders are never in the file
+together. No memory outlives its row here: who takes a row out of the table, discards its vector.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from memhook.core.memory import Memory
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table.schema import Vector
+
+log = logging.getLogger("memhook")
+
+FILE = ".language-vectors.sqlite3"
+WAIT_SECONDS = 2.0
+ASKED_AT_ONCE = 500
+LARGEST = 200_000  # vectors in memory: 400 MB
+NOT_THERE = -1
+REDACTED = "redacted:"
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_SCHEMA = """
+PRAGMA secure_delete = ON;
+PRAGMA synchronous = EXTRA; -- else a power cut may bring back the journal, and with it what was deleted
+CREATE TABLE IF NOT EXISTS encoder (id TEXT NOT NULL, sha256 TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (memory TEXT PRIMARY KEY, stamp TEXT NOT NULL, vector BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+T = TypeVar("T")
+_Kept = tuple[str, str, bytes]
+_Matrix = npt.NDArray[np.float32]
+_Rows = npt.NDArray[np.intp]
+
+
+class Stamped(Protocol):
+    """Rows of the table in an order of their own, as of one state of it."""
+
+    def stamps(self) -> Iterable[tuple[str, str]]: ...
+
+
+def stamp(content_hash: str, updated: int) -> str:
+    """Of one text: `updated` is in microseconds, and changes with the title and the tags, which are embedded too."""
+    return f"{content_hash}:{updated}"
+
+
+def stamp_of(memory: Memory) -> str:
+    return stamp(memory.content_hash, (memory.updated - _EPOCH) // timedelta(microseconds=1))
+
+
+class LanguageVectors:
+    """Of one store. Safe to use from several threads; other processes may write the same file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.RLock()
+        self._model: ModelIdentity | None = None
+        self._database: sqlite3.Connection | None = None
+        self._forget_all()
+
+    @property
+    def is_in_use(self) -> bool:
+        return self._model is not None
+
+    def use(self, model: ModelIdentity) -> None:
+        """From now on the vectors are of this encoder; those of another are deleted."""
+        with self._lock:
+            if self._model == model:
+                return
+            self._forget_all()
+            self._model = model
+            self._in_file(lambda database: _made_for(database, model), None, create=True)
+
+    def drop(self) -> None:
+        """Keep nothing in memory; the file stays."""
+        with self._lock:
+            self._model = None
+            self._forget_all()
+            self._close()
+
+    def count(self) -> int:
+        """How many are in the file."""
+        return self._in_file(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]), 0)
+
+    def add(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
+        rows = [
+            (memory.id, stamp_of(memory), np.asarray(vector, dtype="<f4"))
+            for memory, vector in zip(memories, vectors, strict=True)
+        ]
+        with self._lock:
+            kept = [(key, self._signed(text), vector.tobytes()) for key, text, vector in rows]
+            insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
+            self._in_file(lambda database: database.executemany(insert, kept), None, create=True)
+            for key, text, vector in rows:
+                self._hold(key, text, vector)
+
+    def discard(self, memories: Collection[str]) -> None:
+        """Nothing is left of these."""
+        with self._lock:
+            self._in_file(lambda database: _deleted(database, memories), None)
+            for key in memories:
+                if (place := self._places.pop(key, None)) is not None:
+                    self._matrix[place] = 0.0
+                    del self._stamps[key]
+            self._discards += 1
+
+    def keep_only(self, memories: Collection[str]) -> None:
+        kept = set(memories)
+        with self._lock:
+            nothing: list[str] = []
+            there = self._in_file(_all_keys, nothing)
+            self.discard([key for key in (*there, *self._places) if key not in kept])
+
+    def discard_outdated(self, rows: Stamped) -> None:
+        """Of these rows, what was made from another text."""
+        with self._lock:
+            stamps = dict(rows.stamps())
+            nothing: list[_Kept] = []
+            there = self._in_file(lambda database: list(_found(database, list(stamps))), nothing)
+            outdated = [key for key, signed, _ in there if signed.rpartition(" ")[2] != stamps[key]]
+            self.discard([*outdated, *(key for key, text in stamps.items() if self._stamps.get(key, text) != text)])
+
+    def lacking(self, rows: Stamped) -> list[str]:
+        """The memories of these rows that have no vector yet."""
+        places = self._aligned(rows)
+        if (places != NOT_THERE).all():
+            return []
+        pairs = zip(rows.stamps(), places.tolist(), strict=True)
+        return [key for (key, text), place in pairs if place == NOT_THERE and not text.startswith(REDACTED)]
+
+    def cosines(self, vector: Vector, rows: Stamped) -> _Matrix:
+        """With each row's vector, in their order; -inf where there is none."""
+        with self._lock:
+            places, matrix, held = self._aligned(rows), self._matrix, self._held
+        asked = np.asarray(vector, dtype=np.float32)
+        found = np.full(len(places), -np.inf, dtype=np.float32)
+        there = places != NOT_THERE
+        wanted = places[there]
+        if not len(wanted):
+            return found
+        # Multiplying them all is faster than gathering half of them first.
+        found[there] = matrix[wanted] @ asked if 2 * len(wanted) < held else (matrix[:held] @ asked)[wanted]
+        return found
+
+    # In memory
+
+    def _forget_all(self) -> None:
+        self._places: dict[str, int] = {}
+        self._stamps: dict[str, str] = {}
+        self._absent: set[str] = set()  # from the file, when it was last asked for these
+        self._matrix: _Matrix = np.zeros((0, 0), dtype=np.float32)
+        self._held = 0
+        self._discards = 0
+        self._known: WeakKeyDictionary[Stamped, tuple[tuple[int, int | None], _Rows]] = WeakKeyDictionary()
+
+    def _hold(self, key: str, text: str, vector: _Matrix) -> None:
+        """In a place of its own: the matrix may be in use just now."""
+        if self._held == len(self._matrix):
+            larger = np.zeros((max(64, 2 * self._held), len(vector)), dtype=np.float32)
+            larger[: self._held] = self._matrix[: self._held].reshape(self._held, len(vector))
+            self._matrix = larger
+        self._matrix[self._held] = vector
+        self._places[key], self._stamps[key] = self._held, text
+        self._absent.discard(key)
+        self._held += 1
+
+    def _aligned(self, rows: Stamped) -> _Rows:
+        """Where the vector of each row stands in the matrix; looked for again while some are missing."""
+        with self._lock:
+            known = self._known.get(rows)
+            if known is not None and known[0] in ((self._discards, None), (self._discards, self._held)):
+                return known[1]
+            wanted = list(rows.stamps())
+            self._read(key for key, _ in wanted)
+            places = np.fromiter((self._place_of(key, text) for key, text in wanted), np.intp, len(wanted))
+            is_complete = bool((places != NOT_THERE).all())
+            self._known[rows] = (self._discards, None if is_complete else self._held), places
+            return places
+
+    def _place_of(self, key: str, text: str) -> int:
+        return self._places[key] if self._stamps.get(key) == text else NOT_THERE
+
+    # In the file
+
+    def _read(self, memories: Iterable[str]) -> None:
+        unread = [key for key in memories if key not in self._places and key not in self._absent]
+        if self._model is None or not unread:
+            return
+        if self._held + len(unread) > LARGEST:
+            self._forget_all()
+        size = 4 * self._model.dimensions
+        nothing: list[_Kept] = []
+        for key, signed, content in self._in_file(lambda database: list(_found(database, unread)), nothing):
+            text = signed.rpartition(" ")[2]
+            if len(content) == size and signed == self._signed(text):
+                self._hold(key, text, np.frombuffer(content, dtype="<f4"))
+        self._absent |= {key for key in unread if key not in self._places}
+
+    def _signed(self, text: str) -> str:
+        """With the encoder that made the vector: an older memhook, with another one, may write to the same file."""
+        return f"{self._model.sha256 if self._model else ''} {text}"
+
+    def _in_file(self, action: Callable[[sqlite3.Connection], T], otherwise: T, *, create: bool = False) -> T:
+        """`otherwise` where there is no file, or none that can be used: then vectors last as long as the process."""
+        with self._lock:
+            try:
+                if self._database is None and (create or self._file.exists()):
+                    self._database = _opened(self._file)
+                if self._database is None:
+                    return otherwise
+                with self._database as database:
+                    return action(database)
+            except (OSError, sqlite3.Error) as error:
+                log.warning("vectors for other languages are not kept in %s: %s", self._file, error)
+                is_broken = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+                self._close()
+                if is_broken:  # all of it can be made again
+                    _remove(self._file)
+                return otherwise
+            finally:
+                if self._model is None:
+                    self._close()
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"{file.parent} is not there")
+    os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    database = sqlite3.connect(file, timeout=WAIT_SECONDS, check_same_thread=False)
+    try:
+        database.executescript(_SCHEMA)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _made_for(database: sqlite3.Connection, model: ModelIdentity) -> None:
+    if database.execute("SELECT id, sha256 FROM encoder").fetchall() != [(model.id, model.sha256)]:
+        database.execute("DELETE FROM vectors")
+        database.execute("DELETE FROM encoder")
+        database.execute("INSERT INTO encoder VALUES (?, ?)", (model.id, model.sha256))
+
+
+def _found(database: sqlite3.Connection, memories: Sequence[str]) -> Iterator[_Kept]:
+    for start in range(0, len(memories), ASKED_AT_ONCE):
+        asked = memories[start : start + ASKED_AT_ONCE]
+        places = ", ".join("?" * len(asked))
+        yield from database.execute(f"SELECT memory, stamp, vector FROM vectors WHERE memory IN ({places})", asked)  # noqa: S608  only question marks
+
+
+def _all_keys(database: sqlite3.Connection) -> list[str]:
+    return [key for (key,) in database.execute("SELECT memory FROM vectors")]
+
+
+def _deleted(database: sqlite3.Connection, memories: Collection[str]) -> None:
+    database.executemany("DELETE FROM vectors WHERE memory = ?", [(key,) for key in memories])
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):
+        file.unlink()
+        file.with_name(f"{file.name}-journal").unlink(missing_ok=True)

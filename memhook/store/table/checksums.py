@@ -1,0 +1,164 @@
+"""Checksums of a table's files, and copies of those that name the others. LanceDB keeps neither.
+
+record(table)            note every file that is new; to be called by the one who may write
+damaged(table, most)     the files that are no longer what was noted
+recorded(table)          the files that are noted
+forget(table, files)     what is set aside may come again under the same name
+has_copy, put_back       the copy of a file, if it is whole, and in its place
+
+The files of a table never change once they are written, so whatever differs from its checksum is damaged. They are kept
+in the table's own folder: who copies or replaces it takes them along.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from memhook.files import durable
+from memhook.store.table.manifest import manifests
+
+FOLDER = "_memhook"  # LanceDB leaves alone what it does not know
+VERSIONS, DELETIONS, TRANSACTIONS, DATA, INDEXES = "_versions", "_deletions", "_transactions", "data", "_indices"
+_LIST = "checksums"
+_RECORDED = (VERSIONS, DELETIONS, TRANSACTIONS, DATA, INDEXES)  # the small ones first
+_CHANGING = frozenset({"latest_version_hint.json"})
+_COPIED_MANIFESTS = 2
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    size: int
+    crc: int
+
+
+def record(table: Path) -> None:
+    """Read each new file once. What was deleted is dropped from the list, and its copy with it."""
+    known = _noted(table)
+    files = dict(_files(table))
+    current: dict[str, _Noted] = {}
+    for name, path in files.items():
+        with suppress(FileNotFoundError):  # compaction deleted it meanwhile
+            current[name] = known.get(name) or _read(path)
+    if current != known:
+        folder = table / FOLDER
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _write_list(folder, current)
+    _keep_copies(table, current)
+
+
+def damaged(table: Path, most: int | None = None) -> set[Path]:
+    """Files that differ from what was noted; of all together at most that many bytes are read, the newest first."""
+    noted = _noted(table)
+    left = float("inf") if most is None else most
+    found = set()
+    for name, path in _files(table):
+        note = noted.get(name)
+        if note is None:
+            continue
+        with suppress(FileNotFoundError):
+            if path.stat().st_size == note.size and (left := left - note.size) < 0:
+                continue
+            if path.stat().st_size != note.size or _read(path) != note:
+                found.add(path)
+    return found
+
+
+def recorded(table: Path) -> set[Path]:
+    """The files that were complete on disk when they were noted."""
+    return {table / name for name in _noted(table)}
+
+
+def forget(table: Path, files: Iterable[Path]) -> None:
+    gone = {_name(table, path) for path in files}
+    noted = _noted(table)
+    if gone & noted.keys():
+        _write_list(table / FOLDER, {name: note for name, note in noted.items() if name not in gone})
+
+
+def has_copy(table: Path, path: Path) -> bool:
+    """Whether there is a copy of this file that is whole."""
+    name = _name(table, path)
+    note, copy = _noted(table).get(name), table / FOLDER / name
+    return note is not None and copy.is_file() and _read(copy) == note
+
+
+def put_back(table: Path, path: Path) -> None:
+    """The copy in its place, and on disk."""
+    durable.write(path, (table / FOLDER / _name(table, path)).read_bytes())
+
+
+def _files(table: Path) -> Iterator[tuple[str, Path]]:
+    """The newest of each folder first."""
+    for folder in _RECORDED:
+        below = [Path(where) / name for where, _, names in os.walk(table / folder) for name in names]
+        named = [(path, status) for path in below if path.name not in _CHANGING and (status := _status(path))]
+        for path, _ in sorted(named, key=lambda pair: pair[1].st_mtime_ns, reverse=True):
+            yield _name(table, path), path
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _name(table: Path, path: Path) -> str:
+    return path.relative_to(table).as_posix()
+
+
+def _read(path: Path) -> _Noted:
+    size = crc = 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            crc, size = zlib.crc32(block, crc), size + len(block)
+    return _Noted(size, crc)
+
+
+def _keep_copies(table: Path, current: dict[str, _Noted]) -> None:
+    """Of the newest manifests, and of the lists of deleted rows: without them whole rows would be unreadable."""
+    newest = {_name(table, path) for path in manifests(table)[:_COPIED_MANIFESTS]}
+    wanted = {name for name in current if name in newest or name.startswith(DELETIONS)}
+    folder = table / FOLDER
+    for part in (VERSIONS, DELETIONS):
+        (folder / part).mkdir(mode=0o700, exist_ok=True)
+        there = {f"{part}/{path.name}" for path in (folder / part).iterdir()}
+        for name in there - wanted:
+            (folder / name).unlink(missing_ok=True)
+        for name in sorted(wanted - there):
+            if name.startswith(part):
+                with suppress(FileNotFoundError):
+                    _write(folder / name, (table / name).read_bytes())
+
+
+def _noted(table: Path) -> dict[str, _Noted]:
+    """A line that was damaged itself says nothing of its file."""
+    try:
+        lines = (table / FOLDER / _LIST).read_bytes().splitlines()
+    except OSError:
+        return {}
+    noted = {}
+    for line in lines:
+        entry, _, check = line.rpartition(b" ")
+        if entry and check == b"%08x" % zlib.crc32(entry):
+            crc, size, name = entry.split(b" ", 2)
+            noted[name.decode()] = _Noted(int(size), int(crc, 16))
+    return noted
+
+
+def _write_list(folder: Path, noted: dict[str, _Noted]) -> None:
+    entries = (f"{note.crc:08x} {note.size} {name}".encode() for name, note in noted.items())
+    _write(folder / _LIST, b"".join(b"%s %08x\n" % (entry, zlib.crc32(entry)) for entry in entries))
+
+
+def _write(path: Path, content: bytes) -> None:
+    """In one step. Not synced: what a power cut takes of it is noted again with the next write."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    temporary.replace(path)

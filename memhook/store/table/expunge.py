@@ -1,0 +1,128 @@
+"""Taking memories out of a table so that no file of it holds them any more.
+
+rewritten(database, table, gone, kept)   every row into new files, apart from those that are gone
+swept(table)                             the files that only older versions need, deleted
+emptied(row)                             what a redacted memory keeps: its place and nothing it said
+expunged_copies(folders, ids)            the same for copies of a store
+expunged_remains(folders, ids)           the same for damaged ones
+
+Deleting a row only marks it, in LanceDB: its bytes stay in the data files until enough rows of a file are marked, and
+in the indexes until they are built anew. So everything is written anew, and then nothing older is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+
+from memhook.errors import StoreError
+from memhook.files import durable
+from memhook.store.embedding import language_vectors
+from memhook.store.table import checksums
+from memhook.store.table.compaction import sweep
+from memhook.store.table.filters import quoted
+from memhook.store.table.opening import TABLE
+from memhook.store.table.recovery import FOREIGN_ERRORS
+
+# Of the rest a redacted memory keeps nothing, whatever columns there will be.
+_KEPT = frozenset(
+    {
+        *("id", "namespace", "project", "sensitivity", "muted", "origin", "created", "updated", "accessed", "expires"),
+        *("supersedes", "superseded_by", "forgotten"),
+    }
+)
+_EMPTY: Mapping[str, Any] = {
+    **dict.fromkeys(("title", "content", "summary", "source", "terms", "quarantine", "released"), ""),
+    **{name: [] for name in ("tags", "related", "aliases")},
+    "pinned": False,
+    "redacted": True,
+}
+
+
+def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
+    """No hash of the content either: it would tell whoever guesses the content that the guess is right."""
+    nothing = {name: _EMPTY.get(name) for name in row if name not in _KEPT}
+    return {**row, **nothing, "content_hash": redacted_hash(row["id"])}
+
+
+def redacted_hash(key: str) -> str:
+    """In place of a content's hash: equal to no other, and to no content's."""
+    return f"redacted:{key}"
+
+
+def rewritten(database: Any, table: Any, gone: Collection[str], kept: Iterable[Mapping[str, Any]] = ()) -> Any:
+    """The table without the rows of the ids `gone`, then the rows `kept`, in files of its own and without an index."""
+    schema = table.schema
+    rest = table.search().where(f"id NOT IN ({quoted(gone)})").to_batches()
+    added = pa.Table.from_pylist([dict(row) for row in kept], schema=schema)
+    data = pa.RecordBatchReader.from_batches(schema, _one_after_the_other(rest, added))
+    return database.create_table(TABLE, data=data, schema=schema, mode="overwrite", on_bad_vectors="null")
+
+
+def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Iterator[pa.RecordBatch]:
+    """A batch at a time: a store may be larger than memory."""
+    for batch in rest:
+        yield from pa.Table.from_batches([batch]).select(added.schema.names).cast(added.schema).to_batches()
+    yield from added.to_batches()
+
+
+def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
+    """The copies of a store that held one of these memories and hold it no longer; and those that cannot be read."""
+    cleaned, unreadable = [], []
+    for copy in copies:
+        try:
+            if _expunged(copy, ids):
+                cleaned.append(copy)
+        except FOREIGN_ERRORS:
+            unreadable.append(copy)
+    return cleaned, unreadable
+
+
+def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
+    """Damaged stores, kept when they were mended: those that held one of these memories, and those that are deleted.
+
+    Deleted is what cannot be read to its end; and lists of files, which are of no use once the store is written anew.
+    """
+    cleaned, deleted = [], []
+    for folder in folders:
+        try:
+            if _expunged(folder, ids, is_sound=False):
+                cleaned.append(folder)
+        except (StoreError, *FOREIGN_ERRORS):
+            durable.delete(folder)
+            deleted.append(folder)
+    return cleaned, deleted
+
+
+def copies_below(folder: Path) -> list[Path]:
+    """The stores in this folder and in the folders of it."""
+    found: list[Path] = []
+    with suppress(OSError):
+        found = sorted(path.parent for path in (*folder.glob(f"*/{TABLE}.lance"), *folder.glob(f"*/*/{TABLE}.lance")))
+    return found
+
+
+def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool:
+    (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: made again should the copy be used
+    database = lancedb.connect(str(copy))
+    table = database.open_table(TABLE)
+    # Also where no row of the copy's last version is one of them: an older version may have it.
+    is_there = any(_holds(database, version["version"], ids) for version in table.list_versions())
+    if is_there or not is_sound:  # of a damaged one there may be files that belong to no version
+        folder = copy / f"{TABLE}.lance"
+        synced = durable.Synced(folder)
+        sweep(rewritten(database, table, ids), synced.sync, is_ours_alone=True)
+        checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what they held
+        synced.sync()
+    return is_there
+
+
+def _holds(database: Any, version: int, ids: Collection[str]) -> bool:
+    table = database.open_table(TABLE)
+    table.checkout(version)
+    return bool(table.count_rows(f"id IN ({quoted(ids)})"))

@@ -1,0 +1,119 @@
+"""The table's indexes: made when they pay, made anew when the table has outgrown them, each in one step of its own.
+
+A kill costs the step that was being done: whoever looks next finds it missing. Rows that no index has yet are found all
+the same, by looking at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from lancedb.index import FTS, Bitmap, BTree, IvfRq, LabelList
+
+from memhook.store.table.sizes import Sizes
+
+ROWS_IN_PARTITION = 1_000
+OUTGROWN = 4  # times the rows it was made for, and partitions are too long to look through
+VECTOR_INDEX = "vector_in_"  # and the number of its partitions
+TRAINED_ON = 64  # rows for each partition
+ROUNDS = 20  # of training; more moves nothing
+
+_FULL_TEXT = FTS(
+    base_tokenizer="whitespace",
+    lower_case=False,
+    stem=False,
+    remove_stop_words=False,
+    ascii_folding=False,
+    max_token_length=None,
+)
+INDEXES: dict[str, Any] = {
+    "terms": _FULL_TEXT,
+    "id": BTree(),
+    "content_hash": BTree(),
+    "expires": BTree(),
+    "created": BTree(),
+    "project": Bitmap(),
+    "namespace": Bitmap(),
+    "sensitivity": Bitmap(),
+    "pinned": Bitmap(),
+    "redacted": Bitmap(),
+    "muted": Bitmap(),
+    "superseded_by": Bitmap(),
+    "quarantine": Bitmap(),
+    "forgotten": BTree(),
+    "tags": LabelList(),
+    "aliases": LabelList(),
+    "supersedes": LabelList(),
+}
+
+
+def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
+    """The columns that want an index: what a kill left out, and the vectors once there are many, or many more."""
+    there = _columns(table)
+    wanted = [column for column in INDEXES if column not in there]
+    return [*wanted, "vector"] if _wants_vectors(table, has_vectors, sizes) else wanted
+
+
+def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
+    """One after the other; an index that was outgrown is used until its successor is there."""
+    for column in missing(table, has_vectors, sizes):
+        if column == "vector":
+            _index_vectors(table)
+        else:
+            table.create_index(column, config=INDEXES[column])
+    _drop_outgrown(table)
+
+
+def indexed(table: Any) -> Any:
+    """A new table, with those that every table has."""
+    there = _columns(table)
+    for column, config in INDEXES.items():
+        if column not in there:
+            table.create_index(column, config=config)
+    return table
+
+
+def unindexed_rows(table: Any) -> int:
+    statistics = table.index_stats("terms_idx")
+    return 0 if statistics is None else int(statistics.num_unindexed_rows)
+
+
+def partitions_of(table: Any) -> int:
+    """How many the vectors are divided into; 0 when they have no index."""
+    return max((number for _, number in _vector_indexes(table)), default=0)
+
+
+def _columns(table: Any) -> set[str]:
+    return {column for index in table.list_indices() for column in index.columns}
+
+
+def _wants_vectors(table: Any, has_vectors: bool, sizes: Sizes) -> bool:
+    rows = int(table.count_rows())
+    if rows <= sizes.exact or not has_vectors:
+        return False
+    partitions = partitions_of(table)
+    return not partitions or rows > OUTGROWN * partitions * ROWS_IN_PARTITION
+
+
+def _index_vectors(table: Any) -> None:
+    """A bit for each dimension, which finds the nearest; how near they are is said by the vectors themselves."""
+    partitions = max(1, int(table.count_rows()) // ROWS_IN_PARTITION)
+    config = IvfRq(distance_type="dot", num_partitions=partitions, sample_rate=TRAINED_ON, max_iterations=ROUNDS)
+    table.create_index("vector", config=config, name=f"{VECTOR_INDEX}{partitions}")
+
+
+def _drop_outgrown(table: Any) -> None:
+    """All on the vectors but the last one made, also one of an older memhook."""
+    newest = f"{VECTOR_INDEX}{partitions_of(table)}"
+    for index in table.list_indices() if partitions_of(table) else ():
+        if "vector" in index.columns and index.name != newest:
+            table.drop_index(index.name)
+
+
+def _vector_indexes(table: Any) -> Iterator[tuple[str, int]]:
+    for index in table.list_indices():
+        if index.name.startswith(VECTOR_INDEX):
+            with suppress(ValueError):
+                yield index.name, int(index.name.removeprefix(VECTOR_INDEX))

@@ -1,0 +1,283 @@
+"""Opening a store without harming it: what cannot be read, is newer or is not memhook's is left as it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+
+from memhook.errors import DamagedStore, StoreError
+from memhook.files import durable
+from memhook.paths import write_private
+from memhook.screening.secrets import masked
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table import checksums, recovery
+from memhook.store.table.indexes import indexed
+from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.schema import (
+    NO_MODEL,
+    SCHEMA_VERSION,
+    memory_of,
+    model_of,
+    row_of,
+    stored_terms,
+    table_schema,
+    version_of,
+)
+
+TABLE = "memories"
+INDEX_CACHE = 64_000_000
+METADATA_CACHE = 16_000_000
+MIGRATED_AT_ONCE = 1_000  # rows
+SERVER = "db://"
+REPORT = "report.txt"  # beside what was set aside
+SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
+PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
+"""With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
+
+
+def local_directory(uri: str) -> Path | None:
+    """The folder a store is in; None for one that is elsewhere."""
+    path = uri.removeprefix("file://")
+    return None if "://" in path else Path(path).expanduser()
+
+
+def connected(uri: str, options: Mapping[str, str] | None = None, *, create: bool = False) -> Any:
+    """LanceDB at `uri`, seeing each finished write of any process; None where there is nothing yet."""
+    directory = local_directory(uri)
+    if directory is not None:
+        _refuse_unusable(directory)
+        if not create and not directory.exists():
+            return None
+    try:
+        if uri.startswith(SERVER):
+            return lancedb.connect(uri, **_server_arguments(options or {}))
+        return lancedb.connect(
+            str(directory or uri),
+            read_consistency_interval=timedelta(0),
+            session=_caches(),
+            storage_options={**({} if directory else PATIENCE), **(options or {})} or None,
+        )
+    except FOREIGN_ERRORS as error:
+        raise StoreError(
+            f"The store at {uri} cannot be reached: {first_line(error)}",
+            "Check its location, its options and your credentials, which are the daemon's: memhook daemon restart",
+        ) from error
+
+
+def answers(uri: str, options: Mapping[str, str]) -> bool:
+    """Whether the place of a store elsewhere gives any answer, also a refusal, without trying twice."""
+    hurry = {"connect_timeout": "4s", "timeout": "4s", "client_max_retries": "0", "client_retry_timeout": "4"}
+    try:
+        connected(uri, {**options, **hurry}).list_tables(limit=1)
+    except FOREIGN_ERRORS as error:
+        return not is_silence(error)
+    except StoreError as error:
+        return not is_silence(error.__cause__ or error)
+    return True
+
+
+_SILENCE = ("error sending request", "connection", "timed out", "timeout")
+
+
+def is_silence(error: BaseException) -> bool:
+    """Whether nobody answered. LanceDB has no type for that, only words."""
+    said = str(error).lower()
+    return any(sign in said for sign in _SILENCE)
+
+
+def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
+    """Of a LanceDB server. Its key is in LANCEDB_API_KEY, where LanceDB looks for it, unless an option has it."""
+    known = ("api_key", "region", "host_override")
+    rest = {name: value for name, value in options.items() if name not in known}
+    return {**{name: options[name] for name in known if name in options}, "storage_options": rest or None}
+
+
+@cache
+def _caches() -> lancedb.Session:
+    """Of one size for the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
+    return lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
+
+
+def opened_table(database: Any, uri: str, backups: Path) -> Any:
+    """The memories table, of this schema version or an older one; None when nothing was ever stored."""
+    directory = local_directory(uri)
+    if database is None or (directory is not None and not (directory / f"{TABLE}.lance").exists()):
+        return None
+    try:
+        with recovery.panics_as_errors():
+            table = database.open_table(TABLE)
+            table.count_rows()
+    except FOREIGN_ERRORS as error:
+        raise _damaged(uri, backups, first_line(error)) from error
+    refuse_unknown(table, uri)
+    return table
+
+
+def damage_hint(backups: Path) -> str:
+    return (
+        f"It was left as it is. Put a backup back (memhook restore FILE --replace; {backups} may hold one),"
+        f" or keep what can be read: {recovery.REBUILD}"
+    )
+
+
+def mended(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Where files were damaged, go back to the last version that is whole, or keep the rows that can be read.
+
+    To be called by the one who may write; `put_back` makes these rows the table's. Returns what was done, or nothing.
+    Raises DamagedStore when the memories can still not be read.
+    """
+    directory = local_directory(uri)
+    folder = None if directory is None else directory / f"{TABLE}.lance"
+    if database is None or folder is None or not folder.exists():
+        return ""
+    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        with recovery.panics_as_errors():
+            repair = recovery.repaired(folder, aside)
+            if not repair.is_readable:
+                repair.done.append(_rows_kept(folder, uri, backups, aside, put_back))
+            recovery.set_unneeded_aside(folder, aside)
+            rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
+    except FOREIGN_ERRORS as error:
+        raise _damaged(uri, backups, first_line(error)) from error
+    if rebuilt:
+        repair.done.append(f"{rebuilt} damaged indexes of the store were built again.")
+    if not aside.exists():
+        return ""
+    told = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
+    write_private(aside / REPORT, told)
+    return told
+
+
+def _rows_kept(folder: Path, uri: str, backups: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Nothing older has all of them: the rows that can be read, in files of their own."""
+    try:
+        found = recovery.salvaged(folder)
+    except LookupError as error:
+        raise _damaged(uri, backups, str(error)) from error
+    if not len(found.rows) or len(found.rows) > SALVAGED_AT_OPENING:
+        raise _damaged(uri, backups, f"{found.unreadable} of its memories cannot be read")
+    recovery.set_copy_aside(folder, aside)
+    recovery.set_unreadable_manifests_aside(folder, aside)
+    put_back(found.rows)
+    total = found.unreadable + len(found.rows)
+    missing = f"{found.unreadable} of {total} memories could not be read and are missing."
+    return (
+        f"Files of the store were damaged: {missing if found.unreadable else f'all {total} memories could be read.'}"
+        " Of others in those files the text was checked; their titles, tags and other fields could not be."
+    )
+
+
+def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
+    damaged = recovery.damaged_indexes(folder, aside)
+    broken = [index.name for index in table.list_indices() if index.index_uuid in damaged]
+    for name in broken:
+        table.drop_index(name)
+    return len(broken)
+
+
+def _damaged(uri: str, backups: Path, why: str) -> DamagedStore:
+    return DamagedStore(f"The store at {uri} is damaged: {why}", damage_hint(backups))
+
+
+def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
+    """The rows that can be read, as the newest version of the table, and where it is kept as it was.
+
+    To be called by the one who may write. Raises StoreError when nothing can be read; then nothing has changed.
+    """
+    directory = local_directory(uri)
+    folder = None if directory is None else directory / f"{TABLE}.lance"
+    if folder is None or not folder.exists():
+        raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
+    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        found = recovery.salvaged(folder)
+        rows, model = migrated_rows(found.rows)
+        data = pa.Table.from_pylist(rows, schema=table_schema(model))
+        recovery.set_copy_aside(folder, aside)
+        recovery.set_unreadable_manifests_aside(folder, aside)
+        indexed(connected(uri).create_table(TABLE, data=data, mode="overwrite", on_bad_vectors="null"))
+        durable.sync_tree(folder)
+        recovery.set_unneeded_aside(folder, aside)
+    except (LookupError, *FOREIGN_ERRORS) as error:
+        raise StoreError(
+            f"Nothing can be read of the store at {uri}: {first_line(error)}",
+            "It was left as it is. Put a backup back: memhook restore FILE --replace",
+        ) from error
+    durable.sync_tree(folder)
+    checksums.record(folder)
+    return found, aside
+
+
+def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
+    """The rows of an older table in today's shape, a batch at a time: a store may be larger than memory."""
+    model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in table.search().to_batches(batch_size=MIGRATED_AT_ONCE):
+            rows = [_migrated_row(row, model) for row in batch.to_pylist()]
+            yield from pa.Table.from_pylist(rows, schema=schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def migrated_rows(rows: pa.Table) -> tuple[list[dict[str, Any]], ModelIdentity]:
+    model = model_of(rows.schema) if "vector" in rows.schema.names else NO_MODEL
+    if version_of(rows.schema) > SCHEMA_VERSION:
+        raise StoreError("What is to be put back was written by a newer memhook.", "Upgrade memhook.")
+    if version_of(rows.schema) == SCHEMA_VERSION:
+        return rows.to_pylist(), model
+    return [_migrated_row(row, model) for row in rows.to_pylist()], model
+
+
+def back_up(uri: str, backups: Path, version: int) -> None:
+    """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
+    directory = local_directory(uri)
+    if directory is None:
+        return  # an object store keeps the old version of the table
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    copy = durable.made_folder(backups) / f"store-schema{version}-{stamp}"
+    shutil.copytree(directory, copy)
+    durable.sync_tree(copy)
+
+
+def first_line(error: BaseException) -> str:
+    """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
+    return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
+
+
+def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:
+    vector = row.get("vector") if model != NO_MODEL else None
+    kept = {"forgotten": None} | {name: row[name] for name in ("forgotten", "namespace") if name in row}
+    return row_of(memory_of(row), vector) | kept | {"terms": stored_terms(row)}
+
+
+def refuse_unknown(table: Any, uri: str) -> None:
+    version = version_of(table.schema)
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The store at {uri} was written by a newer memhook (schema {version}; this one knows {SCHEMA_VERSION}).",
+            "Upgrade memhook. The store was left as it is.",
+        )
+    if not {"id", "content"} <= set(table.schema.names):
+        raise StoreError(f"The table at {uri} is not memhook's.", "Choose another store.uri.")
+
+
+def _refuse_unusable(directory: Path) -> None:
+    try:
+        if directory.exists() and not directory.is_dir():
+            raise StoreError(f"{directory} is a file, not a store.", "Choose another place with store.uri.")
+        if directory.exists() and not os.access(directory, os.R_OK | os.X_OK):
+            raise StoreError(f"The store at {directory} cannot be read.", f"Check its permissions: ls -ld {directory}")
+    except OSError as error:
+        raise StoreError(
+            f"The store at {directory} cannot be read ({error.strerror}).", "Check its permissions."
+        ) from error

@@ -1,0 +1,368 @@
+"""What to do about damaged files: open the last version that is whole, or read what is readable.
+
+damaged_files(table)   which files of the newest version were cut, changed or lost
+repaired(table, ...)   copies put back, what nobody needs set aside, and the newest version that reads made the newest
+salvaged(table)        the rows that can be read of a table that cannot be repaired
+
+A damaged file is moved or linked to a folder among the backups, never deleted. An old version is looked at in a folder
+of its own that links to the files it names, so that nothing in the store changes while it is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import lancedb
+import pyarrow as pa
+
+from memhook.core.memory import content_hash
+from memhook.errors import StoreError
+from memhook.files import durable
+from memhook.store.table import checksums
+from memhook.store.table.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
+from memhook.store.table.manifest import END, Fragment, fragments_of, manifests
+from memhook.store.table.schema import memory_of
+
+REBUILD = "memhook restore --from-damaged"
+FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
+"""What LanceDB raises."""
+FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
+READ_AT_OPENING = 64 << 20  # bytes, in less than 0.1 s; the doctor reads all
+
+_ARROW_END = b"ARROW1"
+_HINT = "latest_version_hint.json"
+_ROWS_AT_ONCE = 512
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether LanceDB's Rust side gave up: by kinds of error of its own, which no module offers for catching."""
+    return type(error).__name__ in ("PanicException", "RustPanic")
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        if is_panic(error):
+            raise RuntimeError(f"LanceDB gave up: {error}") from error
+        raise
+
+
+def looks_whole(table: Path) -> bool:
+    """Whether nothing of the table's newest version is known to be damaged. Cheap: of a large one not all is read."""
+    return bool(manifests(table)) and not damaged_files(table, READ_AT_OPENING)
+
+
+def damaged_files(table: Path, most: int | None = None) -> set[Path]:
+    """Those of the newest version, and damaged manifests and transactions of any: whoever clears up reads them too."""
+    listed = manifests(table)
+    changed = checksums.damaged(table, most)
+    found = {path for path in changed if path.relative_to(table).parts[0] in (VERSIONS, TRANSACTIONS)}
+    found |= {path for path in listed if not _ends_well(path)}
+    if not listed or listed[0] in found:
+        return found
+    try:
+        fragments = fragments_of(listed[0])
+    except ValueError:
+        return found | {listed[0]}
+    named = {table / name for one in fragments for name in one.all_files}
+    indexes = {path for uuid in _index_folders(table, listed[0]) for path in uuid.rglob("*") if path.is_file()}
+    found |= {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
+    return found | {path for path in indexes if path in changed or not _ends_well(path)}
+
+
+def damaged_indexes(table: Path, aside: Path) -> set[str]:
+    """The UUIDs of the newest version's indexes that have a damaged file, which is linked to `aside`."""
+    folder = table / INDEXES
+    damaged = [path for path in damaged_files(table) if path.is_relative_to(folder)]
+    for path in damaged:
+        _link(path, aside / table.name / path.relative_to(table))
+    return {path.relative_to(folder).parts[0] for path in damaged}
+
+
+@dataclass(slots=True)
+class Repair:
+    """What was done to a table, and whether rows of its newest version are still unreadable."""
+
+    done: list[str] = field(default_factory=list)
+    is_readable: bool = True
+
+
+def repaired(table: Path, aside: Path) -> Repair:
+    """Make the newest version that reads the newest of all, at the cost of no row that can be read now.
+
+    To be called by the one who may write. Raises OSError when files cannot be moved.
+    """
+    repair = Repair()
+    damaged = damaged_files(table)
+    copied = [path for path in sorted(damaged) if _put_back(table, path, aside)]
+    if copied:
+        repair.done.append(
+            f"{_counted(len(copied), 'damaged file')} of the store replaced by a copy: nothing is missing."
+        )
+    if not newest_reads(table):
+        if _newest_was_acknowledged(table):
+            repair.is_readable = False  # an older version would bring back what was changed or forgotten since
+        else:
+            _go_back(table, aside, repair)
+    return repair
+
+
+def _newest_was_acknowledged(table: Path) -> bool:
+    """Whether the newest version was once complete on disk, and its list of files still is."""
+    newest = manifests(table)[:1]
+    return bool(newest) and newest[0] in checksums.recorded(table) and newest[0] not in damaged_files(table)
+
+
+def _put_back(table: Path, path: Path, aside: Path) -> bool:
+    """The damaged one is linked, not moved: killed in between, the store has one or the other."""
+    if not checksums.has_copy(table, path):
+        return False
+    if path.exists():
+        _link(path, aside / table.name / path.relative_to(table))
+    checksums.put_back(table, path)
+    return True
+
+
+def set_unneeded_aside(table: Path, aside: Path) -> None:
+    """Damaged lists of older versions, and notes of what was done long ago: LanceDB stumbles over them clearing up."""
+    newest = manifests(table)[:1]
+    damaged = [path for path in damaged_files(table) if path.parent.name in (VERSIONS, TRANSACTIONS)]
+    _set_aside(table, [path for path in damaged if path not in newest], aside)
+
+
+def _go_back(table: Path, aside: Path, repair: Repair) -> None:
+    damaged = damaged_files(table) | checksums.damaged(table)
+    lost = []
+    for manifest in manifests(table)[: FURTHEST_BACK + 1]:
+        if _reads(table, manifest, damaged):
+            break
+        lost.append(manifest)
+    else:
+        repair.is_readable = False
+        return
+    if _live_rows(manifest) < len(_salvaged_or_nothing(table).rows):
+        repair.is_readable = False  # going back would cost rows that are still readable
+        return
+    written = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
+    _set_aside(table, [*lost, table / VERSIONS / _HINT], aside)
+    repair.done.append(
+        f"The newest files of the store were damaged; it was opened as of {written:%F %T} UTC,"
+        f" {_counted(len(lost), 'change')} earlier."
+    )
+
+
+def newest_reads(table: Path) -> bool:
+    listed = manifests(table)
+    return bool(listed) and _reads(table, listed[0], damaged_files(table))
+
+
+def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
+    """Whether all of this version is there and can be read to its end; indexes aside, which are made from the rows."""
+    try:
+        named = {table / name for one in fragments_of(manifest) for name in one.all_files}
+        if manifest in damaged or not named.isdisjoint(damaged):
+            return False
+        with _view(table, manifest) as view:
+            for _ in view.search().to_batches():
+                pass
+    except FOREIGN_ERRORS:
+        return False
+    return True
+
+
+def _live_rows(manifest: Path) -> int:
+    return sum(one.rows - one.deleted for one in fragments_of(manifest))
+
+
+@contextmanager
+def _view(table: Path, manifest: Path) -> Iterator[Any]:
+    """The table as of one version: in its own place if that is the newest, so that a full disk does not matter."""
+    if manifest in manifests(table)[:1]:
+        with panics_as_errors():
+            yield lancedb.connect(table.parent).open_table(table.stem)
+        return
+    with _alone(table, manifest) as folder, panics_as_errors():
+        yield lancedb.connect(folder).open_table(table.stem)
+
+
+@contextmanager
+def _alone(table: Path, manifest: Path) -> Iterator[Path]:
+    """A folder in which LanceDB finds this version as the only one there is.
+
+    That it cannot be made says nothing about the version, so it is no error that LanceDB might raise.
+    """
+    content = manifest.read_bytes()
+    with ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memhook-")))
+            view = folder / table.name
+            (view / VERSIONS).mkdir(parents=True)
+            for part in (DATA, DELETIONS, INDEXES, TRANSACTIONS):
+                (view / part).symlink_to((table / part).absolute())
+            (view / VERSIONS / manifest.name).write_bytes(content)
+        except OSError as error:
+            raise StoreError(
+                f"The older versions of a damaged store cannot be looked at: no temporary folder ({error.strerror}).",
+                "Nothing was changed. Make room on the disk, then say this again.",
+            ) from error
+        yield folder
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """The rows that could be read of a damaged table, and how many could not."""
+
+    rows: pa.Table
+    unreadable: int
+
+
+def salvaged(table: Path) -> Salvage:
+    """Of the newest version that opens, row by row where it must be. Raises LookupError when none opens."""
+    damaged = damaged_files(table) | checksums.damaged(table)
+    for manifest in manifests(table):
+        if manifest in damaged:
+            continue
+        try:
+            with _view(table, manifest) as view:
+                return _salvaged(view, table, manifest, damaged)
+        except FOREIGN_ERRORS:
+            continue
+    raise LookupError("no version of it can be opened")
+
+
+def _salvaged_or_nothing(table: Path) -> Salvage:
+    try:
+        return salvaged(table)
+    except LookupError:
+        return Salvage(pa.table({}), 0)
+
+
+def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path]) -> Salvage:
+    fragments = fragments_of(manifest)
+    parts = []
+    for one in fragments:
+        is_damaged = any(table / name in damaged for name in one.all_files)
+        rows = _readable_rows(view, one)
+        parts += [_verified(rows) if is_damaged else rows]
+    whole = pa.concat_tables([view.schema.empty_table(), *parts])
+    return Salvage(whole, max(0, _live_rows(manifest) - len(whole)))
+
+
+def _verified(rows: pa.Table) -> pa.Table:
+    """Of a damaged file, the rows whose text is what it was; their vectors are to be made anew."""
+    intact = [row | ({"vector": None} if "vector" in row else {}) for row in rows.to_pylist() if _is_intact(row)]
+    return pa.Table.from_pylist(intact, schema=rows.schema)
+
+
+def _is_intact(row: Mapping[str, Any]) -> bool:
+    """As far as can be told: the text by its hash, the rest by whether it is a memory at all."""
+    try:
+        memory_of(row)
+    except (ValueError, TypeError, KeyError):
+        return False
+    if row.get("redacted") or row.get("forgotten") is not None or not row.get("content_hash"):
+        return not row.get("content")
+    return bool(content_hash(row["content"]) == row["content_hash"])
+
+
+def _readable_rows(view: Any, fragment: Fragment) -> pa.Table:
+    """Rows that cannot be read together are read one by one."""
+    found = []
+    for start in range(0, fragment.rows, _ROWS_AT_ONCE):
+        places = range(start, min(start + _ROWS_AT_ONCE, fragment.rows))
+        rows = _taken(view, fragment.id, places)
+        if rows is None:
+            singles = (_taken(view, fragment.id, range(at, at + 1)) for at in places)
+            found += [row for row in singles if row is not None]
+        else:
+            found.append(rows)
+    return pa.concat_tables([view.schema.empty_table(), *found])
+
+
+def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
+    """Rows by their address, without those that are deleted; None when they cannot be read."""
+    first = fragment << 32
+    try:
+        with panics_as_errors():
+            rows = view.take_row_ids([first + place for place in places]).to_arrow().cast(view.schema)
+            rows.validate(full=True)
+    except FOREIGN_ERRORS:
+        return None
+    return rows
+
+
+def set_copy_aside(table: Path, aside: Path) -> None:
+    """The whole table as it is, by links: for who wants to look at what was damaged, when the store is written anew."""
+    for path in table.rglob("*"):
+        if path.is_file() and checksums.FOLDER not in path.parts:
+            _link(path, aside / table.name / path.relative_to(table))
+    durable.sync_tree(aside)
+
+
+def set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
+    """So that what is written next has a version to stand on, and another's number."""
+    for manifest in manifests(table):
+        try:
+            with _view(table, manifest):
+                return
+        except FOREIGN_ERRORS:
+            _set_aside(table, [manifest, table / VERSIONS / _HINT], aside)
+
+
+def _set_aside(table: Path, paths: Collection[Path], aside: Path) -> None:
+    """Linked first and removed then, so that a kill leaves it in one place at least."""
+    there = [path for path in paths if path.exists()]
+    for path in there:
+        _link(path, aside / table.name / path.relative_to(table))
+    durable.sync_tree(aside)
+    for path in there:
+        path.unlink()
+    checksums.forget(table, there)
+
+
+def _link(path: Path, target: Path) -> None:
+    durable.made_folder(target.parent)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:  # on another file system, or one without links
+        shutil.copy2(path, target)
+
+
+def _index_folders(table: Path, manifest: Path) -> list[Path]:
+    content = manifest.read_bytes()
+    return [path for path in (table / INDEXES).glob("*-*-*-*-*") if _uuid(path.name) in content]
+
+
+def _uuid(name: str) -> bytes:
+    try:
+        return UUID(name).bytes
+    except ValueError:
+        return name.encode()
+
+
+def _ends_well(path: Path) -> bool:
+    """As files of its kind do, if that is known."""
+    end = {".arrow": _ARROW_END, ".lance": END, ".manifest": END, ".idx": END}.get(path.suffix, b"")
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - len(end)))
+            return file.read() == end
+    except FileNotFoundError:  # deleted meanwhile by compaction: then it is of no version
+        return True
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

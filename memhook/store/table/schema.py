@@ -1,0 +1,154 @@
+"""The shape of the memories table, and how rows and memories turn into each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from memhook.core.memory import (
+    DEFAULT_NAMESPACE,
+    Memory,
+    Origin,
+    Sensitivity,
+    content_hash,
+    derived_summary,
+    derived_title,
+)
+from memhook.core.ranking import indexed_text
+from memhook.core.terms import terms
+from memhook.store.embedding.encoder import ModelIdentity
+
+SCHEMA_VERSION = 4  # 4: the columns of 3, terms by another stemmer
+OLDEST_SHARED_VERSION = 3  # whose columns are today's: nobody searches the terms of a shared store itself
+DIMENSIONS = 384
+
+Vector = npt.NDArray[np.float32] | Sequence[float]
+
+_VERSION_KEY = b"memhook.schema"
+_MODEL_KEY = b"memhook.model"
+_MODEL_HASH_KEY = b"memhook.model_sha256"
+
+_STRINGS = pa.list_(pa.string())
+_TIME = pa.timestamp("us", "UTC")
+
+# `terms` is what the full-text index covers: title, content and tags as core.terms reads them. `forgotten` marks what
+# is left of a forgotten memory, so that importing it again does not bring it back.
+_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("id", pa.string()),
+    ("title", pa.string()),
+    ("content", pa.string()),
+    ("summary", pa.string()),
+    ("namespace", pa.string()),
+    ("tags", _STRINGS),
+    ("related", _STRINGS),
+    ("source", pa.string()),
+    ("project", pa.string()),
+    ("sensitivity", pa.string()),
+    ("pinned", pa.bool_()),
+    ("redacted", pa.bool_()),
+    ("muted", pa.bool_()),
+    ("origin", pa.string()),
+    ("created", _TIME),
+    ("updated", _TIME),
+    ("accessed", _TIME),
+    ("expires", _TIME),
+    ("supersedes", _STRINGS),
+    ("superseded_by", pa.string()),
+    ("aliases", _STRINGS),
+    ("content_hash", pa.string()),
+    ("quarantine", pa.string()),
+    ("released", pa.string()),
+    ("forgotten", _TIME),
+    ("terms", pa.string()),
+    ("vector", pa.list_(pa.float32(), DIMENSIONS)),
+)
+
+MEMORY_COLUMNS = tuple(name for name, _ in _COLUMNS if name not in {"terms", "vector", "forgotten"})
+NO_MODEL = ModelIdentity("", "", DIMENSIONS)
+
+
+def table_schema(model: ModelIdentity, version: int = SCHEMA_VERSION) -> pa.Schema:
+    """The columns, with the schema version and the model that made the vectors standing beside them."""
+    dimensions = model.dimensions or DIMENSIONS
+    columns = [(n, pa.list_(pa.float32(), dimensions) if n == "vector" else kind) for n, kind in _COLUMNS]
+    metadata = {
+        _VERSION_KEY: str(version).encode(),
+        _MODEL_KEY: model.id.encode(),
+        _MODEL_HASH_KEY: model.sha256.encode(),
+    }
+    return pa.schema(columns, metadata=metadata)
+
+
+def version_of(schema: pa.Schema) -> int:
+    """0 for a table from before versions were written down."""
+    return int((schema.metadata or {}).get(_VERSION_KEY, b"0"))
+
+
+def model_of(schema: pa.Schema) -> ModelIdentity:
+    metadata = schema.metadata or {}
+    dimensions = schema.field("vector").type.list_size if "vector" in schema.names else DIMENSIONS
+    return ModelIdentity(
+        metadata.get(_MODEL_KEY, b"").decode(), metadata.get(_MODEL_HASH_KEY, b"").decode(), dimensions
+    )
+
+
+def searchable_terms(memory: Memory) -> str:
+    names = (*memory.tags, *memory.related)
+    return " ".join(terms(indexed_text(memory.title, memory.content, memory.created.isoformat(), names)))
+
+
+def stored_terms(row: Mapping[str, Any]) -> str:
+    """What the column `terms` of a row has to be; of what is forgotten or redacted nothing."""
+    return "" if row.get("forgotten") is not None or row.get("redacted") else searchable_terms(memory_of(row))
+
+
+def row_of(memory: Memory, vector: Vector | None) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(memory, name) for name in MEMORY_COLUMNS if name != "superseded_by"}
+    for name in ("tags", "related", "supersedes", "aliases"):
+        row[name] = list(row[name])
+    return row | {
+        "sensitivity": memory.sensitivity.value,
+        "origin": memory.origin.value,
+        "superseded_by": memory.superseded_by,
+        "forgotten": None,
+        "terms": "" if memory.redacted else searchable_terms(memory),
+        "vector": None if vector is None or memory.redacted else list(vector),
+    }
+
+
+def memory_of(row: Mapping[str, Any]) -> Memory:
+    """The memory in a row; columns that an older table lacks get their defaults."""
+    content = row.get("content") or ""
+    now = datetime.now(UTC)
+    created = row.get("created") or now
+    return Memory(
+        id=row["id"],
+        title=row.get("title") or derived_title(content),
+        content=content,
+        summary=row.get("summary") or derived_summary(content),
+        created=created,
+        updated=row.get("updated") or created,
+        namespace=row.get("namespace") or DEFAULT_NAMESPACE,
+        tags=tuple(row.get("tags") or ()),
+        related=tuple(row.get("related") or ()),
+        source=row.get("source") or "",
+        project=row.get("project") or "",
+        sensitivity=Sensitivity(row.get("sensitivity") or Sensitivity.NORMAL),
+        pinned=bool(row.get("pinned")),
+        redacted=bool(row.get("redacted")),
+        muted=bool(row.get("muted")),
+        origin=Origin(row.get("origin") or Origin.USER),
+        accessed=row.get("accessed"),
+        expires=row.get("expires"),
+        supersedes=tuple(row.get("supersedes") or ()),
+        superseded_by=row.get("superseded_by") or "",
+        aliases=tuple(row.get("aliases") or ()),
+        content_hash=row.get("content_hash") or content_hash(content),
+        quarantine=row.get("quarantine") or "",
+        released=row.get("released") or "",
+    )

@@ -1,0 +1,295 @@
+"""Everything memhook keeps in one file, and back again; and what is left of a damaged store.
+
+A backup is a zip archive: the rows of the table as they are (vectors and traces of forgotten memories too), the ledger,
+which projects were merged, the user's settings, and a note of what is in it. It is one version of the table, whatever
+is written meanwhile. `archive` reads one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memhook import __version__
+from memhook.errors import InvalidInput, StoreError
+from memhook.files import durable
+from memhook.files.leftovers import in_one_step, temporary_folder
+from memhook.files.locking import exclusive
+from memhook.library.opened import store_at
+from memhook.library.sweep import MARK as MASKED
+from memhook.paths import Paths, write_private
+from memhook.store.ledger import Ledger
+from memhook.store.project_aliases import ProjectAliases, aliases_text
+from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table.arrow_file import arrow_bytes, rows_without
+from memhook.store.table.memories import LOCK_SECONDS, WRITE_LOCK, MemoryStore
+from memhook.store.table.opening import local_directory, rebuilt_table
+from memhook.writing.archive import (
+    FORMAT,
+    LEDGER,
+    NOTE,
+    PROJECTS,
+    ROWS,
+    SETTINGS,
+    Contents,
+    Unpacked,
+    ledger_damage,
+    unpacked,
+)
+from memhook.writing.offered_settings import Offered, offered, with_settings
+
+REPLACED, DAMAGED = "replaced", "damaged"  # how the names of the copies begin that restoring makes
+DEFLATED = zipfile.ZIP_DEFLATED
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How much of a damaged store could be read, and where it is kept."""
+
+    memories: int
+    forgotten: int
+    unreadable: int
+    kept: str
+
+
+def backed_up(
+    file: Path, paths: Paths, uri: str, options: Mapping[str, str] | None = None, *, replace: bool = False
+) -> Contents:
+    """Write the backup, in one step and for the user's eyes alone."""
+    if file.exists() and not replace:
+        raise InvalidInput(f"{file} is there already.", "Choose another name, or say --replace.")
+    store = store_at(uri, options or {}, paths)
+    if isinstance(store, ReplicatedStore):
+        store.refresh()
+    return _written(file, paths, store.all_rows())
+
+
+def settings_offered(file: Path, paths: Paths) -> Offered:
+    """The settings in a backup that differ from those here; the file is checked as for restoring it."""
+    with temporary_folder(paths.backups) as folder:
+        return offered(unpacked(file, folder).settings, paths.config_file)
+
+
+def restored(
+    file: Path,
+    paths: Paths,
+    uri: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    replace: bool = False,
+    settings: Collection[str] = (),
+) -> Contents:
+    """Put a backup back. What is there is replaced only if `replace` says so, and kept beside the backups then.
+
+    Of the settings in it, those with the keys `settings` come back. All of the backup is read and checked first; then
+    what is there is copied and replaced while nobody else writes.
+    """
+    with temporary_folder(paths.backups) as folder:
+        backup = unpacked(file, folder)
+        chosen = with_settings(offered(backup.settings, paths.config_file), settings, paths.config_file)
+        store = _store_to_fill(paths, uri, options or {}, replace=replace)
+        with store.writing():
+            _refuse_to_lose(store, paths, replace=replace)
+            _put_back(backup, store, paths)
+            if chosen is not None:
+                write_private(paths.config_file, chosen)
+    return backup.contents
+
+
+def _put_back(backup: Unpacked, store: MemoryStore, paths: Paths) -> None:
+    if backup.ledger is not None:
+        _make_room_for_ledger(paths.ledger)  # first: what fails must not fail after the memories are in
+    if backup.rows is not None:
+        store.set_mark(MASKED, "")  # what comes back may be older than a mask
+        store.put_back(backup.rows)
+    if backup.ledger is not None:
+        _restore_ledger(backup.ledger, paths.ledger)
+    if backup.projects is not None:
+        ProjectAliases(paths).put_back(backup.projects)
+
+
+def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
+    """Each written anew without these memories; those that held one, and those that were deleted as unreadable."""
+    cleaned, deleted = [], []
+    for file in files:
+        try:
+            if _expunged(file, ids):
+                cleaned.append(file)
+        except InvalidInput:
+            durable.delete(file)
+            deleted.append(file)
+    return cleaned, deleted
+
+
+def rebuilt(paths: Paths, uri: str) -> Rebuilt:
+    """A store of what is readable in the damaged one, which is kept. Raises when nothing is."""
+    directory = local_directory(uri)
+    if directory is None or not directory.exists():
+        raise InvalidInput(f"There is no store on this machine at {uri}.", "Nothing has to be rebuilt.")
+    with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
+        found, kept = rebuilt_table(uri, paths.backups)
+    return Rebuilt(*_counts(found.rows), found.unreadable, str(kept))
+
+
+def _written(file: Path, paths: Paths, rows: Any) -> Contents:
+    with (
+        temporary_folder(paths.backups) as folder,
+        _in_one_step(file) as temporary,
+        zipfile.ZipFile(temporary, "w", DEFLATED) as archive,
+    ):
+        if rows is not None:
+            archive.writestr(ROWS, arrow_bytes(rows))
+        events, damage = _add_ledger(archive, paths.ledger, folder)
+        merged = ProjectAliases(paths).all()
+        archive.writestr(PROJECTS, aliases_text(merged))  # also where there are none: that comes back too
+        has_settings = paths.config_file.is_file()
+        if has_settings:
+            archive.write(paths.config_file, SETTINGS)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        contents = Contents(now, __version__, *_counts(rows), events, has_settings, len(merged), damage)
+        archive.writestr(NOTE, _note(contents))
+    return contents
+
+
+def _expunged(file: Path, ids: Collection[str]) -> bool:
+    """Written anew also where no row is one of them: the record in it may name it."""
+    with temporary_folder(file.parent) as folder:
+        backup = unpacked(file, folder, ledger_may_be_damaged=True)
+        rest = None if backup.rows is None else rows_without(backup.rows, ids)
+        with _in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", DEFLATED) as fresh:
+            if rest is not None:
+                fresh.writestr(ROWS, arrow_bytes(rest))
+            shown_in = _add_expunged_ledger(fresh, backup.ledger, ids)
+            for name, text in ((SETTINGS, backup.settings), (PROJECTS, backup.projects)):
+                if text is not None:
+                    fresh.writestr(name, text)
+            memories, forgotten = _counts(rest)
+            fresh.writestr(NOTE, _note(replace(backup.contents, memories=memories, forgotten=forgotten)))
+    return shown_in > 0 or memories + forgotten < sum(_counts(backup.rows))
+
+
+def _add_expunged_ledger(fresh: zipfile.ZipFile, path: Path | None, ids: Collection[str]) -> int:
+    """In how many texts they were. A record that cannot be read is left out."""
+    if path is None:
+        return 0
+    try:
+        with closing(Ledger(path)) as ledger:
+            shown_in = ledger.expunge(sorted(ids))
+    except StoreError:
+        return 0
+    fresh.write(path, LEDGER)
+    return shown_in
+
+
+def _counts(rows: Any) -> tuple[int, int]:
+    """The memories and the forgotten ones."""
+    forgotten = 0 if rows is None else len(rows) - rows["forgotten"].null_count
+    return (0 if rows is None else len(rows) - forgotten), forgotten
+
+
+def _note(contents: Contents) -> str:
+    return json.dumps({"format": FORMAT, **asdict(contents)}, indent=2)
+
+
+def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replace: bool) -> MemoryStore:
+    try:
+        return store_at(uri, options, paths)
+    except StoreError:
+        directory = local_directory(uri)
+        if not replace or directory is None:
+            raise
+        with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
+            _kept(directory, paths.backups, DAMAGED)
+        return MemoryStore(uri, paths.backups)
+
+
+def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
+    """Keep a copy of what will be replaced, or do not replace it. To be called while nobody else writes."""
+    rows = store.all_rows()
+    events = _events(paths.ledger)
+    merged = len(ProjectAliases(paths).all())
+    if not replace and ((rows is not None and len(rows)) or events or merged):
+        there = f"{0 if rows is None else len(rows)} memories and a record of {events} events"
+        there += f", and {merged} merged projects" if merged else ""
+        raise InvalidInput(
+            f"There is something already: {there}.", "To replace it (a copy is kept): memhook restore FILE --replace"
+        )
+    if (rows is not None and len(rows)) or merged:
+        _written(paths.backups / f"{REPLACED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.zip", paths, rows)
+
+
+def _kept(directory: Path, backups: Path, why: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    durable.made_folder(backups)
+    target = backups / f"{why}-{stamp}"
+    return durable.moved(directory, target)
+
+
+def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[int, str]:
+    """By SQLite's own way, which is consistent while somebody writes; how many events there are.
+
+    A damaged one is left out, and how it is damaged is returned: nobody could restore a backup with it.
+    """
+    if not ledger.exists():
+        return 0, ""
+    copy = folder / LEDGER
+    try:
+        _copied(ledger, copy)
+        damage = ledger_damage(copy)
+    except StoreError as error:
+        damage = error.message
+    if not damage:
+        archive.write(copy, LEDGER)
+    return (0 if damage else _events(copy)), damage
+
+
+def _restore_ledger(copy: Path, ledger: Path) -> None:
+    """Into the file that is there: a daemon that has it open goes on with what was put in."""
+    _copied(copy, ledger)
+
+
+def _make_room_for_ledger(ledger: Path) -> None:
+    """A file that can be written to: one that is damaged is deleted, with its log."""
+    try:
+        damage = ledger_damage(ledger) if ledger.exists() else ""
+        for path in ledger.parent.glob(f"{ledger.name}*") if damage else ():
+            durable.delete(path)
+    except OSError as error:
+        raise StoreError(f"The damaged ledger at {ledger} cannot be deleted ({error.strerror}).") from error
+    Ledger(ledger).close()
+
+
+def _copied(source: Path, target: Path) -> None:
+    try:
+        with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
+            origin.backup(copy)
+    except sqlite3.Error as error:
+        raise StoreError(f"The ledger at {source} cannot be copied ({error}).", "Run: memhook doctor") from error
+
+
+def _events(ledger: Path) -> int:
+    if not ledger.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(ledger)) as connection:
+            return int(connection.execute("SELECT count(*) FROM injection").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+@contextmanager
+def _in_one_step(file: Path) -> Iterator[Path]:
+    try:
+        with in_one_step(file) as temporary:
+            yield temporary
+    except OSError as error:
+        raise InvalidInput(
+            f"{file} cannot be written ({error.strerror}).", "Give a file in a folder of yours."
+        ) from error

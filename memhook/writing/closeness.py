@@ -1,0 +1,34 @@
+"""Whether something very close to a memory is there already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memhook.core.memory import Memory
+from memhook.library.library import Library
+from memhook.store.cache.snapshot import Candidate
+from memhook.store.table.filters import Filter
+from memhook.store.table.schema import searchable_terms
+
+NEAREST = 5
+# On notes of a sentence each, the same thing said in other words has a cosine from .95 on, and something else about
+# the same matter up to .90. Without vectors, of the words of both 64 to 100 % are shared against 12 to 43 %.
+VERY_CLOSE = 0.94
+SHARED_WORDS = 0.6
+
+
+def very_close(library: Library, memory: Memory, allowed: Filter) -> list[Memory]:
+    """Those of the same project that say nearly the same, without those it replaces."""
+    words = searchable_terms(memory).split()
+    allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
+    near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], words, allowed, NEAREST + 1)
+    ids = [one.id for one in near if one.id not in (memory.id, *memory.supersedes) and _is_close(one, words)]
+    found = library.store.by_ids(ids[:NEAREST], allowed)
+    return [found[key] for key in ids if key in found]
+
+
+def _is_close(candidate: Candidate, words: list[str]) -> bool:
+    if candidate.cosine is not None:
+        return candidate.cosine >= VERY_CLOSE
+    ours, theirs = set(words), set(candidate.terms.split())
+    return len(ours & theirs) >= SHARED_WORDS * max(1, len(ours | theirs))

@@ -1,0 +1,123 @@
+"""Gone means gone: a memory taken out of everything memhook ever wrote about it.
+
+redacted(holdings, references, now)   emptied; its place, and so its URN, stays
+purged(holdings, references)          nothing is left, not even what would recognise it
+
+In the store with its old versions and indexes, in copies made before a schema change or when something was restored or
+mended, and in the record of what was shown. The log is emptied: nothing is meant to quote a memory there, but what an
+error of a library says is not ours.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memhook.core.memory import Memory, id_of
+from memhook.errors import NotFound
+from memhook.files import durable
+from memhook.files.leftovers import remove_leftovers
+from memhook.library.access import OWNER
+from memhook.library.library import Library
+from memhook.paths import Paths
+from memhook.store.ledger import Ledger
+from memhook.store.table.expunge import copies_below, expunged_copies, expunged_remains
+from memhook.store.table.opening import local_directory
+from memhook.writing import succession
+from memhook.writing.backup import DAMAGED, REPLACED, expunged_backups
+from memhook.writing.remember import found
+
+log = logging.getLogger("memhook")
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Where something of a memory may be."""
+
+    library: Library
+    ledger: Ledger | None
+    paths: Paths
+
+
+@dataclass(frozen=True, slots=True)
+class Expunged:
+    """What was done. `same_content` names other memories that say the same; `unreadable` copies stay as they are.
+
+    `deleted` are those that memhook made of damaged files, where nothing says whether the memory is in them.
+    """
+
+    memories: tuple[Memory, ...]
+    shown_in: int
+    copies: tuple[Path, ...]
+    deleted: tuple[Path, ...]
+    unreadable: tuple[Path, ...]
+    same_content: tuple[str, ...]
+
+
+def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> Expunged:
+    store = holdings.library.store
+    with store.writing():
+        memories = found(holdings.library, references)
+        store.redact([memory.id for memory in memories], now)
+    return _expunged(holdings, memories)
+
+
+def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
+    """Also what was forgotten before: a hash of it is left then, and its name."""
+    store = holdings.library.store
+    with store.writing():
+        memories = _known(holdings.library, references)
+        succession.hand_over(store, memories)
+        store.purge([memory.id for memory in memories])
+    return _expunged(holdings, memories)
+
+
+def _known(library: Library, references: Sequence[str]) -> list[Memory]:
+    names = [id_of(reference) for reference in references]
+    alive, gone = library.store.by_reference(names, OWNER), library.store.forgotten_ones(names)
+    known = {name for memory in (*alive, *gone) for name in (memory.id, *memory.aliases)}
+    missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
+    if missing:
+        raise NotFound(f"No memory is, or was, called {', '.join(missing)}.", "See: memhook list")
+    return list({memory.id: memory for memory in (*alive, *gone)}.values())
+
+
+def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
+    """The rest, after the store: who asks it from now on does not find them."""
+    ids = [memory.id for memory in memories]
+    shown_in = holdings.ledger.expunge(ids) if holdings.ledger else 0
+    backups = holdings.paths.backups
+    remove_leftovers(backups)
+    cleaned, unreadable = expunged_copies(_copies(holdings), ids)
+    rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
+    mended, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
+    _empty_log(holdings.paths)
+    others = holdings.library.store.with_content([memory.content_hash for memory in memories])
+    same = tuple(one.urn for one in others if one.id not in ids)
+    return Expunged(
+        tuple(memories), shown_in, (*cleaned, *rewritten, *mended), (*lost, *remains), tuple(unreadable), same
+    )
+
+
+def _copies(holdings: Holdings) -> Iterable[Path]:
+    """Not the stores themselves, the one concerned or another: what another holds is said, and its own matter."""
+    paths = holdings.paths
+    own = local_directory(holdings.library.store.uri)
+    stores = [path.resolve() for path in (paths.store, own, *paths.replicas.glob("*")) if path is not None]
+    found = dict.fromkeys((*copies_below(paths.backups), *copies_below(paths.data)))
+    copies = [path for path in found if path.resolve() not in stores]
+    return [path for path in copies if not path.name.startswith(f"{DAMAGED}-")]
+
+
+def _empty_log(paths: Paths) -> None:
+    """In place: the daemon has the file open, and goes on at its end."""
+    for path in paths.log.parent.glob(f"{paths.log.name}*"):
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC))
+            durable.sync(path)
+        except OSError as error:
+            log.warning("%s could not be emptied: %s", path, error)

@@ -1,0 +1,98 @@
+"""The settings in a backup, which somebody else may have written: what each would change here, and what was chosen."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhook.errors import InvalidInput
+from memhook.files.toml_layout import literal
+from memhook.settings import HIDDEN, LONGEST_SHOWN, checked, flattened, is_secret, key_path, refuse_credentials
+from memhook.settings_file import with_value
+
+LOCATIONS = ("store", "stores", "embedding")  # where memories go to and come from, and what is fetched to read them
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One setting that differs; before is empty where it is not set here."""
+
+    key: str
+    before: str
+    after: str
+    value: Any
+
+    @property
+    def names_a_location(self) -> bool:
+        return key_path(self.key)[0] in LOCATIONS
+
+    @property
+    def shown(self) -> str:
+        return f"{self.key} = {self.after} (here: {self.before or 'not set'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a backup would change; `unusable` names what no memhook of this version would take."""
+
+    changes: tuple[Change, ...] = ()
+    unusable: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if not change.names_a_location)
+
+    @property
+    def locations(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.names_a_location)
+
+
+def offered(text: str | None, config_file: Path) -> Offered:
+    """Nothing, when the backup has no settings or none that can be read."""
+    if text is None:
+        return Offered()
+    try:
+        wanted = dict(flattened(tomllib.loads(text)))
+        current = _current(config_file)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return Offered(unusable=("config.toml",))
+    differing = {key: value for key, value in wanted.items() if current.get(key) != value}
+    usable = {key: value for key, value in differing.items() if _is_usable(key, value)}
+    changes = tuple(Change(key, _shown(key, current), _shown(key, usable), usable[key]) for key in sorted(usable))
+    return Offered(changes, tuple(sorted(key[:LONGEST_SHOWN] for key in differing.keys() - usable.keys())))
+
+
+def with_settings(offer: Offered, chosen: Collection[str], config_file: Path) -> str | None:
+    """The text of the settings file with those changes; None when there are none to make."""
+    changes = [change for change in offer.changes if change.key in chosen]
+    if not changes:
+        return None
+    text = config_file.read_text(encoding="utf-8") if config_file.exists() else ""
+    for change in changes:
+        text = with_value(text, change.key, change.value)
+    return text
+
+
+def _current(config_file: Path) -> dict[str, Any]:
+    try:
+        return dict(flattened(tomllib.loads(config_file.read_text(encoding="utf-8"))))
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def _is_usable(key: str, value: Any) -> bool:
+    try:
+        refuse_credentials(key)
+        checked(key, value)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _shown(key: str, values: Mapping[str, Any]) -> str:
+    if key not in values:
+        return ""
+    return HIDDEN if is_secret(key) else literal(values[key])[:LONGEST_SHOWN]

@@ -1,0 +1,95 @@
+"""The projects there are, and mending them: memories moved to where they belong, under the URNs they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from memhook.core.memory import Memory, Sensitivity
+from memhook.library.library import Library
+from memhook.store.ledger import Ledger
+from memhook.store.project_aliases import name_of
+from memhook.store.table.filters import Filter
+from memhook.store.table.memories import MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many memories changed their project, and how many were there already and are one with those now."""
+
+    moved: int
+    folded: int
+
+
+def known_projects(store: MemoryStore, ledger: Ledger | None, aliases: Mapping[str, str], here: str) -> dict[str, Any]:
+    """Every project with memories or with sessions that are still recorded, those with most memories first."""
+    counts = store.counted_by("project")
+    last_used = ledger.projects() if ledger else {}
+    ids = {*counts, *last_used, *aliases.values(), here} - {"", *aliases}
+    projects = [
+        {
+            "id": one,
+            "name": name_of(one),
+            "memories": counts.get(one, 0),
+            "last_used": last_used.get(one),
+            "here": one == here,
+            "exists": Path(one).is_dir() if one.startswith("/") else None,
+            "also": sorted(other for other, target in aliases.items() if target == one),
+        }
+        for one in sorted(ids, key=lambda one: (-counts.get(one, 0), one))
+    ]
+    return {"projects": projects, "global": counts.get("", 0)}
+
+
+def of_project(store: MemoryStore, project: str) -> list[Memory]:
+    return store.by_reference(store.ids(Filter(projects=(project,))), Filter())
+
+
+def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
+    """Into the project `target`. Where that has the same content, the two become one that goes by both names."""
+    store = library.store
+    with store.writing():
+        wanted = [
+            one for one in store.by_reference([memory.id for memory in memories], Filter()) if one.project != target
+        ]
+        twins = {
+            twin.content_hash: twin
+            for twin in store.with_content([one.content_hash for one in wanted])
+            if twin.project == target
+        }
+        moving: dict[str, Memory] = {}
+        folding: list[tuple[Memory, Memory]] = []
+        for memory in wanted:
+            if twin := twins.get(memory.content_hash) or moving.get(memory.content_hash):
+                folding.append((memory, twin))
+            else:
+                moving[memory.content_hash] = memory
+        store.set_project([memory.id for memory in moving.values()], target)
+        _fold(library, folding, target)
+    return Moved(len(moving), len(folding))
+
+
+def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str) -> None:
+    store = library.store
+    kept: dict[str, Memory] = {}
+    for memory, twin in pairs:
+        kept[twin.id] = _as_one(memory, kept.get(twin.id, replace(twin, project=target)))
+        store.set_successor([one.id for one in store.superseded_by([memory.id])], twin.id)
+    if kept:
+        vectors, model = library.vectors(list(kept.values()))
+        store.replace(list(kept.values()), vectors, model)
+        store.remove([memory.id for memory, _ in pairs])
+
+
+def _as_one(memory: Memory, twin: Memory) -> Memory:
+    """`twin`, with what only `memory` said; of two sensitivities the stricter holds."""
+    levels = list(Sensitivity)
+    return replace(
+        twin,
+        tags=tuple(dict.fromkeys((*twin.tags, *memory.tags))),
+        aliases=tuple(dict.fromkeys((*twin.aliases, memory.id, *memory.aliases))),
+        pinned=twin.pinned or memory.pinned,
+        sensitivity=max(twin.sensitivity, memory.sensitivity, key=levels.index),
+    )

@@ -1,0 +1,56 @@
+"""Which memory took the place of which: `supersedes` is what is written down, `superseded_by` what a query looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memhook.core.memory import Memory
+from memhook.errors import InvalidInput
+from memhook.library.access import OWNER
+from memhook.store.table.memories import MemoryStore
+
+LONGEST_CHAIN = 100
+
+
+def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
+    """Bring `superseded_by` in line with what these, just stored, supersede and are superseded by."""
+    named = _named(store, [name for memory in memories for name in memory.supersedes])
+    followed = store.superseded_by([memory.id for memory in memories])
+    for memory in memories:
+        old = [named[name] for name in memory.supersedes if name in named and named[name] != memory.id]
+        store.set_successor([one for one in old if one != memory.superseded_by], memory.id)
+        no_longer = [one.id for one in followed if one.superseded_by == memory.id and one.id not in old]
+        store.set_successor(no_longer, "")
+    names = {name: memory.id for memory in memories for name in (memory.id, *memory.aliases)}
+    for successor in store.superseding(list(names)):
+        replaced = [names[name] for name in successor.supersedes if name in names]
+        store.set_successor([one for one in replaced if one != successor.id], successor.id)
+
+
+def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
+    """The ids of what is called so, by id or alias."""
+    memories = store.by_reference(list(dict.fromkeys(names)), OWNER)
+    by_alias = {alias: memory.id for memory in memories for alias in memory.aliases}
+    return by_alias | {memory.id: memory.id for memory in memories}
+
+
+def hand_over(store: MemoryStore, gone: Sequence[Memory]) -> None:
+    """What the forgotten ones had replaced is now replaced by what replaced them, if anything still does."""
+    successors = {memory.id: memory.superseded_by for memory in gone}
+    for memory in gone:
+        heir = memory.superseded_by
+        while heir in successors:
+            heir = successors[heir]
+        store.set_successor([old.id for old in store.superseded_by([memory.id])], heir)
+
+
+def refuse_circle(store: MemoryStore, memory: Memory) -> None:
+    """Memories that supersede each other would never be seen again."""
+    names = {memory.id, *memory.aliases}
+    ahead = list(memory.supersedes)
+    for _ in range(LONGEST_CHAIN):
+        if names & set(ahead):
+            raise InvalidInput("A memory cannot supersede itself, directly or through others.", "Leave it out.")
+        ahead = [name for one in store.by_reference(ahead, OWNER) for name in one.supersedes]
+        if not ahead:
+            return

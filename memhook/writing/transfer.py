@@ -1,0 +1,315 @@
+"""Memories from and to JSONL, one record a line."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
+from memhook.errors import InvalidInput, MemhookError, RemoteError, StoreError
+from memhook.library.access import OWNER
+from memhook.library.library import Library
+from memhook.writing.remember import Draft, Outcome, Stored, checked_for_secrets, edited, foreseen, remembered
+
+log = logging.getLogger("memhook")
+
+Line = tuple[int, str]
+
+PROBES = 3  # lines that the store must refuse, and no other taken, to be called the one at fault
+UPDATED_FIELDS = frozenset(
+    {
+        *("title", "summary", "content", "namespace", "tags", "related", "source"),
+        *("sensitivity", "pinned", "muted", "expires", "supersedes"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many lines came to which outcome, and what was wrong with the others, by line number."""
+
+    entries: tuple[Entry, ...]
+    bad: tuple[Line, ...]
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        return dict(Counter(entry.outcome for entry in self.entries))
+
+    @property
+    def masked(self) -> int:
+        """How many held a secret."""
+        return sum(entry.is_masked for entry in self.entries)
+
+    @property
+    def quarantined(self) -> int:
+        """How many are new or changed, and try to command the model."""
+        return sum(entry.is_quarantined for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of a line."""
+
+    line: int
+    outcome: Outcome | Literal["updated"]
+    title: str
+    is_masked: bool = False
+    is_quarantined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How lines are taken: `again` brings back what was forgotten, `update` changes what came under the same name.
+
+    With `dry` it is only said what would come of it.
+    """
+
+    again: bool = False
+    update: bool = False
+    dry: bool = False
+
+
+STORING = Mode()
+
+
+def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, mode: Mode = STORING) -> Imported:
+    """Store the good lines; the bad ones cost only themselves."""
+    drafts: dict[int, _Given] = {}
+    failures = _Failures()
+    for number, text in lines:
+        with failures.of(number):
+            drafts[number] = _given(text, project)
+    entries: list[Entry] = []
+    for number, earlier in _known_by_name(library, drafts).items() if mode.update else ():
+        with failures.of(number):
+            entries.append(_updated(library, number, earlier, drafts.pop(number), now, mode))
+            failures.has_stored = True
+
+    def stored(some: Sequence[Draft]) -> Sequence[Stored]:
+        again = mode.again
+        return (
+            foreseen(library, some, now, again) if mode.dry else remembered(library, some, now, again, from_file=True)
+        )
+
+    entries += _all_but_bad(list(drafts.items()), stored, failures)
+    return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(failures.bad)))
+
+
+class _Failures:
+    """The lines that could not be imported. What fails for the store's own sake is raised, and ends the import."""
+
+    def __init__(self) -> None:
+        self.bad: list[Line] = []
+        self.has_stored = False
+        self._refused = 0
+
+    @contextmanager
+    def of(self, number: int) -> Iterator[None]:
+        try:
+            yield
+        except MemhookError as error:
+            self._refused += isinstance(error, StoreError)
+            if isinstance(error, RemoteError) or (self._refused >= PROBES and not self.has_stored):
+                raise
+            self.bad.append((number, error.message))
+        except Exception as error:
+            log.exception("line %d could not be imported", number)
+            self.bad.append((number, f"memhook failed on it ({type(error).__name__}: {str(error)[:200]})"))
+
+
+def _all_but_bad(
+    given: Sequence[tuple[int, _Given]], stored: Callable[[Sequence[Draft]], Sequence[Stored]], failures: _Failures
+) -> list[Entry]:
+    """All at once; where that fails, a part at a time, down to the line that is to blame."""
+    found: list[Entry] = []
+    if len(given) <= 1:
+        for number, one in given:
+            with failures.of(number):
+                found = _entries(given, stored([one.draft]))
+                failures.has_stored = True
+        return found
+    try:
+        found = _entries(given, stored([one.draft for _, one in given]))
+    except RemoteError:
+        raise
+    except Exception as error:
+        log.exception("%d lines could not be imported at once", len(given))
+        parts = _parts(given, one_by_one=isinstance(error, StoreError) and not failures.has_stored)
+        return [entry for part in parts for entry in _all_but_bad(part, stored, failures)]
+    failures.has_stored = True
+    return found
+
+
+def _parts(given: Sequence[tuple[int, _Given]], *, one_by_one: bool) -> list[Sequence[tuple[int, _Given]]]:
+    """Halves; or a few single ones first, which tell soon that nothing can be stored."""
+    middle = len(given) // 2
+    if one_by_one and len(given) > PROBES:
+        return [given[:1], given[middle : middle + 1], given[-1:], given[1:middle], given[middle + 1 : -1]]
+    return [given[:middle], given[middle:]]
+
+
+def _entries(given: Sequence[tuple[int, _Given]], stored: Sequence[Stored]) -> list[Entry]:
+    return [
+        Entry(
+            number,
+            one.outcome,
+            one.memory.title if one.memory else line.draft.title,
+            line.is_masked,
+            one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
+        )
+        for (number, line), one in zip(given, stored, strict=True)
+    ]
+
+
+def draft_of(text: str, project: str) -> Draft:
+    """What one line brings; raises InvalidInput saying what is wrong with it."""
+    return _given(text, project).draft
+
+
+def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
+    """What was imported before under the same name, into the same project."""
+    names = [name for given in drafts.values() for name in given.names]
+    memories = library.store.by_reference(names, OWNER)
+    by_name = {(memory.project, name): memory for memory in memories for name in (*memory.aliases, memory.id)}
+    found: dict[int, Memory] = {}
+    for number, given in drafts.items():
+        earlier = next((by_name[key] for name in given.names if (key := (given.draft.project, name)) in by_name), None)
+        if earlier is not None:
+            found[number] = earlier
+    return found
+
+
+def _updated(library: Library, number: int, earlier: Memory, given: _Given, now: datetime, mode: Mode) -> Entry:
+    """Only what the file says is changed, and nothing when it says what is there."""
+    changes = {
+        name: value
+        for name in given.fields & UPDATED_FIELDS
+        if (value := getattr(given.draft, name)) != getattr(earlier, name)
+    }
+    if not changes or earlier.redacted:
+        return Entry(number, "already there", earlier.title, given.is_masked)
+    memory = earlier if mode.dry else edited(library, earlier.id, changes, now)
+    return Entry(number, "updated", memory.title, given.is_masked, bool(memory.quarantine))
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    """A time without a zone is taken as UTC, on every machine alike."""
+    if moment is None:
+        return None
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("it is before the first or after the last year") from error
+
+
+def _as_list(value: Any) -> Any:
+    return [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _or_empty(value: Any) -> Any:
+    return "" if value is None else value
+
+
+_Text = Annotated[str, BeforeValidator(_or_empty)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: _as_list(value) or ())]
+_Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
+
+
+class _Line(BaseModel):
+    """A line of somebody's file. What memhook does not know it leaves aside."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: _Text = ""
+    title: _Text = ""
+    text: _Text = ""
+    content: _Text = ""
+    summary: _Text = ""
+    namespace: _Text = ""
+    tags: _Names = ()
+    related: _Names = ()
+    source: _Text = ""
+    project: str | None = None
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    pinned: bool = False
+    redacted: bool = False
+    muted: bool = False
+    origin: Origin = Origin.IMPORT
+    created: _Moment = None
+    updated: _Moment = None
+    accessed: _Moment = None
+    expires: _Moment = None
+    supersedes: _Names = ()
+    aliases: _Names = ()
+    quarantine: _Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A draft, the fields its line gave, and the names it may be known by."""
+
+    draft: Draft
+    fields: frozenset[str]
+    is_masked: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.draft.id, *self.draft.aliases)))
+
+
+def _given(text: str, project: str) -> _Given:
+    line = _parsed(text)
+    given = {"content" if name == "text" else name for name in line.model_fields_set}
+    draft, kinds = checked_for_secrets(_draft(line, project))
+    return _Given(draft, frozenset(given), bool(kinds))
+
+
+def _draft(line: _Line, project: str) -> Draft:
+    own_id = id_of(line.id)
+    names = () if is_id(own_id) or not own_id else (own_id,)
+    return Draft(
+        content=line.content or line.text,
+        title=line.title,
+        summary=line.summary,
+        namespace=line.namespace or DEFAULT_NAMESPACE,
+        tags=line.tags,
+        related=line.related,
+        source=line.source,
+        project=project if line.project is None else line.project,
+        sensitivity=line.sensitivity,
+        pinned=line.pinned,
+        redacted=line.redacted,
+        muted=line.muted,
+        origin=line.origin,
+        created=line.created,
+        updated=line.updated,
+        accessed=line.accessed,
+        expires=line.expires,
+        supersedes=line.supersedes,
+        aliases=(*names, *line.aliases),
+        quarantine=line.quarantine,
+        id=own_id if is_id(own_id) else "",
+    )
+
+
+def _parsed(text: str) -> _Line:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise InvalidInput("not a JSON object")
+    try:
+        return _Line.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"{field}: {first['msg']}") from error
