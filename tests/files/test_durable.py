@@ -17,7 +17,7 @@ HOUR = 3_600_000_000_000
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
-from memhook import durable
+from memhook.files import durable
 
 home = Path.home()
 marks = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)
