@@ -64,6 +64,11 @@ class Assistant:
         called = self.runner.call("remember", {"content": content, **fields}, str(self.directory), self.environment)
         return str(called["memory"]["urn"])
 
+    def imports(self, *contents: str) -> None:
+        """Many at once: one by one, each is a write of its own to the disk."""
+        lines = [[number, json.dumps({"content": content})] for number, content in enumerate(contents, 1)]
+        assert self.calls("import_lines", lines=lines)["outcomes"] == {"stored": len(contents)}
+
     def calls(self, method: str, **params: Any) -> Any:
         return self.runner.call(method, params, str(self.directory), self.environment)
 

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 from argparse import ArgumentParser, _SubParsersAction
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from memhook.cli.main import main
 from memhook.cli.parser import parser
 from memhook.engine.operations import CALLS
 from memhook.engine.scopes import Scope
+from memhook.hooks.runner import Runner
 from memhook.mcp_server.tools import TOOLS
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import configure
@@ -139,17 +140,58 @@ class Kept:
 Memories = dict[str, Kept]
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Memories]:
+    """A home with the memories in its store, and which they are; empty until the first test has made them."""
+    return tmp_path_factory.mktemp("template") / "home", {}
+
+
 @pytest.fixture
-def stored(assistant: Assistant, request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Memories:
+def home_with_memories(home: Path, template: tuple[Path, Memories], request: pytest.FixtureRequest) -> Memories:
+    """Those of the template, copied before anything opens the store; none where the test has a shared store."""
+    copy, kept = template
+    if not kept or _is_shared(request):
+        return {}
+    shutil.copytree(copy, home, dirs_exist_ok=True)
+    return kept
+
+
+def _is_shared(request: pytest.FixtureRequest) -> bool:
+    params = getattr(request.node, "callspec", None)
+    return bool(params and params.params.get("stored"))
+
+
+@pytest.fixture
+def stored(
+    home_with_memories: Memories,
+    assistant: Assistant,
+    request: pytest.FixtureRequest,
+    template: tuple[Path, Memories],
+    tmp_path: Path,
+    home: Path,
+) -> Memories:
     """One memory of each level, all about the same, each of which was shown before it became what it is.
 
     In the personal store or, where the test says so, in a shared one.
     """
-    where: dict[str, Any] = {}
-    if getattr(request, "param", ""):
-        (tmp_path / "team").mkdir()
-        configure(home, f'[stores.team]\nuri = "{tmp_path / "team"}"\n')
-        where = {"store": "team"}
+    copy, kept = template
+    if not _is_shared(request):  # a memory belongs to the project of its folder
+        assistant.directory = copy.parent / "work"
+        assistant.directory.mkdir(exist_ok=True)
+    if home_with_memories:
+        return dict(home_with_memories)
+    if not _is_shared(request):
+        kept |= _made(assistant, {})
+        assistant.runner.close()
+        shutil.copytree(home, copy)
+        assistant.runner = Runner(assistant.runner.engine.paths)
+        return dict(kept)
+    (tmp_path / "team").mkdir()
+    configure(home, f'[stores.team]\nuri = "{tmp_path / "team"}"\n')
+    return _made(assistant, {"store": "team"})
+
+
+def _made(assistant: Assistant, where: Mapping[str, Any]) -> Memories:
     fields: dict[str, dict[str, Any]] = {
         "restricted": {"sensitivity": "restricted"},
         "confidential": {"sensitivity": "confidential"},

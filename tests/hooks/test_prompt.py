@@ -200,8 +200,8 @@ def test_memories_of_another_project_stay_there(assistant: Assistant, tmp_path: 
 
 
 def test_the_budget_bounds_the_whole_text_and_takes_effect_at_once(assistant: Assistant, home: Path) -> None:
-    for number in range(30):
-        assistant.remembers(f"{FACT} Case {number}: replica lag of {number} seconds was seen on shard {number}.")
+    cases = (f"Case {n}: replica lag of {n} seconds was seen on shard {n}." for n in range(30))
+    assistant.imports(*(f"{FACT} {case}" for case in cases))
     whole = assistant.prompts(QUESTION, session="a")
     configure(home, "max_tokens = 300")
     less = assistant.prompts(QUESTION, session="b")

@@ -72,8 +72,8 @@ def test_pinned_memories_come_first_and_at_most_so_many_as_configured(assistant:
 
 
 def test_a_start_is_bounded_in_tokens_everything_included(assistant: Assistant, home: Path) -> None:
-    for number in range(30):
-        assistant.remembers(f"Note {number} on topic {number}, {'which is told at some length, ' * 4}and that is all.")
+    told = f"{'which is told at some length, ' * 4}and that is all."
+    assistant.imports(*(f"Note {number} on topic {number}, {told}" for number in range(30)))
     configure(home, "hooks.session_start.max_memories = 30\nhooks.session_start.max_tokens = 1500")
     many = assistant.starts()
     configure(home, "hooks.session_start.max_memories = 30\nhooks.session_start.max_tokens = 400")
@@ -133,8 +133,7 @@ def test_what_a_start_shows_in_part_a_prompt_brings_with_the_words_that_matter(a
 def test_rules_come_before_what_is_newer_however_old_they_are(assistant: Assistant, filed: dict[str, Any]) -> None:
     rule = assistant.remembers("Money is kept in integer cents.", created="2020-01-01T00:00:00+00:00", **filed)
     pinned = assistant.remembers("Never push to main on a Friday.", pinned=True)
-    for number in range(60):
-        assistant.remembers(f"Note {number} on topic {number}")
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(60)))
     assert urns(assistant.starts())[:2] == [pinned, rule]
 
 

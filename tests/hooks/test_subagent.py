@@ -39,8 +39,7 @@ def test_an_empty_store_says_nothing_to_a_subagent(assistant: Assistant) -> None
 @pytest.mark.parametrize("kept", [{"namespace": "frontend"}, {"tags": ["frontend"]}])
 def test_what_is_for_its_type_comes_first_however_old(assistant: Assistant, kept: dict[str, Any]) -> None:
     own = assistant.remembers("Buttons are rounded by 4 pixels.", created=OLD, **kept)
-    for number in range(60):
-        assistant.remembers(f"Note {number} on topic {number}")
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(60)))
     assert urns(assistant.sends(subagent("frontend")))[0] == own
     assert own not in urns(assistant.sends(subagent("backend", agent="a2")))
 
