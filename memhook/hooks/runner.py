@@ -27,7 +27,7 @@ from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.capture import Captures
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
-from memhook.hooks.kept_back import KeptBack, Searched
+from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
@@ -73,7 +73,7 @@ class Runner:
     def __init__(self, paths: Paths) -> None:
         self.engine = Engine(paths)
         self._captures = Captures(self.engine)
-        self._kept_back = KeptBack(self.engine)
+        self._withheld = Withheld(self.engine)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
@@ -109,7 +109,7 @@ class Runner:
         self.engine.warm_up()
 
     def keep_house(self) -> None:
-        self._kept_back.write_down()
+        self._withheld.write_down()
         self.engine.keep_house(datetime.now(UTC))
 
     def give_memory_back(self) -> None:
@@ -123,7 +123,7 @@ class Runner:
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
-            self._kept_back.write_down()
+            self._withheld.write_down()
         return self.engine.call(method, params, directory, environment)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
@@ -239,7 +239,7 @@ class Runner:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.accounts.record(plan.injection)
                 if plan.number and plan.searched:
-                    self._kept_back.remember(plan.number, plan.searched)
+                    self._withheld.remember(plan.number, plan.searched)
                 plan.searched = None  # a plan outlives its event, the words of a prompt need not
             if plan.number:
                 self.engine.accounts.mark_delivered(plan.number, part)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
-from memhook.answering.why import kept_back_from
+from memhook.answering.why import withheld_from
 from memhook.core.note_requests import asked_in
 from memhook.engine.engine import Engine
 from memhook.errors import MemhookError
@@ -32,7 +32,7 @@ class Searched:
     at: datetime
 
 
-class KeptBack:
+class Withheld:
     """The prompts that are still to be looked at, by the ledger's number of their event."""
 
     def __init__(self, engine: Engine) -> None:
@@ -59,7 +59,7 @@ class KeptBack:
         try:
             library = self._engine.searched(searched.settings)
             prompt = asked_in(searched.prompt).rest
-            found = kept_back_from(prompt, library, searched.project, searched.settings, searched.at)
+            found = withheld_from(prompt, library, searched.project, searched.settings, searched.at)
             self._engine.accounts.add_considered(number, found)
         except MemhookError as error:
             log.warning("what was kept back is not recorded: %s", error.message)
