@@ -1,4 +1,4 @@
-"""Writing memories down, changing them and forgetting them."""
+"""Store, edit and forget memories."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ MAX_CONTENT = 1_000_000
 MAX_LINE = 500
 MAX_NAMES = 64
 EDITED_FROM = "sha256:"
-"""The alias that a memory keeps of each content it had."""
+"""The prefix of the alias for each earlier content of a memory."""
 
 Outcome = Literal["stored", "already there", "forgotten before"]
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is to be remembered, before it has a name. Empty fields are derived from the content."""
+    """A memory to be stored, before it has an id. Empty fields are derived from the content."""
 
     content: str
     title: str = ""
@@ -78,10 +78,10 @@ class Stored:
 def remembered(
     library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False, from_file: bool = False
 ) -> list[Stored]:
-    """Store each draft that is not there yet, durably, before returning.
+    """Store each draft that is new, durably, before returning.
 
-    With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file. What does is
-    `checked` already.
+    With `again`, forgotten memories are restored; otherwise those from a file stay forgotten. Drafts from a file are
+    already `checked`.
     """
     memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
     store = library.store
@@ -105,7 +105,7 @@ def remembered(
 
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
-    """What storing these from a file would come to. Nothing is stored."""
+    """Return the outcome of storing these from a file, without storing them."""
     memories = [judged(_memory(draft, now)) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
@@ -113,7 +113,7 @@ def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bo
 def edited(
     library: Library, reference: str, changes: Mapping[str, Any], now: datetime, visible: Filter = OWNER
 ) -> Memory:
-    """The memory with these fields of a draft changed, under its old name; an error names only what is `visible`."""
+    """Change these fields of a memory, which keeps its URN; errors mention only `visible` memories."""
     store = library.store
     foreseen = _changed(found(library, [reference])[0], changes, now)
     vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
@@ -131,7 +131,7 @@ def edited(
 
 
 def forgotten(library: Library, references: Sequence[str], now: datetime) -> list[Memory]:
-    """Forget these; what one of them had replaced falls to its own successor, or counts again."""
+    """Forget memories; what they superseded passes to their successors, or becomes current again."""
     with library.store.writing():
         memories = found(library, references)
         library.store.forget(memories, now)
@@ -140,7 +140,7 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
 
 
 def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
-    """The memories called so, each by URN, id or alias; raises NotFound naming those that are not there."""
+    """Return the memories by URN, id or alias; raise NotFound with the unknown ones."""
     names = [id_of(reference) for reference in references]
     memories = library.store.by_reference(names, allowed)
     known = {name for memory in memories for name in (memory.id, *memory.aliases)}
@@ -151,12 +151,12 @@ def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNE
 
 
 def checked(draft: Draft) -> Draft:
-    """The draft, tidied and without secrets; raises InvalidInput when it cannot be a memory."""
+    """Return the draft, normalized and without secrets; raise InvalidInput if it cannot be stored."""
     return checked_for_secrets(draft)[0]
 
 
 def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """The same, and the kinds of secrets that were in it."""
+    """Return the checked draft, and the kinds of secrets that were in it."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
             "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'

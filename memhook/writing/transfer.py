@@ -1,4 +1,4 @@
-"""Memories from and to JSONL, one record a line."""
+"""Import and export memories as JSONL, one record per line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UPDATED_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many lines came to which outcome, and what was wrong with the others, by line number."""
+    """The outcomes of the lines, and the errors of the others, by line number."""
 
     entries: tuple[Entry, ...]
     bad: tuple[Line, ...]
@@ -67,9 +67,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How lines are taken: `again` brings back what was forgotten, `update` changes what came under the same name.
+    """How to import: `again` restores forgotten memories, `update` changes those imported under the same name.
 
-    With `dry` it is only said what would come of it.
+    With `dry` nothing is stored; the result is what would be.
     """
 
     again: bool = False
@@ -81,7 +81,7 @@ STORING = Mode()
 
 
 def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, mode: Mode = STORING) -> Imported:
-    """Store the good lines; the bad ones cost only themselves."""
+    """Store the valid lines; an invalid one does not affect the others."""
     drafts: dict[int, _Given] = {}
     failures = _Failures()
     for number, text in lines:
