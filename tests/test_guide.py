@@ -50,9 +50,9 @@ def test_the_comments_on_the_settings_have_the_same_numbers() -> None:
     """A reader of the settings sees the edges too."""
     comments = (ROOT / "config" / "default.toml").read_text(encoding="utf-8")
     strict, balanced, eager = (EDGES[level].unsure for level in Strictness)
-    assert f"strict, balanced or eager (from a chance of {strict}, {balanced} or {eager} on)" in comments
-    assert MOST_UNSURE == 3  # "where it is unsure, three at most"
-    assert "where it is unsure, three at most" in comments
+    assert f"strict, balanced or eager (a chance of at least {strict}, {balanced} or {eager})" in comments
+    assert MOST_UNSURE == 3
+    assert "three if it is unsure" in comments
 
 
 def test_each_setting_it_names_exists() -> None:
