@@ -92,9 +92,7 @@ def main() -> int:
         sets = [_loaded(read_set(folder), embedder) for folder in args.sets]
         talk, short = _phrases(SMALL_TALK, embedder), [vector for _, vector in _phrases(SHORT_REQUESTS, embedder)]
     rows = [row for one in sets for row in _rows(one, talk)]
-    print(
-        f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answerable or not: share of pairs separated"
-    )
+    print(f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answerable or not: share of pairs separated")
     whole = _with_talk(_fitted(rows), [vector for _, vector in talk], short, sets)
     for one in sets:
         own = [row for row in rows if row.of == one.name]

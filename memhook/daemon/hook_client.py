@@ -94,7 +94,7 @@ def answer(state: str, event: str, part: str, client: str) -> None:
     os.chdir(state)
     for _ in range(2):  # a stopping daemon may accept a connection and close it
         connection = connected(state)
-        send_all(connection, request("hook", event, part, client, working_directory, body))
+        send_all(connection, request(event, part, client, working_directory, body))
         answered, text = received(connection, state)
         if answered:
             write_out(text)
@@ -104,14 +104,14 @@ def answer(state: str, event: str, part: str, client: str) -> None:
     note(state, f"hook {event}: the daemon closed the connection without an answer")
 
 
-def request(kind: str, event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
+def request(event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
     """Encode two length-prefixed blocks: the header's fields separated by NUL, and stdin."""
     passed_on = [
         f"{name}={value}" for name, value in os.environ.items() if name in PASSED_ON or name.startswith("MEMHOOK_")
     ]
     if client:
         passed_on.append(f"MEMHOOK_CLIENT={client}")
-    header = os.fsencode("\0".join([PROTOCOL, VERSION, kind, event, part, working_directory, *passed_on]))
+    header = os.fsencode("\0".join([PROTOCOL, VERSION, "hook", event, part, working_directory, *passed_on]))
     return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
 
 

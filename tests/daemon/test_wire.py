@@ -37,7 +37,7 @@ def test_the_hook_client_speaks_the_same_protocol(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COPILOT_CLI", "1")
     monkeypatch.setenv("SOME_API_KEY", "secret")
     monkeypatch.setenv("MEMHOOK_CLIENT", "claude")
-    data = hook_client.request("hook", "SessionStart", "2", "codex", "/some/where", b'{"a": 1}')
+    data = hook_client.request("SessionStart", "2", "codex", "/some/where", b'{"a": 1}')
     size = int.from_bytes(data[:4], "big")
     request = wire.decoded(data[4 : 4 + size], data[8 + size :])
     assert (request.kind, request.event, request.part, request.directory) == ("hook", "SessionStart", 2, "/some/where")
