@@ -83,7 +83,7 @@ def test_a_block_above_the_limit_is_refused_before_it_is_read() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall((1 << 31).to_bytes(4, "big"))
-        with pytest.raises(wire.BadRequest, match="above"):
+        with pytest.raises(wire.BadRequest, match="exceeds"):
             wire.read_block(theirs, 1000)
 
 
