@@ -147,9 +147,9 @@ def _slope(before: _Point, after: _Point) -> float:
 
 
 def _worth(level: Rendering, memory: Memory, weights: Mapping[str, float]) -> float:
-    held = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
-    seen = _distinct_terms(level.text) & held
-    words = sum(weights[term] for term in seen) / (sum(weights[term] for term in held) or 1.0)
+    present = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
+    seen = _distinct_terms(level.text) & present
+    words = sum(weights[term] for term in seen) / (sum(weights[term] for term in present) or 1.0)
     shown = sum(end - start for start, end in level.passages or ((0, len(memory.content)),))
     return (1.0 + words + shown / max(1, len(memory.content))) / 3
 

@@ -242,8 +242,8 @@ class _Ranking:
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
     """Search for the whole prompt and for its author's own words, and return the better ranking."""
     whole = _understood(library, prompt, allowed, stages)
-    said = gist(_excerpt(prompt))
-    return max(whole, _understood(library, said, allowed, stages), key=_best) if said else whole
+    own_words = gist(_excerpt(prompt))
+    return max(whole, _understood(library, own_words, allowed, stages), key=_best) if own_words else whole
 
 
 def _understood(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:

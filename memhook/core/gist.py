@@ -43,9 +43,9 @@ _COURTESY = re.compile(
 def gist(prompt: str) -> str:
     """Return the author's words, or "" if they are nearly the whole prompt or too few to search for."""
     own = "\n".join(_own_lines(prompt))
-    said = " ".join(sentence for sentence in _SENTENCE.split(own) if not _is_courtesy(sentence)).strip()
-    is_less = len(said) < WORTH_LEAVING_OUT * len(prompt)
-    return said if is_less and len(_WORD.findall(said)) >= FEWEST_WORDS else ""
+    own_words = " ".join(sentence for sentence in _SENTENCE.split(own) if not _is_courtesy(sentence)).strip()
+    is_less = len(own_words) < WORTH_LEAVING_OUT * len(prompt)
+    return own_words if is_less and len(_WORD.findall(own_words)) >= FEWEST_WORDS else ""
 
 
 def _own_lines(prompt: str) -> Iterator[str]:

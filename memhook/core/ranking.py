@@ -209,8 +209,8 @@ def _title_share(
     prompt_weights: Mapping[str, float], title_terms: Sequence[str], df: Mapping[str, int], documents: int
 ) -> float:
     weights = term_weights(title_terms, df, documents)
-    said = sum(weight for term, weight in weights.items() if term in prompt_weights)
-    return said / (sum(weights.values()) + TITLE_PRIOR)
+    matched = sum(weight for term, weight in weights.items() if term in prompt_weights)
+    return matched / (sum(weights.values()) + TITLE_PRIOR)
 
 
 def _even(searched: int) -> _Even:

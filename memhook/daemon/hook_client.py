@@ -64,7 +64,7 @@ def hook(argv: list[str]) -> int:
         state = state_directory()
     except BROKEN:
         if (event, part or "1") == ("SessionStart", "1"):  # nothing can record that it was reported
-            tell(NO_PLACE)
+            report(NO_PLACE)
         return 0
     start_timer(state, DEADLINE)
     try:
@@ -142,7 +142,7 @@ def check_peer(connection: _socket.socket, state: str) -> None:
     peer = int.from_bytes(connection.getsockopt(*asked)[4:8], sys.byteorder)
     if peer != os.getuid():
         if first_time(state):
-            tell(FOREIGN_DAEMON)
+            report(FOREIGN_DAEMON)
         raise OSError(f"{state}/daemon.sock belongs to another user (uid {peer})")
 
 
@@ -267,7 +267,7 @@ def send_all(connection: _socket.socket, data: bytes) -> None:
         pass  # reading the answer fails as well
 
 
-def tell(message: bytes) -> None:
+def report(message: bytes) -> None:
     try:
         write_out(message)
     except OSError:
@@ -295,7 +295,7 @@ def start_timer(state: str, seconds: float, reason: str = "no answer in time", m
     def give_up(_signal_number: int, _frame: object) -> None:
         note(state, f"hook gave up after {deadline} s: {reason}")
         if message and first_time(state):
-            tell(message)
+            report(message)
         os._exit(0)
 
     _signal.signal(_signal.SIGALRM, give_up)

@@ -15,7 +15,7 @@ def is_same_user(connection: socket.socket) -> bool:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of the peer, or -1 if the system does not tell."""
+    """Return the user id of the peer, or -1 if the system does not report it."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
             return uid_in(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED_BYTES))

@@ -174,9 +174,9 @@ class Runner:
         if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START:
             return ""
         asked = asked_in(event.prompt) if event.kind is Kind.PROMPT else Asked((), "")
-        said = self._executed(asked, event, environment) if asked.commands or asked.pasted else ""
+        message = self._executed(asked, event, environment) if asked.commands or asked.pasted else ""
         plan.reports = self._captures.reports.due(event.session)
-        return " ".join(filter(None, (*plan.reports.values(), said)))
+        return " ".join(filter(None, (*plan.reports.values(), message)))
 
     def _executed(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
         scene = self.engine.scene(event.directory, environment, datetime.now(UTC))
@@ -188,10 +188,10 @@ class Runner:
             return f"memhook did not store that: {collapsed(unknown)}"
         if unknown or not settings.hooks.capture:
             return ""
-        said = self._captures.execute(asked.commands, event, scene) if asked.commands else ""
+        message = self._captures.execute(asked.commands, event, scene) if asked.commands else ""
         if asked.pasted:
             self._captures.reports.noted(event.session, pasted_notice(asked.pasted))
-        return said
+        return message
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()

@@ -85,7 +85,7 @@ def remembered(
     """
     memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
     store = library.store
-    # A file may hold what is there already: embedding that would take longer than all the rest.
+    # A file may contain memories that are already stored: embedding them would take longest.
     new = _new_ones(store, memories, again) if from_file else memories
     vectors, model = library.vectors(new, reuse=from_file)
     ready = dict(zip((memory.id for memory in new), vectors, strict=True))
@@ -215,7 +215,7 @@ def _memory(draft: Draft, now: datetime) -> Memory:
 
 
 def _without_words(draft: Draft) -> Draft:
-    """What a redacted memory said is nowhere, so it does not come in by a file either."""
+    """Empty the draft of a redacted memory: a file must not bring its text back."""
     return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
 
 
@@ -225,12 +225,12 @@ def draft_of(memory: Memory) -> Draft:
 
 
 def _is_imported(memory: Memory, from_file: bool) -> bool:
-    """An export brings memories of every origin."""
+    """Return whether the memory comes from a file: an export has memories of every origin."""
     return from_file or memory.origin is Origin.IMPORT
 
 
 def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
-    """For each whether it is new, there already or was forgotten; a new one has an id that nothing else ever had."""
+    """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
     known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
     known |= (
@@ -262,20 +262,20 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
 
 
 def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
-    """Those of a file that are to be stored, as it looks before the lock is taken."""
+    """Return the memories of a file that are new, as seen before the lock is taken."""
     told = zip(memories, _told_apart(store, memories, again, from_file=True), strict=True)
     return [memory for memory, expected in told if expected.outcome == "stored"]
 
 
 def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
-    """Another content under a name that is taken is another memory: nothing is lost, and nothing gets two meanings."""
+    """Rename a memory whose name is in use: other content under the same name is another memory."""
     own_id = memory.id if memory.id not in taken else id_from_bytes(secrets.token_bytes(ID_LENGTH))
     return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
 
 
 def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
     if current.redacted:
-        raise InvalidInput(f"{current.urn} is redacted: there is nothing left of it to change.", "Remember it anew.")
+        raise InvalidInput(f"{current.urn} is redacted: there is nothing to change.", "Store it again.")
     fields = dict(changes)
     if "content" in fields:
         # What was derived from the old content follows the new one.
