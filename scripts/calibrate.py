@@ -50,7 +50,7 @@ LARGEST_WITH_REMOVED = 200  # in a larger store something else is relevant as we
 # The weight of each kind of unanswerable prompt, beside 1 for the answerable ones.
 SHARES = {"same project": 0.55, "small talk": 0.2, "another subject": 1.2, "answer removed": 0.15}
 RIDGE, TALK_RIDGE = 3.3, 0.1
-VECTOR_SCALE = 3.0  # the ridge of the direction is weaker than that of the other weights
+VECTOR_SCALE = 3.0  # multiplies the standardized features and the vectors, which weakens the ridge
 SIGNS = ("nearest", "best", "lexical", "decade", "length")
 
 Vector = npt.NDArray[np.float32]

@@ -83,7 +83,7 @@ SYLLABLES = (
     "rin",
 )
 NAMES = tuple(f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES)
-"""Frequencies of services, functions and customers: a few are common, most are rare."""
+"""Names of services, functions and customers: a few are common, most are rare."""
 
 _BY_ZIPF = list(accumulate(1 / (rank + 3) for rank in range(len(NAMES))))
 _PROJECT_WEIGHTS = list(accumulate(1 / (rank + 10) for rank in range(PROJECTS)))
@@ -91,7 +91,7 @@ _PROJECT_WEIGHTS = list(accumulate(1 / (rank + 10) for rank in range(PROJECTS)))
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The real vectors of the subjects, and their principal directions, scaled by the standard deviation."""
+    """The real vectors of the subjects, and their principal directions, scaled by their relative singular values."""
 
     identity: ModelIdentity
     subjects: Vectors
@@ -194,7 +194,7 @@ def _vectors(start: int, count: int, made_by: Model) -> Vectors:
 
 
 def _subject(chance: random.Random) -> int:
-    """Return a name; some are frequent."""
+    """Return a subject; some are more frequent."""
     return int(SUBJECTS * chance.random() ** 1.5)
 
 

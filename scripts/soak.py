@@ -26,7 +26,7 @@ def main(names: list[str]) -> int:
 
 
 def measured(name: str, limit: int) -> tuple[bool, float, str]:
-    """Return whether the stage passed, its duration, and its output."""
+    """Return whether the stage passed, its duration, and its last line of output."""
     with tempfile.TemporaryDirectory(prefix="memhook-soak-", ignore_cleanup_errors=True) as home:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("MEMHOOK_", "XDG_"))}
         environment = {**kept, "HOME": home, "PYTHONWARNINGS": "ignore"}
