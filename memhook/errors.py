@@ -1,12 +1,12 @@
-"""The errors memhook raises for its users.
+"""The errors that memhook reports to users.
 
 MemhookError
-├── InvalidInput      something the user gave cannot be used
-├── SettingsError     what the user has set cannot be read, so nothing is stored or shown
-├── NotFound          no memory answers to that URN, id or alias
+├── InvalidInput      invalid input of the user
+├── SettingsError     the user's settings cannot be read, so nothing is stored or shown
+├── NotFound          no memory has that URN, id or alias
 ├── StoreError        the store cannot be opened, read or written
-│   ├── DamagedStore  its files were cut or changed; there may be a way to repair it
-│   └── RemoteError   one that is elsewhere cannot be reached, or refuses; what is here is not concerned
+│   ├── DamagedStore  its files were truncated or changed; repair may be possible
+│   └── RemoteError   a remote store cannot be reached, or refuses; local data is not affected
 ├── EmbeddingError    the embedding model is missing or not the one expected
 ├── DaemonUnavailable no daemon answers and none could be started
 └── AccessDenied      the caller lacks the scope for this
@@ -14,7 +14,7 @@ MemhookError
 
 
 class MemhookError(Exception):
-    """What happened, and what the user can do about it."""
+    """An error with a message and a hint for the user."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

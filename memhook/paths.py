@@ -1,4 +1,4 @@
-"""Where memhook keeps its files: the XDG folders, each private to the user."""
+"""The files of memhook: in the XDG folders, each private to the user."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memhook.files.durable import made_folder
 
 PROJECT_FILE = ".memhook.toml"
 ENVIRONMENT_PREFIX = "MEMHOOK_"
-FALLBACK_PARENT = Path("/tmp")  # noqa: S108  what is found there is checked to be the user's own
+FALLBACK_PARENT = Path("/tmp")  # noqa: S108  its owner is checked
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The four folders; everything else is named below one of them."""
+    """The four folders, and the paths below them."""
 
     config: Path
     data: Path
@@ -36,7 +36,7 @@ class Paths:
 
     @property
     def replicas(self) -> Path:
-        """Copies of stores that are elsewhere; made again when they are gone."""
+        """Copies of remote stores; recreated if deleted."""
         return self.data / "replicas"
 
     @property
@@ -45,7 +45,7 @@ class Paths:
 
     @property
     def tokens(self) -> Path:
-        """Who may ask over HTTP, and what; hashes, no token."""
+        """Access over HTTP: scopes and hashes, no token."""
         return self.data / "tokens.json"
 
     @property
@@ -54,7 +54,7 @@ class Paths:
 
     @property
     def evaluation_vectors(self) -> Path:
-        """What `memhook eval` has embedded, for its next run; may be deleted."""
+        """The cache of embeddings of `memhook eval`; may be deleted."""
         return self.cache / "eval" / "vectors.sqlite3"
 
     @property
@@ -74,18 +74,13 @@ class Paths:
         return self.state / "daemon.lock"
 
     @property
-    def write_lock(self) -> Path:
-        """Taken for every write, by the daemon and by a command that runs without one."""
-        return self.state / "write.lock"
-
-    @property
     def interpreter(self) -> Path:
         """Three lines for the launcher: interpreter, client file, version."""
         return self.state / "interpreter"
 
 
 def user_paths(environment: Mapping[str, str] | None = None) -> Paths:
-    """The folders of this user, from the environment given or the process's own."""
+    """Return the folders of this user, from the given environment or the process's own."""
     env = os.environ if environment is None else environment
     home = Path(env.get("HOME") or home_of_user())
 
@@ -103,17 +98,17 @@ def user_paths(environment: Mapping[str, str] | None = None) -> Paths:
 
 
 def home_of_user() -> str:
-    """Where nothing says it, as under some schedulers, the system knows. The hook client asks it too."""
+    """Return the home from the user database, for when HOME is not set, as under some schedulers."""
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:  # a container may run as a user that nobody has entered
+    except KeyError:  # a container may run as an unknown user
         return "/nonexistent"
 
 
 def writable_state(preferred: Path) -> Path:
-    """The state folder, or one in the temporary directory when the home cannot be written.
+    """Return the state folder, or one in the temporary directory if the home is not writable.
 
-    The hook client decides the same way: both must meet at the same socket.
+    The hook client decides the same way: both must use the same socket.
     """
     try:
         private_directory(preferred)
@@ -123,35 +118,35 @@ def writable_state(preferred: Path) -> Path:
 
 
 def private_directory(path: Path) -> Path:
-    """`path` as a directory that only this user can enter, made when missing; raises when it is someone else's."""
+    """Create `path` as a directory that only this user can enter; raise if it belongs to somebody else."""
     refuse_foreign(path)
     made_folder(path)
     if path.is_symlink() and path.parent == FALLBACK_PARENT:
-        raise StoreError(f"{path} is a link, which anybody could have made.", "Remove it, then try again.")
+        raise StoreError(f"{path} is a symbolic link, which anybody could have made.", "Delete it, then try again.")
     if not path.is_dir():
         raise StoreError(f"{path} is not a directory.", "Move it away, then try again.")
     if path.stat().st_uid != os.getuid():
-        raise StoreError(f"{path} belongs to another user.", "Remove it or choose another folder by the XDG variables.")
+        raise StoreError(f"{path} belongs to another user.", "Delete it or set another folder with the XDG variables.")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise StoreError(f"{path} cannot be written.", f"Make it yours again: chmod u+rwx {path}")
+        raise StoreError(f"{path} cannot be written.", f"Fix its permissions: chmod u+rwx {path}")
     if path.stat().st_mode & 0o077:
         path.chmod(0o700)
     return path
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise when `path` is there and was made by another user, also if it is a link: nobody else may steer memhook."""
+    """Raise if `path` exists and belongs to another user, even as a link: nobody else may control memhook."""
     try:
         owner = path.lstat().st_uid
     except (FileNotFoundError, NotADirectoryError):
         return
     if owner != os.getuid():
         raise StoreError(
-            f"{path} belongs to another user (uid {owner}).", f"Look at it, remove it and try again: ls -l {path}"
+            f"{path} belongs to another user (uid {owner}).", f"Check it, delete it and try again: ls -l {path}"
         )
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step, readable by the user alone."""
+    """Replace the contents of `path` atomically, readable by the user only."""
     made_folder(path.parent)
     durable.write(path, text.encode())

@@ -31,8 +31,8 @@ STORE_NAME = r"[a-z][a-z0-9_-]{0,39}"
 StoreName = Annotated[str, StringConstraints(pattern=rf"^{STORE_NAME}$")]
 
 LARGEST_FILE = 64 * 1024
-MOST_VALUES = 500  # each is checked by itself, and somebody else's file is read while a prompt waits
-MOST_DOTS = 500  # on one line: tomllib takes the square of a key's parts
+MOST_VALUES = 500  # each is validated separately, and a project's file is read while a prompt waits
+MOST_DOTS = 500  # on one line: tomllib is quadratic in the parts of a key
 LONGEST_SHOWN = 100
 
 HIDDEN = "(hidden)"
@@ -58,7 +58,7 @@ class Hooks(_Section):
 
 
 class Agent(_Section):
-    """What holds for one type of subagent; what is not said holds as for the session."""
+    """Settings for one type of subagent; the session's apply to what is not set."""
 
     namespaces: tuple[str, ...] = ()
     max_tokens: int | None = Field(None, ge=1, le=100_000)
@@ -69,14 +69,14 @@ class Pack(_Section):
 
 
 class Store(_Section):
-    """Where memories are. What `options` may hold is LanceDB's to say: a region, an endpoint, a timeout."""
+    """The location of a store. `options` are LanceDB's: a region, an endpoint, a timeout."""
 
     uri: str = Field(
         "", description="an absolute path, one below ~/, or a location such as s3://bucket/path, without credentials"
     )
     options: Mapping[str, str] = {}
     foreign: bool = Field(False, exclude=True)
-    """Whether a variable named it: a repository's own files may set one. Found out by `load_settings`, no setting."""
+    """Set by `load_settings` if an environment variable names the store: files of a repository may set one."""
 
     @field_validator("uri")
     @classmethod
@@ -90,21 +90,23 @@ class Store(_Section):
     @field_validator("options", mode="before")
     @classmethod
     def _as_written(cls, options: Any) -> Any:
-        """true and 443 mean to LanceDB what "true" and "443" do."""
+        """Convert values to strings: LanceDB takes "true" and "443"."""
         if not isinstance(options, Mapping):
             return options
         return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
 
 
 class SharedStore(Store):
-    """One that several people use, searched beside the personal one."""
+    """A store that several people use, searched together with the personal one."""
 
     refresh_seconds: float = Field(60, ge=1, le=86_400)
 
 
 class Embedding(_Section):
     model: str = Field(
-        "granite-embedding-30m-english", min_length=1, description="the name of a model, as memhook models list has it"
+        "granite-embedding-30m-english",
+        min_length=1,
+        description="the name of a model, see memhook models list",
     )
     languages: Languages = "auto"
 
@@ -118,7 +120,7 @@ class Ledger(_Section):
 
 
 class Settings(BaseSettings):
-    """Every setting; `config/default.toml` says what each is for."""
+    """All settings; `config/default.toml` documents them."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
@@ -147,16 +149,16 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `load_settings` hands over: the daemon serves many environments, its own says nothing."""
+        """Use only what `load_settings` passes: the daemon serves many environments and must not read its own."""
         return (init_settings,)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in force, where each value that is not a default came from, and what was wrong on the way.
+    """The effective settings, the source of each value that is not a default, and the problems.
 
-    `unreadable` says why the user's own settings are not known: then `settings` are good for looking at, and no more.
-    `project_problem` says the same of the project's, which may only narrow: nothing is captured there.
+    `unreadable` is the error in the user's own settings: then `settings` may only be displayed. `project_problem` is
+    that of the project's, which can only restrict: nothing is captured there.
     """
 
     settings: Settings
@@ -166,7 +168,7 @@ class Loaded:
     project_problem: str = ""
 
     def usable(self) -> Settings:
-        """Raises SettingsError unless it is known where the user wants memories to be, and whether at all."""
+        """Return the settings; raise SettingsError if the user's own could not be read."""
         if self.unreadable:
             raise SettingsError(
                 f"{self.unreadable} Until that is repaired, nothing is stored, changed or shown.",
@@ -177,7 +179,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """What one place says, in the order it does. `text` is the file's, to find the line of a value."""
+    """The values of one source, in their order. `text` is that of the file, to find the line of a value."""
 
     source: Source
     place: str
@@ -193,7 +195,7 @@ class _Layer:
 def load_settings(
     user_file: Path, project_file: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Loaded:
-    """Never raises for a bad value: the value below it in the order is used, and `problems` says so."""
+    """Load all layers. An invalid value does not raise: the layer below applies, and `problems` reports it."""
     problems: list[str] = []
     stopping: dict[Source, str] = {}
     values: dict[str, Any] = {}
@@ -226,20 +228,19 @@ def load_settings(
 
 
 def _with_foreign_stores(settings: Settings, sources: Mapping[str, Source], own: Settings) -> Settings:
-    """Told apart: stores that are where `own`, without the environment, has them, and those that a variable names."""
+    """Mark the stores that an environment variable moves from where `own`, without the environment, has them."""
 
-    def told_apart(prefix: str, store: Store, mine: Store) -> Store:
+    def marked(prefix: str, store: Store, mine: Store) -> Store:
         return store.model_copy(update={"foreign": _is_elsewhere(prefix, store, mine, sources)})
 
     named = {
-        name: told_apart(f"stores.{name}", store, own.stores.get(name, Store()))
-        for name, store in settings.stores.items()
+        name: marked(f"stores.{name}", store, own.stores.get(name, Store())) for name, store in settings.stores.items()
     }
-    return settings.model_copy(update={"store": told_apart("store", settings.store, own.store), "stores": named})
+    return settings.model_copy(update={"store": marked("store", settings.store, own.store), "stores": named})
 
 
 def _is_elsewhere(prefix: str, store: Store, own: Store, sources: Mapping[str, Source]) -> bool:
-    """Where no place is named, it is the user's data folder. Credentials say who asks; another option may say whom."""
+    """Return whether the store was moved: by another URI, or by an option other than credentials (an endpoint)."""
     given = (f"{prefix}.options.{name}" for name in store.options if store.options[name] != own.options.get(name))
     redirected = any(sources.get(key) == "environment" and not is_secret(key) for key in given)
     return redirected or (bool(store.uri) and _place(store.uri) != _place(own.uri))
@@ -251,21 +252,21 @@ def _place(uri: str) -> str:
 
 
 def _without_its_words(problem: str, project_file: Path | None) -> str:
-    """For the user to be told: whoever wrote a project's file must not speak to them by it."""
+    """Return the problem without quoting the project's file, whose author must not address the user."""
     line = re.search(r"\bline (\d+)", problem.removeprefix(str(project_file)))
     return f"{project_file} cannot be read{f' (at line {line[1]})' if line else ''}."
 
 
-# Settings that say where memories are, and whether any are stored or shown: a guess at these does harm.
+# Settings that decide where memories are, and whether any are stored or shown: a wrong guess would do harm.
 _DECISIVE = ("store", "stores", "enabled", "hooks.capture", "namespaces")
 _SLIP_OF_THE_PEN = 0.85
 
 
 def _is_decisive(key: str, value: Any, source: Source) -> bool:
-    """Whether a value of `key` that cannot be used leaves open what its author wants.
+    """Return whether an invalid value of `key` must stop memhook, because its author's intent is unknown.
 
-    The user's file stops memhook for any such value, but not for a key of another version that means nothing here. A
-    project's comes from somebody else, who must not silence the user by it.
+    In the user's file any invalid value does, but not an unknown key of another version. A project's file comes from
+    somebody else, who must not be able to switch memhook off by an error.
     """
     meant = key if is_setting(key) else _likely_meant(key, _SLIP_OF_THE_PEN)
     if source == "project file":
@@ -277,12 +278,12 @@ def _is_decisive(key: str, value: Any, source: Source) -> bool:
 
 
 def _is_misplaced(key: str) -> bool:
-    """Whether it is a value where a table belongs, or the other way round."""
+    """Return whether it is a value in place of a table, or the reverse."""
     return any(one.startswith(f"{key}.") or key.startswith(f"{one}.") for one in (*setting_keys(), "agents."))
 
 
 def _line_of(key: str, text: str) -> int:
-    """The line of a valid TOML file on which a setting has its value, from 1; 0 when it is not found."""
+    """Return the line of a setting in a valid TOML file, from 1, or 0 if it is not found."""
     path = key_path(key)
     try:
         starts = (entry.start for entry in layout_of(text).entries if entry.path[: len(path)] == path)
@@ -298,7 +299,7 @@ def setting_keys() -> tuple[str, ...]:
 
 
 def named_keys(settings: Settings) -> tuple[str, ...]:
-    """The keys of what is set under a name of the user's own: types of subagents, shared stores, a store's options."""
+    """Return the keys with user-defined names: subagent types, shared stores, options of a store."""
     named = settings.model_dump(include={"agents": True, "stores": True, "store": {"options"}}, exclude_unset=True)
     return tuple(key for key, _ in flattened(named))
 
@@ -323,20 +324,20 @@ def _is_store_name(name: str) -> bool:
 
 
 def is_secret(key: str) -> bool:
-    """Whether the value is to be shown to nobody: an option of a store that holds a credential."""
+    """Return whether the value must not be displayed: an option of a store with a credential."""
     path = key_path(key)
     return "options" in path[:-1] and _SECRET_OPTION.search(path[-1]) is not None
 
 
 def key_path(key: str) -> tuple[str, ...]:
-    """The tables a setting is in, and its name. A type of subagent is one name, whatever dots it has."""
+    """Split a key into its tables and its name. A subagent type is one name, even with dots."""
     head, _, rest = key.partition(".")
     name, _, leaf = rest.rpartition(".")
     return (head, name, leaf) if head == "agents" and name else tuple(key.split("."))
 
 
 def value_of(settings: Settings, key: str) -> Any:
-    """The value in force; for a type of subagent without one of its own, that of the session."""
+    """Return the effective value; for a subagent type without its own value, that of the session."""
     value: Any = settings.model_dump(mode="json")
     head, *rest = key_path(key)
     if head == "agents":
@@ -350,29 +351,29 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def refuse_credentials(key: str) -> None:
-    """A file of settings is copied, backed up and shown; it is no place for a credential."""
+    """Raise if `key` is a credential: settings files are copied, backed up and displayed."""
     if is_secret(key):
         variable = ENVIRONMENT_PREFIX + "__".join(key_path(key)).upper()
         raise InvalidInput(
-            f"{key} is a credential, which does not belong in a file of settings.",
-            f"Keep it where the platform does (~/.aws/credentials and the like), or in the environment as {variable}.",
+            f"{key} is a credential, which does not belong in a settings file.",
+            f"Use the files of the platform (such as ~/.aws/credentials), or the environment variable {variable}.",
         )
 
 
 def checked(key: str, value: Any) -> Any:
-    """`value` as the setting `key` keeps it; raises InvalidInput naming key, value and what is allowed."""
+    """Return `value` validated for `key`; raise InvalidInput with key, value and the allowed values."""
     if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
     if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool) and "options" not in key_path(key):
-        raise _not_possible(key, value)
+        raise _invalid(key, value)
     try:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:
-        raise _not_possible(key, value) from error
+        raise _invalid(key, value) from error
 
 
 def what_is_allowed(key: str) -> str:
-    """The values that the setting `key` takes, in words."""
+    """Describe the values that the setting `key` accepts."""
     field = _field_of(key)
     bounds = {
         name: getattr(bound, name) for bound in field.metadata for name in ("ge", "gt", "le") if hasattr(bound, name)
@@ -395,7 +396,7 @@ def _field_of(key: str) -> FieldInfo:
     if head == "agents":
         return Agent.model_fields[rest[-1]]
     if "options" in rest:
-        return FieldInfo(annotation=str, description="a text, as LanceDB takes it")
+        return FieldInfo(annotation=str, description="a text for LanceDB")
     if head == "stores":
         return SharedStore.model_fields[rest[-1]]
     fields = Settings.model_fields
@@ -405,19 +406,18 @@ def _field_of(key: str) -> FieldInfo:
     return fields[(head, *rest)[-1]]
 
 
-def _not_possible(key: str, value: Any) -> InvalidInput:
+def _invalid(key: str, value: Any) -> InvalidInput:
     shown = str(value).lower() if isinstance(value, bool) else repr(value)
     if is_secret(key) or (key.endswith(".uri") and "@" in shown):
         shown = HIDDEN
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
     return InvalidInput(
-        f"{key} = {shown} is not possible: it must be {what_is_allowed(key)}.",
-        f"What it is now: memhook config get {key}",
+        f"{key} must be {what_is_allowed(key)}, not {shown}.", f"Its current value: memhook config get {key}"
     )
 
 
 def flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of nested tables as dotted keys."""
+    """Yield the leaves of nested tables with dotted keys."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
             yield from flattened(value, f"{prefix}{key}.")
@@ -438,7 +438,7 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _file_layer(source: Source, path: Path, flags: int = 0) -> _Layer:
-    """What the file says; nothing when there is none. A link to nowhere is a file that cannot be read."""
+    """Read a file; a missing one is empty, a dangling link is an unreadable file."""
     try:
         text = _decoded(_plain_bytes(path, flags))
         values = tuple(islice(flattened(_parsed(text)), MOST_VALUES + 1))
@@ -448,7 +448,7 @@ def _file_layer(source: Source, path: Path, flags: int = 0) -> _Layer:
     except (FileNotFoundError, NotADirectoryError):
         if not path.is_symlink():
             return _Layer(source, str(path))
-        reason = f"it is a link to {path.readlink()}, which is missing"
+        reason = f"it is a link to {path.readlink()}, which does not exist"
     except OSError as error:
         reason = error.strerror or str(error)
     except RecursionError:
@@ -459,13 +459,13 @@ def _file_layer(source: Source, path: Path, flags: int = 0) -> _Layer:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Raises ValueError that names the line."""
+    """Parse TOML; raise ValueError with the line."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS and not line.lstrip().startswith("#"):
-            raise ValueError(f"it has a key of too many parts (at line {number})")
+            raise ValueError(f"it has a key with too many parts (at line {number})")
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # also a number of 5,000 digits, which is no TOMLDecodeError
+    except ValueError as error:  # a number of 5,000 digits is no TOMLDecodeError
         last = text.rstrip("\n").count("\n") + 1
         raise ValueError(str(error).replace("at end of document", f"at line {last}, where it ends")) from error
 
@@ -479,26 +479,26 @@ def _decoded(data: bytes) -> str:
 
 
 def _plain_bytes(path: Path, flags: int) -> bytes:
-    """A project's file is somebody else's: it may be a pipe that never ends, a device, or a link to what is private."""
-    if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # before it is opened: some devices act then
-        raise OSError("it is not a plain file")
+    """Read a regular file: a project's file could be an endless pipe, a device, or a link to a private file."""
+    if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # opening acts on some devices
+        raise OSError("it is not a regular file")
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is not a plain file")
+            raise OSError("it is not a regular file")
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise OSError(f"it is larger than {LARGEST_FILE >> 10} KB")
     return data
 
 
-OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by the hooks, and no settings
+OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by the hooks, not settings
 
-# Credentials of a store may come so, instead of lying in a file.
+# Credentials of a store may be in the environment instead of a file.
 _NAMED_VARIABLE = re.compile(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
 
 
 class _GivenEnvironment(EnvSettingsSource):
-    """pydantic-settings' own reading of variables, over the environment of the caller instead of this process."""
+    """The environment source of pydantic-settings, with the caller's environment instead of this process's."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._given = {key.lower(): value for key, value in environment.items()}
@@ -537,7 +537,7 @@ def _unknown_variable(name: str) -> str:
     key = _named_key(name)
     likely = _likely_meant(key)
     meant = f" Did you mean {ENVIRONMENT_PREFIX}{likely.replace('.', '__').upper()}?" if likely else ""
-    return f"the environment: there is no setting {key}, which {name} would be for.{meant}"
+    return f"the environment: there is no setting {key} for {name}.{meant}"
 
 
 def _likely_meant(key: str, likeness: float = 0.6) -> str:
@@ -549,12 +549,12 @@ def _named_key(variable: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Names with commas between them, as one types them."""
+    """Split a comma-separated list of names."""
     return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _problem_with(key: str, value: Any, below: Mapping[str, Any], source: Source) -> str:
-    """Why `value` cannot be taken from `source`, or nothing."""
+    """Return why `value` is not accepted from `source`, or ""."""
     try:
         parsed = checked(key, value)
         if source != "environment":
@@ -577,7 +577,7 @@ _SWITCHED = {"enabled": "memhook", "hooks.capture": "capturing"}
 
 
 def _overreach(key: str, value: Any, current: Any) -> str:
-    """A project file comes from a repository someone cloned: it may only lower, narrow and switch off."""
+    """Return why a project may not set this: its file comes from a cloned repository and may only restrict."""
     if key in ("enabled", "hooks.capture"):
         return "" if value is False else f"a project may only switch {_SWITCHED[key]} off."
     leaf = key_path(key)[-1] if key.startswith("agents.") else key

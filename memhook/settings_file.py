@@ -1,9 +1,9 @@
-"""One setting of a TOML file changed in place: comments, order and everything else stay as they were.
+"""Change one setting of a TOML file in place: comments, order and everything else stay.
 
-with_value(text, key, value)  the file with that one value set
+with_value(text, key, value)  the file with that value set
 without(text, key)            the file without that setting
 
-Both check their own work: what they return reads as the old file apart from the one key.
+Both verify the result: it parses as the old file except for the one key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def with_value(text: str, key: str, value: Any) -> str:
-    """`text` with `key` (dotted) set to `value`; raises InvalidInput when that cannot be done by a change in place."""
+    """Set `key` (dotted) to `value`; raise InvalidInput if that is not possible in place."""
     path = key_path(key)
     wanted = _same_with(_parsed(text), path, value)
     for candidate in _candidates(text, path, literal(value)):
@@ -36,17 +36,17 @@ def with_value(text: str, key: str, value: Any) -> str:
 
 
 def without(text: str, key: str) -> str:
-    """`text` without `key`; the same text when it is not there."""
+    """Remove `key`; return the same text if it is not there."""
     path = key_path(key)
     wanted = _same_without(_parsed(text), path)
     shorter = _without_entry(text, layout_of(text).entry(path))
     if not _reads_as(shorter, wanted):
-        raise InvalidInput(f"{key} cannot be taken out of this file.", "Change it by hand: memhook config edit")
+        raise InvalidInput(f"{key} cannot be removed from this file.", "Change it by hand: memhook config edit")
     return shorter
 
 
 def value_from(text: str) -> Any:
-    """What someone meant by typing `text`: a TOML value, or the text itself."""
+    """Parse a typed value: TOML, or else the text itself."""
     try:
         parsed = tomllib.loads(f"v = {text}")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -58,11 +58,11 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"The file is not valid TOML: {error}.", "Mend it first: memhook config edit") from error
+        raise InvalidInput(f"The file is not valid TOML: {error}.", "Repair it first: memhook config edit") from error
 
 
 def _candidates(text: str, path: KeyPath, value: str) -> Iterator[str]:
-    """Ways to say it, the least surprising first."""
+    """Yield the possible edits, the least surprising first."""
     layout = layout_of(text)
     if entry := layout.entry(path):
         yield _with_new_value(text, entry, value)
@@ -73,7 +73,7 @@ def _candidates(text: str, path: KeyPath, value: str) -> Iterator[str]:
 
 
 def _with_new_value(text: str, entry: Entry, value: str) -> str:
-    """What was commented between the lines of the old value stands above the new one, which has one line."""
+    """Replace the value by one line; comments within the old value move above it."""
     changed = _spliced(text, *entry.value, value)
     line = text.rfind("\n", 0, entry.start) + 1
     margin = text[line : entry.start]
@@ -82,7 +82,7 @@ def _with_new_value(text: str, entry: Entry, value: str) -> str:
 
 
 def _beside_relatives(text: str, layout: Layout, path: KeyPath, depth: int, value: str) -> Iterator[str]:
-    """Into the table `path[:depth]`, in whichever way the file writes that table."""
+    """Yield edits that add to the table `path[:depth]`, in each notation that the file uses for it."""
     table = path[:depth]
     inline = layout.entry(table)
     if inline is not None:
@@ -141,7 +141,7 @@ def _without_line(text: str, entry: Entry) -> str:
 
 
 def _without_pair(text: str, entry: Entry) -> str:
-    """With the comma that follows it, or else the one before."""
+    """Remove a pair with the comma after it, else with the one before."""
     end = entry.value[1]
     if after := re.compile(r"\s*,[ \t]*").match(text, end):
         return _spliced(text, entry.start, after.end(), "")
@@ -158,7 +158,7 @@ def _spliced(text: str, start: int, end: int, new: str) -> str:
 
 
 def _start_of_comment_above(text: str, at: int) -> int:
-    """Comment lines right above a table's header belong to it."""
+    """Return the start of the comment lines directly above a table's header, which belong to it."""
     comments = re.search(r"(?:^[ \t]*#[^\n]*\n)*[ \t]*\Z", text[:at], re.MULTILINE)
     return comments.start() if comments else at
 
@@ -184,7 +184,7 @@ def _same_with(tree: Mapping[str, Any], path: KeyPath, value: Any) -> dict[str, 
     branch = tree.get(head, {})
     if not isinstance(branch, dict):
         raise InvalidInput(
-            f"The file gives {head} a value of its own; it has to be a table.", "Mend it first: memhook config edit"
+            f"{head} has a value in the file; it must be a table.", "Repair it first: memhook config edit"
         )
     return {**tree, head: _same_with(branch, tuple(rest), value)}
 
@@ -205,7 +205,7 @@ def _reads_as(text: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _comparable(tree: Mapping[str, Any]) -> str:
-    """As JSON, where 1, 1.0 and true differ and nan equals nan; a table left empty counts as none."""
+    """Return JSON, in which 1, 1.0 and true differ and nan equals nan, without empty tables."""
     return json.dumps(_without_empty_tables(tree), sort_keys=True, default=repr)
 
 

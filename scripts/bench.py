@@ -1,4 +1,4 @@
-"""What `scripts/bench` measures: client, whole hook, the naive way, a cold start, memory, and where the time goes."""
+"""The measurements of `scripts/bench`: client, whole hook, the naive way, a cold start, memory, time by stage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memhook.paths import Paths, user_paths
 ROOT = Path(__file__).resolve().parents[1]
 MEMORIES = 10_000
 SCALE_ROUNDS = 100
-RARE_SAMPLES = 8  # of what takes seconds
+RARE_SAMPLES = 8  # for measurements that take seconds
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memhook-bench"
 LAUNCH = ROOT / "hooks" / "launch"
 NAIVE = """
@@ -67,13 +67,13 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=("scale",), help="stores of 1k to 100k memories, as ratios to 1k")
-    parser.add_argument("--full", action="store_true", help="with scale: a million, too")
-    parser.add_argument("--rounds", type=int, default=200, help="rounds of everything that takes milliseconds")
+    parser.add_argument("--full", action="store_true", help="with scale: also a million")
+    parser.add_argument("--rounds", type=int, default=200, help="rounds of the measurements that take milliseconds")
     return parser.parse_args()
 
 
 def prepared_home() -> Path:
-    """A home whose store holds the memories; embedding them takes minutes, so it is kept for the next run."""
+    """Return a home with the memories stored; embedding takes minutes, so it is cached for the next run."""
     home = CACHE / f"home-{MEMORIES}"
     if (home / "complete").exists():
         return home
@@ -88,7 +88,7 @@ def prepared_home() -> Path:
     return home
 
 
-# Developer-like text: enough different subjects that a prompt concerns a few memories, not half of them.
+# Developer-like text, with enough subjects that a prompt matches a few memories, not half of them.
 SUBJECTS = (
     *("ledger", "invoice", "session", "cache", "queue", "replica", "migration", "webhook", "token", "deploy"),
     *("parser", "index", "scheduler", "importer", "router", "gateway", "billing", "upload", "mailer", "audit"),
@@ -119,7 +119,7 @@ def memory(number: int) -> dict[str, object]:
 
 
 def prompt(number: int) -> str:
-    """About one of the memories, 20 to 3,000 characters long, most of them short as real ones are."""
+    """Return a prompt about one of the memories, 20 to 3,000 characters long, mostly short like real ones."""
     chance = random.Random(f"prompt {number}")
     about = str(memory(chance.randrange(MEMORIES))["content"])
     length = round(20 * 150 ** chance.random())
@@ -130,7 +130,7 @@ def prompt(number: int) -> str:
 
 
 def measured(paths: Paths, rounds: int) -> Samples:
-    """Interleaved, so that what else the machine does falls on all of it alike."""
+    """Run the measurements interleaved, so that other load affects all of them alike."""
     samples: Samples = {}
     found = [control.called(paths, "search", {"query": prompt(number)})["results"] for number in range(20)]
     hits = [[{"id": one["id"], "score": one["score"]} for one in results] for results in found]
@@ -167,7 +167,7 @@ def rare_steps(paths: Paths) -> dict[str, Callable[[int], object]]:
 
 
 def greeted() -> float:
-    """Seconds until the MCP server has said hello; that it then ends is not counted."""
+    """Return the seconds until the MCP server answers initialize, without its exit."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
     request = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
     started = time.perf_counter()
@@ -189,7 +189,7 @@ def cold_start(paths: Paths, number: int) -> float:
 
 
 def whole_hook(number: int, name: str = "UserPromptSubmit") -> None:
-    """Both entries at once, as Claude Code runs them from hooks.json."""
+    """Run both entries at once, as Claude Code does from hooks.json."""
     body = event(number, name)
     entries = []
     for part in (1, 2):
@@ -215,7 +215,7 @@ def event(number: int, name: str = "UserPromptSubmit") -> bytes:
 
 
 def client() -> list[str]:
-    """As the launcher runs it."""
+    """Return the command as the launcher runs it."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])"
     return [sys.executable, "-I", "-S", "-c", code, str(Path(hook_client.__file__).parent), "UserPromptSubmit", "1"]
 
@@ -227,14 +227,14 @@ def run(command: list[str], given: bytes = b"", **environment: str) -> None:
 
 
 def timed(step: Callable[[], object]) -> float:
-    """Milliseconds; a step that times itself, because it has to prepare something first, returns seconds."""
+    """Return milliseconds; a step that prepares something first times itself and returns seconds."""
     started = time.perf_counter()
     own = step()
     return (own if isinstance(own, float) else time.perf_counter() - started) * 1000
 
 
 class echo_server:  # noqa: N801  used like a function
-    """A daemon's socket that answers everything with nothing: what is left is the client's own time."""
+    """A socket with empty answers in place of the daemon, to measure the client alone."""
 
     def __enter__(self) -> Path:
         self._folder = tempfile.TemporaryDirectory(prefix="memhook-echo-")
@@ -276,7 +276,7 @@ def print_table(samples: Samples, paths: Paths, rounds: int) -> None:
     cold = percentile(samples["cold SessionStart"], 50) / imports
     spared = 1 - percentile(samples["inject with ten hits"], 50) / percentile(samples["inject with a query"], 50)
     greeting = percentile(samples["memhook mcp, until initialize is answered"], 50)
-    print(f"\nHits spare {spared:.0%} of the time that inject takes with a query.")
+    print(f"\nHits save {spared:.0%} of the time that inject takes with a query.")
     share = greeting / percentile(samples["importing lancedb"], 50)
     print(f"memhook mcp answers initialize in {share:.2f} of the time that importing lancedb takes.")
     print(f"A cold SessionStart takes {cold:.2f} times as long as importing lancedb and fastembed.")

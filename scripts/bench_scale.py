@@ -1,7 +1,7 @@
-"""What `scripts/bench scale` measures: the same things on stores of 1k, 10k, 100k and, with --full, 1M memories.
+"""The measurements of `scripts/bench scale`: stores of 1k, 10k, 100k and, with --full, 1M memories.
 
-Every store has a home and a daemon of its own, and the rounds go from store to store, so that whatever else the machine
-does falls on all of them alike. All of it is printed as ratios to the smallest store.
+Every store has a home and a daemon of its own, and the rounds alternate between the stores, so that other load affects
+all of them alike. The results are ratios to the smallest store.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from memhook.store.table.sizes import SIZES
 from memhook.store.table.upkeep import keep_up
 
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
-PROJECTS = (0, 30, 400)  # of the thousand, by size: one of the largest, a middling one, a small one
+PROJECTS = (0, 30, 400)  # of the thousand, by size: a large, a medium and a small one
 QUERIES = 60
 COLD_STARTS = 5
 WARM_SECONDS = 180.0
@@ -49,7 +49,7 @@ Vectors = corpus.Vectors
 
 @dataclass(slots=True)
 class Store:
-    """One of the stores, and what was measured on it."""
+    """A store and its measurements."""
 
     size: int
     home: Path
@@ -62,7 +62,7 @@ class Store:
 
     @contextmanager
     def at_home(self) -> Iterator[Paths]:
-        """Whatever is started meanwhile is started in its home."""
+        """Set the environment, so that processes start in its home."""
         os.environ["HOME"] = str(self.home)
         yield self.paths
 
@@ -93,7 +93,7 @@ def _cache() -> Path:
 
 
 def _store(size: int, folder: Path) -> Store:
-    """A home with a store whose indexes have just been made; the rows are made once and kept for the next run."""
+    """Build a home with a freshly indexed store; its rows are cached for the next run."""
     store = Store(size, folder / f"home-{size}")
     store.home.mkdir()
     paths = store.paths
@@ -105,13 +105,13 @@ def _store(size: int, folder: Path) -> Store:
     keep_up(table, timedelta(seconds=1), SIZES)
     store.facts["index build, s"] = time.perf_counter() - started
     time.sleep(1.5)
-    keep_up(table, timedelta(seconds=1), SIZES)  # now the files of before are old, as they are a minute later
+    keep_up(table, timedelta(seconds=1), SIZES)  # the earlier files are now old, as after a minute
     store.facts["on disk, MB"] = sum(one.stat().st_size for one in paths.store.rglob("*") if one.is_file()) / 1e6
     return store
 
 
 def _rows(size: int) -> Path:
-    """The store's folder with the rows and empty indexes, as a bulk import leaves it."""
+    """Return the folder of the store with rows and empty indexes, as after a bulk import."""
     made_by = corpus.model(CACHE, CACHE / "models")
     folder = CACHE / f"rows-{size}-{corpus.fingerprint()}"
     if not folder.exists():
@@ -128,7 +128,7 @@ def _rows(size: int) -> Path:
 
 
 def _checkout(folder: Path, number: int) -> Path:
-    """A clone of the project with this number, as far as memhook looks at it."""
+    """Create what memhook reads of a clone of the project with this number."""
     place = folder / f"checkout-{number}"
     subprocess.run(["git", "init", "-q", str(place)], check=True)
     remote = f"https://{corpus.project_name(number)}.git"
@@ -165,7 +165,7 @@ def _measure(stores: Sequence[Store], places: Sequence[Path], rounds: int) -> No
 
 
 def _warmed(store: Store, places: Sequence[Path], enough: float) -> float:
-    """Seconds until the prompts of these projects are answered from memory, into which they are read meanwhile."""
+    """Return the seconds until prompts in these projects are answered from the in-memory cache."""
     started = time.perf_counter()
     while time.perf_counter() - started < WARM_SECONDS and _timed_round(store, places) > enough:
         time.sleep(0.5)
@@ -173,7 +173,7 @@ def _warmed(store: Store, places: Sequence[Path], enough: float) -> float:
 
 
 def _timed_round(store: Store, places: Sequence[Path]) -> float:
-    """The slowest of one prompt in each project."""
+    """Return the slowest of one prompt in each project."""
     taken = []
     for number in range(len(places)):
         with store.at_home():
@@ -184,7 +184,7 @@ def _timed_round(store: Store, places: Sequence[Path]) -> float:
 
 
 def _interleaved(stores: Sequence[Store], name: str, rounds: int, step: Callable[[Store, int], float | None]) -> None:
-    """Milliseconds of each step; one that has to prepare something first returns seconds of its own."""
+    """Record milliseconds of each step; one that prepares something first returns seconds itself."""
     for number in range(rounds):
         for store in stores:
             with store.at_home():
@@ -200,7 +200,7 @@ def _hook(number: int, places: Sequence[Path]) -> None:
 
 
 def _printed(body: bytes, event: str) -> bytes:
-    """By both entries, run at once as Claude Code does from hooks.json."""
+    """Run both entries at once, as Claude Code does from hooks.json."""
     entries = []
     for part in (1, 2):
         command = ["/bin/sh", "-c", f'"{LAUNCH}" {event} {part}']
@@ -233,23 +233,23 @@ def _remembered_hook(store: Store, number: int, places: Sequence[Path]) -> float
 
 
 def _cold_start(store: Store, number: int, places: Sequence[Path]) -> float:
-    """From no daemon to the first answer. A hook would give up at its deadline, and hide how long it takes."""
+    """Time from no daemon to the first answer, without a hook, whose deadline would hide it."""
     started = time.perf_counter()
     control.started(store.paths)
     _search(store, number, places, "here")
     taken = time.perf_counter() - started
-    control.stopped(store.paths)  # what it goes on to read into memory would fall on the next store
+    control.stopped(store.paths)  # or its loading would affect the next store
     return taken
 
 
 def _cold_hook(store: Store, number: int, places: Sequence[Path]) -> None:
-    """A session that starts where no daemon runs, and whether it is given its memories in time."""
+    """Start a session without a daemon, and record whether it gets its memories in time."""
     printed = _printed(_event(number, places[number % len(places)], "SessionStart"), "SessionStart")
     store.facts[ANSWERED] = store.facts.get(ANSWERED, 0.0) + (b"urn:" in printed)
     control.stopped(store.paths)
 
 
-# Recall: nothing held in memory, so that it is the indexes that answer
+# Recall: nothing cached in memory, so that the indexes answer
 
 
 def _measure_recall(stores: Sequence[Store]) -> None:
@@ -278,7 +278,7 @@ def _recall(store: MemoryStore, asked: Vectors, allowed: Filter) -> float:
 
 
 def _exact(store: MemoryStore, asked: Vectors, allowed: Filter) -> list[set[str]]:
-    """The ten nearest to each, by looking at every vector; a batch at a time, for they are 1.5 GB."""
+    """Return the ten nearest to each by exact search, in batches, because the vectors are 1.5 GB."""
     best: list[list[tuple[float, str]]] = [[] for _ in asked]
     table: Any = connected(store.uri).open_table(TABLE)
     for batch in table.search().where(f"{allowed.sql()} AND vector IS NOT NULL").select(["id", "vector"]).to_batches():
@@ -311,7 +311,7 @@ def _print(stores: Sequence[Store], rounds: int) -> None:
 
 
 def _print_row(name: str, values: Sequence[float]) -> None:
-    """The first as it is, the others with their ratio to it."""
+    """Print the first value, and the others with their ratio to it."""
     cells = [f"{values[0]:.1f}", *(f"{value:.1f} ({value / values[0]:.2f}x)" for value in values[1:])]
     print(f"| {name} | " + " | ".join(cells) + " |")
 

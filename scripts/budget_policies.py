@@ -1,10 +1,10 @@
 """Ways to spend a token budget on the same ranked memories, for `scripts/evaluate` to compare. Not part of memhook.
 
-POLICIES   by name: what the hook, `inject` and `pack` can do, and what others do or propose
+POLICIES   by name: those of the hook, `inject` and `pack`, and those that others use or propose
 
-Each gets what the hook found worth showing, in its order, and returns the finished text; `inject` looks by itself, for
-it goes further down. All but `inject` and `pack` write entries and frame as the hook does, so that they differ in
-nothing but what they spend on what.
+Each gets the memories that the hook found worth showing, in order, and returns the finished text; `inject` searches by
+itself, because it goes further down. All but `inject` and `pack` use the hook's entries and frame, so that they differ
+only in how they spend the budget.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Shown = Callable[[str], Excerpt]
 
 
 def _chosen(weights: Mapping[str, float], limit: int) -> Shown:
-    """The passages that bear on the prompt, as the hook's previews have them."""
+    """Render the relevant passages, as the hook's previews do."""
     return partial(excerpt, weights=weights, limit_chars=limit)
 
 
@@ -55,7 +55,7 @@ def previews_from_the_front(asked: Asked, budget: int) -> Sequence[str]:
 
 
 def injected(asked: Asked, budget: int) -> Sequence[str]:
-    """What `inject` writes: a cascade of passages chosen for the prompt, and weaker hits in a line each."""
+    """Return the text of `inject`: a cascade of passages chosen for the prompt, and one line per weaker hit."""
     around = asked.around
     allowed = surfacing(around.project.id, around.settings, around.now)
     relevant, weak = recall.for_enrichment(around.library, asked.prompt, allowed, around.settings.hooks.relevance)
@@ -64,7 +64,7 @@ def injected(asked: Asked, budget: int) -> Sequence[str]:
 
 
 def truncated(asked: Asked, budget: int) -> Sequence[str]:
-    """Whole memories until the budget ends, the last one cut where it does."""
+    """Show whole memories until the budget ends, the last one cut."""
     left = budget - FRAME.tokens
     texts: list[str] = []
     for one in asked.recalled.worth_showing:
@@ -78,7 +78,7 @@ def truncated(asked: Asked, budget: int) -> Sequence[str]:
 
 
 def previews_then_richer(asked: Asked, budget: int) -> Sequence[str]:
-    """A preview for each memory that fits; what is left makes the best ones richer, in their order."""
+    """Show a preview of each memory that fits, and spend the rest on richer levels of the best ones."""
     offers = [_levels(one, asked) for one in asked.recalled.worth_showing]
     left = budget - FRAME.tokens
     chosen: list[Rendering] = []
@@ -95,10 +95,10 @@ def previews_then_richer(asked: Asked, budget: int) -> Sequence[str]:
 
 
 def weighed(asked: Asked, budget: int) -> Sequence[str]:
-    """Step by step the level that adds most value for its tokens, whichever memory's it is.
+    """Choose greedily the level, of any memory, that adds most value for its tokens.
 
-    The value of a level is the memory's score times what it brings: its name, the prompt's words and its text, a third
-    each. Only the levels on the upper hull of value over tokens are steps, so that the steps of a memory get dearer.
+    The value of a level is the memory's score times its content: name, words of the prompt and text, a third each. Only
+    the levels on the upper hull of value over tokens are steps, so that the steps of a memory become more expensive.
     """
     found = asked.recalled.worth_showing
     left = budget - FRAME.tokens
@@ -130,7 +130,7 @@ def _tokens(point: _Point) -> int:
 
 
 def _hull(one: Ranked, asked: Asked) -> list[tuple[float, Rendering]]:
-    """From nothing upwards: the levels that no mixture of a cheaper and a dearer one beats."""
+    """Return the upper hull: the levels that no mixture of a cheaper and a more expensive one beats."""
     points: list[_Point] = [(0.0, None)]
     for level in reversed(_levels(one, asked)):
         point = (one.score * _worth(level, one.memory, asked.recalled.weights), level)
@@ -147,9 +147,9 @@ def _slope(before: _Point, after: _Point) -> float:
 
 
 def _worth(level: Rendering, memory: Memory, weights: Mapping[str, float]) -> float:
-    held = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
-    seen = _distinct_terms(level.text) & held
-    words = sum(weights[term] for term in seen) / (sum(weights[term] for term in held) or 1.0)
+    present = _distinct_terms(f"{memory.title}\n{memory.content}") & weights.keys()
+    seen = _distinct_terms(level.text) & present
+    words = sum(weights[term] for term in seen) / (sum(weights[term] for term in present) or 1.0)
     shown = sum(end - start for start, end in level.passages or ((0, len(memory.content)),))
     return (1.0 + words + shown / max(1, len(memory.content))) / 3
 
@@ -160,7 +160,7 @@ def _levels(one: Ranked, asked: Asked) -> tuple[Rendering, ...]:
 
 @lru_cache(maxsize=256)  # each budget asks for them again
 def _rendered(memory: Memory, weights: tuple[tuple[str, float], ...], preview_chars: int) -> tuple[Rendering, ...]:
-    """Whole, a long passage, a preview, richest first; none that costs more than a richer one."""
+    """Return the whole memory, a long passage and a preview, without levels that cost more than a richer one."""
     levels = [rendering(memory, Level.FULL, HOOK)]
     for limit in (MEDIUM_CHARS, preview_chars):
         poorer = _preview(memory, _chosen(dict(weights), limit))
@@ -180,7 +180,7 @@ def _finished(chosen: Sequence[Rendering]) -> Sequence[str]:
 
 
 def _cut(text: str, tokens: int) -> str:
-    """The longest start of `text` within so many tokens, ended by a newline; nothing that names no memory."""
+    """Return the longest start of `text` within the tokens, ended by a newline; "" if it names no memory."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,9 +1,9 @@
-"""Fit when to speak: logistic regressions for an embedding model, over prompts that something answers and others.
+"""Fit when to show memories: logistic regressions for an embedding model, over answerable and unanswerable prompts.
 
-Each set (see memhook eval --help) is asked whole and cut down to stores of 40, 200 and 1,000 memories, so that the size
-of a store counts for what it is worth; in a small one some prompts lack the memory that answers them. Small talk is
-asked of every small set; what tells it from requests is fitted by itself. Every set has the same weight. The last
-column of the report is what counts: how well the fit tells the prompts of a set apart that it has not seen.
+Each set (see memhook eval --help) is used whole and sampled to stores of 40, 200 and 1,000 memories, to fit the effect
+of the size; in a small store the answer of some prompts is missing. Small talk is asked of every small store; its
+direction is fitted separately. Every set has the same weight. The last column of the report is the one that counts: how
+well the fit separates the prompts of a set that it has not seen.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ SHORT_REQUESTS = Path(__file__).with_name("short_requests.txt")
 SIZES = (40, 200, 1000)
 DRAWN = 2  # stores of each size
 SMALL = 100
-LARGEST_WITH_REMOVED = 200  # in a larger store something else bears on the prompt all the same
-# The weight of each kind of prompt that nothing answers, beside 1 for those that something answers.
+LARGEST_WITH_REMOVED = 200  # in a larger store something else is relevant as well
+# The weight of each kind of unanswerable prompt, beside 1 for the answerable ones.
 SHARES = {"same project": 0.55, "small talk": 0.2, "another subject": 1.2, "answer removed": 0.15}
 RIDGE, TALK_RIDGE = 3.3, 0.1
-VECTOR_SCALE = 3.0  # how much freer the direction is than the other weights
+VECTOR_SCALE = 3.0  # multiplies the standardized features and the vectors, which weakens the ridge
 SIGNS = ("nearest", "best", "lexical", "decade", "length")
 
 Vector = npt.NDArray[np.float32]
@@ -59,7 +59,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A set with its vectors and terms; `gold` are places in the list of memories."""
+    """A set with its vectors and terms; `gold` are indexes into the list of memories."""
 
     name: str
     prompts: Sequence[str]
@@ -76,7 +76,7 @@ class Row:
 
     of: str
     size: int
-    kind: str  # "" where something answers it
+    kind: str  # "" if answerable
     signs: tuple[float, ...]
     vector: Vector
 
@@ -85,14 +85,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/calibrate", description=__doc__)
     parser.add_argument("sets", nargs="+", type=Path, metavar="DIR")
     parser.add_argument("--model", default="granite-embedding-30m-english")
-    parser.add_argument("--write", action="store_true", help=f"into {RESOURCE.name}, for this model")
+    parser.add_argument("--write", action="store_true", help=f"write the fit of this model to {RESOURCE.name}")
     args = parser.parse_args()
     paths = user_paths()
     with closing(CachedEmbedder(load_embedder(args.model, paths.models), paths.evaluation_vectors)) as embedder:
         sets = [_loaded(read_set(folder), embedder) for folder in args.sets]
         talk, short = _phrases(SMALL_TALK, embedder), [vector for _, vector in _phrases(SHORT_REQUESTS, embedder)]
     rows = [row for one in sets for row in _rows(one, talk)]
-    print(f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answered against not: share of pairs told apart")
+    print(f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answerable or not: share of pairs separated")
     whole = _with_talk(_fitted(rows), [vector for _, vector in talk], short, sets)
     for one in sets:
         own = [row for row in rows if row.of == one.name]
@@ -174,7 +174,7 @@ def _row(one: Loaded, store: npt.NDArray[Any], index: WordIndex, asked: tuple[st
 
 
 def _fitted(rows: Sequence[Row]) -> Calibration:
-    """Whether something answers a prompt, by its signs, standardised, and its vector."""
+    """Fit whether a prompt is answerable, from its standardized features and its vector."""
     signs = np.array([row.signs for row in rows])
     middle, spread = signs.mean(axis=0), signs.std(axis=0) / VECTOR_SCALE
     vectors = VECTOR_SCALE * np.array([row.vector for row in rows], dtype=np.float64)
@@ -190,7 +190,7 @@ def _fitted(rows: Sequence[Row]) -> Calibration:
 def _with_talk(
     fit: Calibration, talk: Sequence[Vector], short: Sequence[Vector], sets: Sequence[Loaded]
 ) -> Calibration:
-    """Small talk against all prompts, half of the weight; short requests count for a third of these."""
+    """Fit small talk against all prompts, half the weight each; short requests have a third of the second half."""
     long = [v for one in sets for v, kind in zip(one.prompt_vectors, one.kinds, strict=True) if kind != "neg_ack"]
     groups = ((talk, 500.0), (long, 350.0), (short, 150.0))
     weights = np.concatenate([np.full(len(group), weight / len(group)) for group, weight in groups])
@@ -200,7 +200,7 @@ def _with_talk(
 
 
 def _regression(design: Numbers, wanted: Numbers, weights: Numbers, ridge: float) -> tuple[Numbers, float]:
-    """A logistic regression with a ridge, by Newton's method: the weights and the intercept."""
+    """Return weights and intercept of a ridge logistic regression, by Newton's method."""
     design = np.hstack([design, np.ones((len(design), 1))])
     found = np.zeros(design.shape[1])
     penalty = np.full(design.shape[1], ridge)

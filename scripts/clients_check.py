@@ -1,4 +1,4 @@
-"""clients_check.py HARNESS [NAME...]: what the real assistants do with memhook, as a table. See clients-check."""
+"""clients_check.py HARNESS [NAME...]: check memhook in the real assistants, and print a table. See clients-check."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
 CHECKS = ("start", "match", "unrelated", "once", "budget", "broken")
 
-# How the second prompt joins the session of the first: arguments of the harness, and of the assistant itself.
+# Arguments of the harness and of the assistant that continue the session of the first prompt.
 GOING_ON = {
     "claude": ["--continue"],
     "codex": ["--continue"],
@@ -34,19 +34,19 @@ GOING_ON = {
     "qwen": ["--arg=--continue"],
     "opencode": ["--arg=--continue"],
 }
-IN_PROJECT = ("qwen",)  # the harness writes its user-wide settings anew for each run
+IN_PROJECT = ("qwen",)  # the harness rewrites its user-wide settings for each run
 
 
 @dataclass(frozen=True)
 class Ran:
-    """One run of an assistant: how it ended, what it printed, and all texts of the request to the model."""
+    """One run of an assistant: its exit code, its output, and all texts of the request to the model."""
 
     code: int
     printed: str
     texts: list[str]
 
     def blocks(self, heading: str) -> list[str]:
-        """memhook's blocks under that heading."""
+        """Return memhook's blocks under that heading."""
         found = []
         for text in self.texts:
             for start in _places(text, heading):
@@ -59,7 +59,7 @@ class Ran:
 
 
 class Client:
-    """One assistant with a home and a project of its own, and memhook switched on in it."""
+    """An assistant with a home and a project of its own, and memhook installed in it."""
 
     def __init__(self, name: str, harness: Path, folder: Path) -> None:
         self.name = name
@@ -126,14 +126,14 @@ def checked(client: Client) -> dict[str, str]:
 
 
 def quiet(client: Client) -> Iterator[tuple[str, str]]:
-    """The start of a session brings the memory; a prompt about something else brings nothing."""
+    """Check that the start of a session shows the memory, and that an unrelated prompt shows nothing."""
     ran = client.asks(UNRELATED)
     yield "start", _verdict(ran, any(FACT in block for block in ran.blocks(START)), "not there")
     yield "unrelated", _verdict(ran, not ran.blocks(MATCH), "spoke")
 
 
 def matching(client: Client) -> Iterator[tuple[str, str]]:
-    """By the prompt's hook alone; then again in the same session, whose history still has it."""
+    """Check the prompt hook alone; then again in the same session, whose history still has the memory."""
     client.memhook("config", "set", "hooks.session_start.max_memories", "0")
     ran = client.asks(PROMPT)
     yield "match", _verdict(ran, [FACT in block for block in ran.blocks(MATCH)] == [True], "not whole")
@@ -144,7 +144,7 @@ def matching(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def whole_budget(client: Client) -> Iterator[tuple[str, str]]:
-    """As many memories as 4000 tokens hold: each part that memhook wrote has to be in the request, in one piece."""
+    """Check a block of 4000 tokens: each part that memhook wrote must be in the request, uncut."""
     client.memhook("config", "set", "max_tokens", str(BUDGET))
     client.memhook("config", "set", "hooks.detail", "full")
     client.memhook("config", "set", "hooks.max_memories", "50")
@@ -158,7 +158,7 @@ def whole_budget(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def broken(client: Client) -> Iterator[tuple[str, str]]:
-    """With something else in the store's place the session goes on, without memories."""
+    """Check that a session works without memories if the store is not a store."""
     client.memhook("daemon", "stop")
     store = client.home / ".local/share/memhook/store"
     store.rename(store.with_name("moved"))
@@ -183,9 +183,9 @@ def _verdict(ran: Ran, is_well: bool, otherwise: str) -> str:
 
 
 def _texts(log: Path, prompt: str) -> Iterator[str]:
-    """Every text of the first request that carries the prompt and offers tools, as the hook wrote it.
+    """Return every text of the first request with the prompt and tools.
 
-    Before it an assistant may ask for a title, after it what is worth noting.
+    Before it an assistant may request a title, after it what is worth noting.
     """
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     bodies = [json.loads(line)["body"] for line in lines]

@@ -1,4 +1,4 @@
-"""What `scripts/demo` shows once memhook is installed: an event in, context out, with the budget and the time."""
+"""The demo of `scripts/demo` after the installation: an event in, context out, with the budget and the time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main() -> int:
             ).stdout
 
         try:
-            print("\n== 2/4 sample memories into a throw-away store")
+            print("\n== 2/4 sample memories into a temporary store")
             print(run("import", str(SAMPLES)).strip())
             print(f"\n== 3/4 a UserPromptSubmit event: {PROMPT!r}")
             answer, milliseconds = timed(lambda: run("hook", "UserPromptSubmit", "1", given=event(PROMPT)))
@@ -44,7 +44,7 @@ def main() -> int:
             print(f"The model receives: {run('hook', given=event(UNRELATED)).strip() or 'nothing'}")
         finally:
             run("daemon", "stop")
-    print("\nCleaned up: the throw-away store and its daemon are gone. Only .demo is left, for the next time.")
+    print("\nCleaned up: the temporary store is deleted and its daemon stopped. Only .demo is left, for the next time.")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Write the published tables: what prompts get, beside simple methods, over sessions; ranking, silence, budgets, cost.
+"""Write the published tables: results per prompt, simple methods, sessions, ranking, silence, budgets, cost.
 
-A folder of sets is one row, over all their prompts. Sets that memhook was developed on are marked as such; those named
-with --held-out were not looked at meanwhile, and have a row of their own.
+A folder of sets is one row, over all their prompts. Sets that memhook was developed on are marked; those given with
+--held-out were not used in development and have a row of their own.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from memhook.paths import user_paths
 from memhook.settings import load_settings
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-COMPARED = 200  # prompts of a row that ways to spend a budget are compared on
+COMPARED = 200  # prompts per row to compare policies on
 BUDGETS = (500, 1000, 2000, 4000)
 SESSIONS = (1, 5, 10, 20)
 METHODS = ("bm25", "vectors", "rrf")
 BESIDE = ("two_nearest", "vectors_top_5", "rrf_top_5", "everything_once")
-KINDS_TOLD = 12  # more kinds are too many for a row
+MOST_KINDS = 12  # in a row
 
 Report = Mapping[str, Any]
 
@@ -63,17 +63,17 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="evaluate", description=__doc__)
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a set, or a folder of sets")
     parser.add_argument("--held-out", metavar="SET,SET", default="", help="sets that memhook was not developed on")
-    parser.add_argument("--sample", type=int, metavar="N", help="only N prompts of each set")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
-    parser.add_argument("--across", action="store_true", help="sets of several namespaces also across all of them")
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md too")
+    parser.add_argument("--sample", type=int, metavar="N", help="use only N prompts of each set")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the seed of the sample (0)")
+    parser.add_argument("--across", action="store_true", help="also ask sets of several namespaces across all of them")
+    parser.add_argument("--readme", action="store_true", help="also write the tables into README.md")
     return parser.parse_args()
 
 
 def reports_of(folder: Path, args: argparse.Namespace) -> Iterator[Report]:
-    """Those of the sets developed on and of the ones held out.
+    """Return the rows of the development sets and of the held-out ones.
 
-    Prompts of different namespaces are asked each within its own, and if wanted across all too.
+    Prompts of several namespaces are asked within their own, and with --across also in all of them.
     """
     found = sets_in([folder])
     if args.sample:
@@ -130,7 +130,7 @@ def served(reports: Sequence[Report]) -> str:
 
 
 def by_kind(reports: Sequence[Report]) -> str:
-    """Rows for the kinds of prompt that a set tells apart."""
+    """Return rows by kind of prompt, for sets that have kinds."""
     head = ["to answer, by kind", "kind", "prompts", "spoken", "found", "carried", "tokens"]
     rows = [
         [one["name"], kind, str(values["prompts"])]
@@ -154,7 +154,7 @@ def silence(reports: Sequence[Report]) -> str:
 
 def told_kinds(report: Report, measure: str) -> dict[str, Mapping[str, Any]]:
     kinds = {kind: values for kind, values in report["by_kind"].items() if measure in values}
-    return kinds if len(kinds) <= KINDS_TOLD else {}
+    return kinds if len(kinds) <= MOST_KINDS else {}
 
 
 def beside(reports: Sequence[Report]) -> str:
@@ -199,7 +199,7 @@ def ranking(reports: Sequence[Report]) -> str:
 
 
 def budgets(reports: Sequence[Report]) -> str:
-    """For each set and budget the gold memories named, their characters carried and the prompt's words shown."""
+    """Return for each set and budget the gold memories named, their characters and the prompt's words shown."""
     head = ["gold / text / passage", "prompts", "tokens", *POLICIES]
     rows = [
         [

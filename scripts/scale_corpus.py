@@ -1,7 +1,7 @@
-"""A developer's memories, generated: a million of them in minutes, with vectors spread as the real model's are.
+"""Generate a developer's memories, a million in minutes, with vectors distributed like the real model's.
 
-A few thousand texts are embedded by the real model. Every memory is a variant of one of them: the same subject in other
-details, its vector the real one moved along the directions in which the real ones differ, the larger ones further.
+The real model embeds a few thousand texts. Every memory is a variant of one of them: the same subject with other
+details, its vector moved along the principal directions of the real ones, in proportion to their size.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdenti
 from memhook.store.embedding.model_files import PACKAGED
 from memhook.store.table.schema import row_of, table_schema
 
-SUBJECTS = 3_000  # texts that are really embedded
+SUBJECTS = 3_000  # texts embedded by the model
 PROJECTS = 1_000
 GLOBAL_SHARE = 0.05
-WITH_ALIAS = 0.3  # came from elsewhere, under another name
+WITH_ALIAS = 0.3  # share imported under another name
 CHUNK = 10_000
-SPREAD = (0.35, 0.9)  # how far a variant is from its subject: cosines from .94 down to .75
+SPREAD = (0.35, 0.9)  # distance of a variant from its subject: cosines from .94 to .75
 FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 Vectors = npt.NDArray[np.float32]
@@ -83,7 +83,7 @@ SYLLABLES = (
     "rin",
 )
 NAMES = tuple(f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES)
-"""Of services, functions and customers: a few are everywhere, most hardly anywhere."""
+"""Names of services, functions and customers: a few are common, most are rare."""
 
 _BY_ZIPF = list(accumulate(1 / (rank + 3) for rank in range(len(NAMES))))
 _PROJECT_WEIGHTS = list(accumulate(1 / (rank + 10) for rank in range(PROJECTS)))
@@ -91,7 +91,7 @@ _PROJECT_WEIGHTS = list(accumulate(1 / (rank + 10) for rank in range(PROJECTS)))
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The real vectors of the subjects, and how real ones differ: directions, each as long as it is usual."""
+    """The real vectors of the subjects, and their principal directions, scaled by their relative singular values."""
 
     identity: ModelIdentity
     subjects: Vectors
@@ -99,7 +99,7 @@ class Model:
 
 
 def model(cache: Path, models: Path) -> Model:
-    """Embedding the subjects takes a minute, so their vectors are kept for the next run."""
+    """Embed the subjects, which takes a minute, and cache the vectors for the next run."""
     packaged = PACKAGED[DEFAULT_MODEL]
     identity = ModelIdentity(DEFAULT_MODEL, packaged.sha256, packaged.dimensions)
     file = cache / f"subjects-{SUBJECTS}-{identity.sha256[:12]}-{fingerprint()}.npy"
@@ -115,7 +115,7 @@ def model(cache: Path, models: Path) -> Model:
 
 
 def about(subject: int) -> str:
-    """What the memories of a subject have in common."""
+    """Return the text that the memories of a subject share."""
     chance = random.Random(f"subject {subject}")
     area, part, tool = chance.choice(AREAS), chance.choice(PARTS), chance.choice(TOOLS)
     return (
@@ -129,7 +129,7 @@ def project_name(number: int) -> str:
 
 
 def prompt(number: int) -> str:
-    """As somebody asks who has met the problem: about one subject, in other words, most of them short."""
+    """Return a prompt about one subject, in other words, mostly short."""
     chance = random.Random(f"prompt {number}")
     asked = about(_subject(chance)).partition(". ")[0].removeprefix("The ")
     length = round(60 * 40 ** chance.random())
@@ -140,10 +140,10 @@ def prompt(number: int) -> str:
 
 
 def tables(size: int, made_by: Model) -> Iterator[pa.Table]:
-    """The rows of a store of `size` memories, a chunk at a time, on all cores."""
+    """Yield the rows of a store of `size` memories in chunks, generated on all cores."""
     chunks = [(start, min(CHUNK, size - start), made_by) for start in range(0, size, CHUNK)]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as workers:
-        for start in range(0, len(chunks), 4):  # a few at a time: what is made waits in memory to be stored
+        for start in range(0, len(chunks), 4):  # a few at a time: chunks wait in memory to be stored
             yield from workers.map(_table, chunks[start : start + 4])
 
 
@@ -184,7 +184,7 @@ def _table(chunk: tuple[int, int, Model]) -> pa.Table:
 
 
 def _vectors(start: int, count: int, made_by: Model) -> Vectors:
-    """Those of the memories with these numbers."""
+    """Return the vectors of the memories with these numbers."""
     chance = np.random.default_rng(start)
     centres = made_by.subjects[[_subject(random.Random(number)) for number in range(start, start + count)]]
     away = chance.uniform(*SPREAD, size=(count, 1)).astype(np.float32)
@@ -194,7 +194,7 @@ def _vectors(start: int, count: int, made_by: Model) -> Vectors:
 
 
 def _subject(chance: random.Random) -> int:
-    """Some are met again and again."""
+    """Return a subject; some are more frequent."""
     return int(SUBJECTS * chance.random() ** 1.5)
 
 
@@ -208,5 +208,5 @@ def _project(chance: random.Random) -> int:
 
 @lru_cache
 def fingerprint() -> str:
-    """Of what is generated: what was kept of another text is of no use."""
+    """Return a hash of the generated texts: a cache of other texts is useless."""
     return hashlib.sha256("\n".join(str(memory(number)) for number in range(100)).encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""The stages of tests/soak in full, each in a process and a home of its own, with a limit of time."""
+"""Run the stages of tests/soak in full, each in a process and a home of its own, with a time limit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(names: list[str]) -> int:
 
 
 def measured(name: str, limit: int) -> tuple[bool, float, str]:
-    """Whether it held, how long it took, and what it says of itself."""
+    """Return whether the stage passed, its duration, and its last line of output."""
     with tempfile.TemporaryDirectory(prefix="memhook-soak-", ignore_cleanup_errors=True) as home:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("MEMHOOK_", "XDG_"))}
         environment = {**kept, "HOME": home, "PYTHONWARNINGS": "ignore"}

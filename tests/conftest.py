@@ -21,7 +21,7 @@ from tests.fake_embedder import HashEmbedder
 
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
-control.START_SECONDS, control.AT_ONCE_SECONDS = 300.0, 60.0
+control.START_SECONDS, control.IMMEDIATE_SECONDS = 300.0, 60.0
 
 
 Open = Callable[..., Library]

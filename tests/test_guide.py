@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.core.grading import EDGES, FLOOR, MOST_UNSURE, Level
+from memhook.core.grading import EDGES, FLOOR, MOST_UNSURE, Strictness
 from memhook.core.rendering import END
 from memhook.settings import Settings, flattened, setting_keys
 
@@ -49,10 +49,10 @@ def test_each_default_is_the_codes() -> None:
 def test_the_comments_on_the_settings_have_the_same_numbers() -> None:
     """A reader of the settings sees the edges too."""
     comments = (ROOT / "config" / "default.toml").read_text(encoding="utf-8")
-    strict, balanced, eager = (EDGES[level].unsure for level in Level)
-    assert f"strict, balanced or eager (from a chance of {strict}, {balanced} or {eager} on)" in comments
-    assert MOST_UNSURE == 3  # "where it is unsure, three at most"
-    assert "where it is unsure, three at most" in comments
+    strict, balanced, eager = (EDGES[level].unsure for level in Strictness)
+    assert f"strict, balanced or eager (a chance of at least {strict}, {balanced} or {eager})" in comments
+    assert MOST_UNSURE == 3
+    assert "three if it is unsure" in comments
 
 
 def test_each_setting_it_names_exists() -> None:

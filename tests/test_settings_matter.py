@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memhook.core.grading import EDGES, Level
+from memhook.core.grading import EDGES, Strictness
 from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
@@ -101,7 +101,7 @@ VAGUER_AND_VAGUER = (
 
 def is_doubtful(assistant: Assistant, prompt: str) -> bool:
     chance = assistant.calls("why", prompt=prompt)["relevance"]["chance"]
-    return bool(EDGES[Level.EAGER].unsure <= chance < EDGES[Level.STRICT].unsure)
+    return bool(EDGES[Strictness.EAGER].unsure <= chance < EDGES[Strictness.STRICT].unsure)
 
 
 def test_the_half_life_is_how_fast_a_memory_grows_old(assistant: Assistant, home: Path) -> None:

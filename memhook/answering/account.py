@@ -1,4 +1,4 @@
-"""A session's account: what it has been shown, what that cost, and what would still be new to it."""
+"""The account of a session: the memories it has seen, the tokens spent, and what would still be new."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from memhook.core.memory import Memory
 from memhook.core.rendering import Level, Rendering
 from memhook.store.ledger import Shown
 
-# Injected text stays in the history of each client, but only these say when the history was compacted or cleared.
+# Injected text stays in the history of each client, but only these report that the history was compacted or cleared.
 KEEPING_CLIENTS = frozenset({"claude"})
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """`shown` has the showings of each memory, `spent` the tokens that the session of `client` was given so far."""
+    """`shown` maps each memory to its showings; `spent` counts the tokens injected into the session of `client`."""
 
     shown: Mapping[str, Sequence[Shown]] = field(default_factory=dict)
     spent: int = 0
@@ -24,17 +24,17 @@ class Account:
 
     @property
     def knows_label(self) -> bool:
-        """Whether the model has read what these notes are: whatever the session was given first said so."""
+        """Whether the model has read the label, which comes with the first block of a session."""
         return self.spent > 0 and self.client in KEEPING_CLIENTS
 
     def has_seen(self, memory: Memory) -> bool:
         return bool(self._showings(memory))
 
     def is_new(self, memory: Memory) -> Callable[[Rendering], bool]:
-        """Tell which renderings of `memory` add something to what the session has seen of it.
+        """Return a predicate for the renderings of `memory` that add something to what the session has seen.
 
-        A richer level does, and so do passages of which less than half was seen, and what was missing. A light showing
-        is a summary: it shows no passage, so that a preview is still new.
+        A richer level does, and so do passages mostly unseen, and a whole content of which anything is unseen. A light
+        showing is a summary: it shows no passage, so that a preview is still new.
         """
         showings = self._showings(memory)
         seen = max((Level[showing.level.upper()] for showing in showings), default=None)
@@ -51,7 +51,7 @@ class Account:
         return adds_something
 
     def _showings(self, memory: Memory) -> list[Shown]:
-        """Of the memory as it is now: a changed one has not been seen."""
+        """Return the showings of the current content: a changed memory has not been seen."""
         return [one for one in self.shown.get(memory.id, ()) if one.content_hash == memory.content_hash]
 
 
@@ -60,7 +60,7 @@ def _visible(content: str, passages: Iterable[Range]) -> int:
 
 
 def _outside(passages: Iterable[Range], known: Iterable[Range]) -> Iterator[Range]:
-    """The parts of `passages` that none of `known` has."""
+    """Yield the parts of `passages` outside `known`."""
     covered = sorted(known)
     for start, end in passages:
         at = start

@@ -1,4 +1,4 @@
-"""What an event gets: decided here for the hook, for `why` and for `eval`, so that they cannot disagree."""
+"""Answer an event: one code path for hooks, `why` and `eval`, so that they cannot disagree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an answer is made from."""
+    """The inputs of an answer, apart from the event."""
 
     library: Searchable
     settings: Settings
@@ -38,12 +38,12 @@ class Surroundings:
 
     @property
     def budget(self) -> int:
-        """What this event may cost: what one may at most, or what is left of the session's."""
+        """The tokens for this event: the limit per event, or the rest of the session's budget."""
         return max(0, min(self.settings.max_tokens, self.settings.session_max_tokens - self.account.spent))
 
     @property
     def is_short(self) -> bool:
-        """Whether the session's budget, not the event's, is what bounds it."""
+        """Whether the session's budget, not the limit per event, decides."""
         return self.budget < self.settings.max_tokens
 
     def bounds(self, heading: str, part_limit: PartLimit | None) -> Budget:
@@ -52,7 +52,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The text for the model, or the reason for having none; `notice` is for the user."""
+    """The text for the model, or the reason for silence; `notice` is for the user."""
 
     silence: Silence | None
     block: Block = field(default_factory=Block)
@@ -66,7 +66,7 @@ class Outcome:
     def injection(
         self, event: str, session: str, agent: str, client: str, project: str, budget: int, at: datetime, stages: Stages
     ) -> Injection:
-        """The record of it for the ledger."""
+        """Return the record for the ledger."""
         return Injection(
             at=at,
             session=session,
@@ -84,7 +84,7 @@ class Outcome:
 
 
 def prompt_outcome(prompt: str, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
-    """Speak only when something bears on the prompt and the session has not seen it."""
+    """Answer a prompt with relevant memories that the session has not seen."""
     asked = asked_in(prompt) if around.settings.hooks.capture else Asked((), prompt)
     reason = silence.of_prompt(asked, around.budget)
     return Outcome(reason) if reason else outcome_of(recalled_for(asked.rest, around), around, part_limit)
@@ -95,7 +95,7 @@ def recalled_for(prompt: str, around: Surroundings) -> Recalled:
 
 
 def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
-    """As much of it as is new to the session and fits the budget."""
+    """Return the recalled memories that are new to the session and fit the budget."""
     settings = around.settings
     with around.stages.timed("pack"):
         block = hook_block(
@@ -115,7 +115,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
 def session_outcome(
     source: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
 ) -> Outcome:
-    """What matters for this project before anything was asked."""
+    """Answer the start of a session with the memories that matter most for the project."""
     reason = silence.of_start(source, around.settings, around.budget, is_empty=around.library.store.count() == 0)
     return Outcome(reason) if reason else _started(around, part_limit, times_shown)
 
@@ -123,7 +123,7 @@ def session_outcome(
 def subagent_outcome(
     agent_type: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
 ) -> Outcome:
-    """What there is for a subagent of this type and for the project."""
+    """Answer the start of a subagent with memories for its type and for the project."""
     reason = silence.of_start("", around.settings, around.budget, is_empty=False)
     return Outcome(reason) if reason else _started(around, part_limit, times_shown, agent_type)
 
@@ -137,7 +137,7 @@ def _started(
         around.library, around.project, settings, times_shown, limit, around.now, around.stages, agent_type
     )
     with around.stages.timed("pack"):
-        extent = Extent(settings.preview_chars)  # nothing was asked yet that one of them could be the best for
+        extent = Extent(settings.preview_chars)  # without a prompt there is no best one
         bounds = around.bounds(SESSION_HEADING, part_limit)
         block = hook_block(ranked, bounds, settings.hooks.detail, extent, {}, around.account)
     nothing_found = Silence.NOTHING_FOR_PROJECT

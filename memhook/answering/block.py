@@ -1,4 +1,4 @@
-"""From ranked memories to finished text: what is new to the session, at which detail, within the budget."""
+"""Turn ranked memories into the block of a hook: new to the session, at a level of detail, within the budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memhook.store.ledger import Considered
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A memory in its place, with its score and what the score is made of."""
+    """A ranked memory, with its score and the parts of the score."""
 
     memory: Memory
     score: float
@@ -27,7 +27,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What bounds a block: tokens over all, and the client's limit for each of its parts."""
+    """The limits of a block: tokens in total, and the client's limit for each part."""
 
     tokens: int
     frames: Sequence[Frame]
@@ -36,7 +36,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many characters of a memory's content a preview shows: of the best one more than of the others."""
+    """The characters of content that a preview shows: more for the best memory than for the others."""
 
     preview_chars: int
     best_chars: int = 0
@@ -45,7 +45,7 @@ class Extent:
         return max(self.best_chars, self.preview_chars) if rank == 0 else self.preview_chars
 
     def steps(self, rank: int) -> tuple[int, ...]:
-        """What may be shown, the most first: half as much again and again, where the budget is short."""
+        """Return the lengths to try, longest first, each half the one before."""
         steps = [self.allowance(rank)]
         while steps[-1] > self.preview_chars:
             steps.append(max(steps[-1] // 2, self.preview_chars))
@@ -54,7 +54,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Finished text in parts, and what became of every memory that was ranked."""
+    """Finished text in parts, and the result for every ranked memory."""
 
     parts: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
@@ -73,7 +73,7 @@ def hook_block(
     weights: Mapping[str, float],
     account: Account,
 ) -> Block:
-    """The memories, best first, without what the session has seen."""
+    """Pack the memories, best first, without what the session has seen."""
 
     def renderings(rank: int, memory: Memory) -> Renderings[_Detail]:
         def render(chosen: _Detail) -> Rendering:
@@ -89,7 +89,7 @@ def hook_block(
 
 
 _Detail = tuple[Level, int]
-"""A level, and how many characters a preview shows."""
+"""A level, and the number of characters a preview shows."""
 
 
 def _details(memory: Memory, detail: Detail, budget: Budget, steps: Sequence[int]) -> list[_Detail]:
@@ -101,7 +101,7 @@ def _details(memory: Memory, detail: Detail, budget: Budget, steps: Sequence[int
 
 
 def _fits_alone(memory: Memory, budget: Budget) -> bool:
-    """Whether the whole memory can ever arrive: one above the client's limit drops a level instead of never coming."""
+    """Return whether the whole memory fits an empty block; if not, a poorer level is shown instead."""
     whole = rendering(memory, Level.FULL, HOOK)
     frame = budget.frames[0]
     alone = (frame.head, whole.text, frame.tail)

@@ -1,4 +1,4 @@
-"""Search and list, a page at a time. What changes between two pages neither shifts nor repeats the rest."""
+"""Search and list, a page at a time. Changes between two pages neither shift nor repeat the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Allowed = Callable[[datetime], Filter]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, as the values a cursor is bound to; `allowed` may count time back from the first page's moment."""
+    """A query: `asked` identifies it in cursors; `allowed` gets the time of the first page, for relative dates."""
 
     asked: Any
     allowed: Allowed
@@ -31,25 +31,25 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.limit < 0:
-            raise InvalidInput(f"limit = {self.limit} is not possible.", "It is 0 or more.")
+            raise InvalidInput(f"limit must be 0 or more, not {self.limit}.")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchPage:
     ranked: tuple[Ranked, ...]
     next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListPage:
     memories: tuple[Memory, ...]
     next_cursor: str | None
 
 
 def search_page(
     library: Searchable, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
-) -> Found:
-    """Ordered among each 50 by relevance, so that what is found later cannot come before what was shown."""
+) -> SearchPage:
+    """Return a page, sorted by `ordering` within each 50 by relevance: later finds never precede what was shown."""
     seen, last = 0, None
     if question.cursor:
         moment, seen, *place = place_of(question.cursor, question.asked, 6)
@@ -64,11 +64,11 @@ def search_page(
     following = None
     if page and is_more:
         following = cursor(question.asked, [now.isoformat(), seen + len(page), *page[-1][0]])
-    return Found(tuple(one for _, one in page), following)
+    return SearchPage(tuple(one for _, one in page), following)
 
 
-def list_page(store: ReadableStore, question: Question, now: datetime, offset: int = 0) -> Listed:
-    """The last changed first."""
+def list_page(store: ReadableStore, question: Question, now: datetime, offset: int = 0) -> ListPage:
+    """Return a page, last changed first."""
     last = None
     if question.cursor:
         moment, updated, key = place_of(question.cursor, question.asked, 3)
@@ -78,13 +78,13 @@ def list_page(store: ReadableStore, question: Question, now: datetime, offset: i
     following = None
     if page and len(found) > len(page):
         following = cursor(question.asked, [now.isoformat(), page[-1].updated.isoformat(), page[-1].id])
-    return Listed(tuple(page), following)
+    return ListPage(tuple(page), following)
 
 
 def _behind(last: tuple[Any, ...] | None, keys: Sequence[tuple[Any, ...]]) -> int:
-    """Where the next page starts: behind the last memory shown, or should that be gone, behind where it stood.
+    """Return the start of the next page: after the last memory shown, or if it was deleted, after its position.
 
-    Its place is looked for, not its score: each memory that is added moves all scores a little.
+    The memory is found by its id, not its score: each added memory changes all scores slightly.
     """
     if last is None:
         return 0

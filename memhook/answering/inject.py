@@ -1,4 +1,4 @@
-"""`inject`: finished text for a prompt, from a search or from memories that are named."""
+"""`inject`: finished text for a prompt, from a search or from given hits."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from memhook.errors import InvalidInput
 from memhook.library.joined import Searchable
 from memhook.store.table.filters import Filter
 
-# How much of a memory is shown, richest first: all of it, a part of so many characters chosen for the query, a summary.
+# Levels with their characters, richest first: the whole memory, a passage chosen for the query, a summary.
 FULL = ((Level.FULL, 0),)
 MEDIUM = ((Level.MEDIUM, MEDIUM_CHARS), (Level.MEDIUM, 500), (Level.MEDIUM, 300), (Level.MEDIUM, 200))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
-# Behind the best one, a level is given while there is room for a memory of the usual size at it: so a small budget goes
-# to one memory in full, the next as a part and the others in a line, however long they happen to be.
+# After the best one, a level is used while there is room for a memory of the usual size: so a small budget goes to one
+# memory in full, a passage of the next and a line for each of the others, whatever their length.
 ROOMS = {Level.FULL: 400, Level.MEDIUM: 150}
-# Of the budget, for the names of what comes after: less names fewer of the gold memories, more carries less of their
-# text (README, "How good is it").
+# The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
+# one carries less of their text.
 KEPT_SHARE = 0.12
 QUERY_CHARS = 120
 REFERENCE_CHARS = 60
 MAX_HITS = 1_000
 NAMED_UNKNOWN = 10
-NOTHING_RELEVANT = "No memory bears on this."
+NOTHING_RELEVANT = "No relevant memory found."
 
 
 _Step = tuple[Level, int]
@@ -51,17 +51,17 @@ _Step = tuple[Level, int]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory somebody found before, by URN, id or alias. Without a score it comes after those with one."""
+    """A hit from an earlier search, by URN, id or alias. Hits without a score come last."""
 
     reference: str
     score: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Memories in their order with their scores, and the references nothing was found for.
+class Selection:
+    """Memories in their order with their scores, and the unknown references.
 
-    The last `weak` of them may bear on the query, the others do.
+    The last `weak` of them may be relevant, the others are.
     """
 
     ranked: tuple[tuple[Memory, float | None], ...]
@@ -71,7 +71,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Enrichment:
-    """The text, which may be a note that nothing fits, or empty. `note` says why, if that fits."""
+    """The text, which may be a note that nothing fits, or empty; `note` gives the reason if it fits."""
 
     text: str
     memories: tuple[Memory, ...] = ()
@@ -80,15 +80,15 @@ class Enrichment:
 
 
 def hits_of(values: Iterable[Any]) -> list[Hit]:
-    """Hits as a caller writes them: {"id" or "urn", "score"?}; raises InvalidInput for what is none."""
+    """Parse hits of the form {"id" or "urn", "score"?}; raise InvalidInput for anything else."""
     hits = [_hit(value) for value in values]
     if len(hits) > MAX_HITS:
-        raise InvalidInput(f"There are {len(hits)} hits, more than the {MAX_HITS} that can be used.")
+        raise InvalidInput(f"Too many hits: {len(hits)}, the limit is {MAX_HITS}.")
     return hits
 
 
-def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Found:
-    """The memories named, best score first; what `allowed` leaves out is as unknown as what does not exist."""
+def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Selection:
+    """Return the memories of the hits, best score first; a memory outside `allowed` is unknown, like a missing one."""
     memories = library.fit_to_show(library.store.by_reference([id_of(hit.reference) for hit in hits], allowed))
     by_name = {name: memory for memory in memories for name in (*memory.aliases, memory.id)}
     in_order = sorted(hits, key=lambda hit: -math.inf if hit.score is None else hit.score, reverse=True)
@@ -97,17 +97,17 @@ def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Found:
         if memory := by_name.get(id_of(hit.reference)):
             scores.setdefault(memory, hit.score)
     unknown = dict.fromkeys(hit.reference for hit in hits if id_of(hit.reference) not in by_name)
-    return Found(tuple(scores.items()), tuple(unknown))
+    return Selection(tuple(scores.items()), tuple(unknown))
 
 
-def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = ()) -> Found:
-    return Found(tuple((one.memory, one.score) for one in (*relevant, *weak)), weak=len(weak))
+def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = ()) -> Selection:
+    return Selection(tuple((one.memory, one.score) for one in (*relevant, *weak)), weak=len(weak))
 
 
-def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, float] | None = None) -> Enrichment:
-    """The memories at the richest levels that fit, in their order, within `max_tokens`, heading included.
+def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[str, float] | None = None) -> Enrichment:
+    """Render the memories in their order, at the richest levels that fit `max_tokens`, heading included.
 
-    `weights` say how much each term of the query counts where a part of a memory is chosen; without, all count alike.
+    `weights` has the weight of each term of the query for choosing passages; by default all weigh the same.
     """
     if not found.ranked and not found.unknown:
         return Enrichment("", note=_first_that_fits([NOTHING_RELEVANT], max_tokens))
@@ -126,8 +126,8 @@ def enrichment(found: Found, query: str, max_tokens: int, weights: Mapping[str, 
     return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown)
 
 
-def _steps(found: Found, place: int) -> tuple[_Step, ...]:
-    """In one line what may bear on the query; where nothing surely does, the best of it as a part."""
+def _steps(found: Selection, place: int) -> tuple[_Step, ...]:
+    """Return the levels to try: one line for a weak hit, a passage for the first if all are weak."""
     if place < len(found.ranked) - found.weak:
         return *FULL, *MEDIUM, *LIGHT
     return (*MEDIUM, *LIGHT) if place == 0 else LIGHT
@@ -164,7 +164,7 @@ _HIT = 'A hit names a memory and may have a score: {"id": "k3v9x2m4p7qa", "score
 
 
 def _bare(head: str, note: str, unknown: Sequence[str]) -> Iterator[str]:
-    """What is said when no memory is shown, the fullest wording first."""
+    """Yield the texts for an answer without memories, longest first."""
     remark = f"\n({note})\n" if note else ""
     for line in _unknown_lines(unknown):
         yield f"{head}{remark}{line}"
@@ -172,7 +172,7 @@ def _bare(head: str, note: str, unknown: Sequence[str]) -> Iterator[str]:
 
 
 def _unknown_line(unknown: Sequence[str], max_tokens: int) -> str:
-    """A line that leaves most of the budget to what is known."""
+    """Return the line about unknown references, which may take a third of the budget."""
     return next((line for line in _unknown_lines(unknown) if 3 * estimated_tokens(line) <= max_tokens), "")
 
 

@@ -32,7 +32,7 @@ def ordering_of(name: str) -> Ordering:
     try:
         return Ordering(name)
     except ValueError:
-        raise InvalidInput(f"There is no ordering {name!r}.", f"It is one of: {', '.join(Ordering)}.") from None
+        raise InvalidInput(f"Unknown ordering {name!r}.", f"Use one of: {', '.join(Ordering)}.") from None
 
 
 def clamped(budget_tokens: int) -> int:
@@ -40,7 +40,7 @@ def clamped(budget_tokens: int) -> int:
 
 
 def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float, now: datetime) -> list[Ranked]:
-    """Anew by `ordering`; ties by score, then by id."""
+    """Sort by `ordering`; ties by score, then by id."""
 
     def place(one: Ranked) -> tuple[float, float, str]:
         return -placed(one.score, one.parts["recency"], ordering), -one.score, one.memory.id
@@ -49,7 +49,7 @@ def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float,
 
 
 def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
-    """Each with its recency among the parts of its score."""
+    """Add its recency to the score parts of each."""
     return [
         replace(one, parts={**one.parts, "recency": round(recency(_age(one.memory, now), half_life_days), 4)})
         for one in ranked
@@ -57,9 +57,9 @@ def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime)
 
 
 def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle:
-    """The memories in their order, each whole; one too big for what is left is passed over."""
+    """Pack whole memories in their order; skip those too large for the rest of the budget."""
     budget = clamped(budget_tokens)
-    # The heading is written last; room is kept for the longest it can become.
+    # The heading is written last: reserve room for the longest it can be.
     reserved = framed(heading(topic, len(memories), budget))
     entries = [[entry(memory)] for memory in memories]
     chosen = packed(entries, budget, [reserved], policy=Policy.SKIP).chosen
@@ -77,5 +77,5 @@ def _empty(topic: str, candidates: int, budget: int) -> Iterator[str]:
 
 
 def _age(memory: Memory, now: datetime) -> float:
-    """In days, since it was last accessed, else changed."""
+    """Return the days since the memory was last accessed, else changed."""
     return (now - (memory.accessed or memory.updated)).total_seconds() / SECONDS_A_DAY

@@ -1,4 +1,4 @@
-"""Cursors: where the next page of one particular question starts. Opaque to whoever carries them."""
+"""Cursors: the start of the next page of one query, opaque to clients."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from memhook.errors import InvalidInput
 
-_NO_CURSOR = InvalidInput("The cursor does not belong to this question.", "Ask for the first page, without a cursor.")
+_NO_CURSOR = InvalidInput("The cursor does not belong to this query.", "Request the first page, without a cursor.")
 
 
 def cursor(question: Any, place: list[Any]) -> str:
-    """`place` for the next page of `question`, a JSON value."""
+    """Encode `place`, the start of the next page of `question`, a JSON value."""
     text = json.dumps([_mark(question), *place], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def place_of(text: str, question: Any, length: int) -> list[Any]:
-    """The `length` values a cursor of this question was made of; raises InvalidInput for any other cursor."""
+    """Decode the `length` values in a cursor of this question; raise InvalidInput for any other cursor."""
     try:
         padded = text + "=" * (-len(text) % 4)
         mark, *place = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "replace")))

@@ -1,4 +1,4 @@
-"""Finding memories: for a prompt, for a search, for the start of a session."""
+"""Find and rank memories: for a prompt, for a search, for the start of a session."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from memhook.answering.block import Block, Ranked
 from memhook.answering.stages import Stages
 from memhook.core import grading, ranking
 from memhook.core.gist import gist
-from memhook.core.grading import FLOOR, Answer, Graded, Level
+from memhook.core.grading import FLOOR, Answer, Graded, Strictness
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
+from memhook.core.ordering import recency
 from memhook.core.spelling import repaired
 from memhook.core.terms import terms
 from memhook.library.access import OWNER, in_reach, reason_kept_back, surfacing
@@ -39,14 +40,14 @@ GIT_SECONDS = 0.5
 RECENT = 50
 HALF_LIFE_DAYS = 30.0
 RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
-"""Namespaces and tags of what holds before anything is asked, by the names that memhook's own tools suggest."""
+"""Namespaces and tags of memories that apply before the first prompt, as memhook's own tools suggest them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found for a prompt: what is worth showing, what is not, and how much each term of the prompt weighs.
+    """The result of a search for a prompt: the memories worth showing, the rest, and the weights of the prompt's terms.
 
-    `read_as` has the words of it that were taken for typing errors.
+    `read_as` has the typing errors that were corrected.
     """
 
     worth_showing: tuple[Ranked, ...] = ()
@@ -56,14 +57,14 @@ class Recalled:
     read_as: Mapping[str, str] = field(default_factory=dict)
 
     def with_the_rest(self, block: Block) -> Block:
-        """`block` with what was not even offered to it."""
+        """Return `block` with the candidates that were never offered to it."""
         return replace(block, considered=(*block.considered, *self.rest))
 
 
 def for_prompt(
     library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
 ) -> Recalled:
-    """What bears on the prompt among this project's and the global memories."""
+    """Search this project's and the global memories for the prompt."""
     found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
     worth = found.worth_showing(settings)
     once = found.once(worth)
@@ -71,7 +72,7 @@ def for_prompt(
         ranked = found.ranked(library, once)
     likely = {one.id for one in found.scores if worth and one.score >= FLOOR} - worth
     rest = (
-        *found.held_back(library, once),
+        *found.quarantined(library, once),
         *found.considered(worth - once, SAME_TEXT),
         *found.considered(likely, f"beyond the best {len(worth)}"),
         *found.considered({one.id for one in found.scores} - worth - likely, BELOW_RELEVANCE),
@@ -79,10 +80,10 @@ def for_prompt(
     return Recalled(tuple(ranked), rest, found.weights, found.answer, found.read_as)
 
 
-def kept_back(
+def withheld_memories(
     library: Searchable, prompt: str, project: str, settings: Settings, now: datetime
 ) -> list[tuple[Ranked, str]]:
-    """What the store's query keeps back from a prompt, with the reason: for an explanation, not for a hook."""
+    """Return the memories that the filter of a hook excludes, with the reasons: for `why`, not for a hook."""
     found = _prompt_ranking(library, prompt, in_reach(project), Stages())
     worth = found.worth_showing(settings)
     everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
@@ -91,22 +92,22 @@ def kept_back(
 
 
 def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:
-    """The best answers to a query, relevant or not: the caller decides."""
+    """Return the best matches of a query, relevant or not: the caller decides."""
     found = _understood(library, query, allowed, Stages(), max(CANDIDATES, limit))
     return found.ranked(library, {one.id for one in found.scores[:limit]})
 
 
 def warm_up(library: Searchable) -> None:
-    """Load what the first prompt would otherwise wait for."""
+    """Load what the first prompt needs."""
     for_search(library, "warm up", OWNER, 1)
 
 
 def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
 ) -> tuple[list[Ranked], list[Ranked]]:
-    """What bears on a query and what may, each best first; often nothing."""
+    """Return the memories relevant to a query and those that may be, each best first; often none."""
     found = _understood(library, query, allowed, Stages())
-    relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Level(relevance), CANDIDATES))
+    relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Strictness(relevance), CANDIDATES))
     ranked = found.ranked(library, found.once(relevant | weak))
     return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
 
@@ -121,9 +122,9 @@ def for_session(
     stages: Stages,
     agent_type: str = "",
 ) -> list[Ranked]:
-    """Pinned memories first, then rules, then the most useful by nearness to recent work, recency and use.
+    """Return pinned memories, then rules, then others by nearness to recent work, recency and use.
 
-    For a subagent those before the rules that are for its type: of the namespace or with the tag of that name.
+    For a subagent, memories with the namespace or tag of its type come before the rules.
     """
     allowed = surfacing(project.id, settings, now)
     with stages.timed("git"):
@@ -134,7 +135,7 @@ def for_session(
     with stages.timed("search"):
         pinned = library.store.newest(replace(allowed, pinned=True), limit)
         pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
-        for names in filter(any, ((agent_type,), RULES)):  # however old they are
+        for names in filter(any, ((agent_type,), RULES)):  # of any age
             filed = library.store.newest(replace(allowed, filed_under=names), limit)
             pool |= {memory.id: memory for memory in filed}
     pool |= {one.memory.id: one.memory for one in near.values()}
@@ -145,7 +146,7 @@ def for_session(
         age = (now - max(memory.updated, memory.accessed or memory.updated)).total_seconds() / 86_400
         parts = {
             "nearness": nearness,
-            "recency": 0.5 ** (max(age, 0.0) / HALF_LIFE_DAYS),
+            "recency": recency(age, HALF_LIFE_DAYS),
             "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
             "rule": float(_is_filed_under(RULES, memory)),
@@ -156,18 +157,17 @@ def for_session(
 
     ranked = sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
     fit = (replace(one, memory=memory) for one in ranked for memory in library.fit_to_show([one.memory]))
-    return list(islice(fit, limit))  # what is not shown need not be judged
+    return list(islice(fit, limit))  # lazy: only what is shown is screened
 
 
 def _is_filed_under(names: Collection[str], memory: Memory) -> bool:
     return memory.namespace in names or not set(names).isdisjoint(memory.tags)
 
 
-# What the branch is about says more than age, and a project's own note more than a global one: by judgement. Rules
-# first was measured on 225 prompts in sessions of ten, by how many got words from the start that their own block lacks:
-# within 300 and 600 tokens 3 and 10, the newest first 0 and 1, in random order 1 to 3 and 4 to 5, by nearness of the
-# vector to that of a rule 1 and 2.
-# A memory for the very type of a subagent comes before any other.
+# Judgement: the branch counts more than age, and a project's own note more than a global one. Rules first was measured
+# on 225 prompts in sessions of ten, by how many got needed words from the start that their own block lacks: within 300
+# and 600 tokens 3 and 10; newest first 0 and 1; in random order 1 to 3 and 4 to 5; by nearness to the vector of a rule
+# 1 and 2. A memory for the type of a subagent comes before all others.
 _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "rule": 1.0, "type": 2.0}
 
 
@@ -185,19 +185,19 @@ class _Ranking:
 
     def worth_showing(self, settings: Settings) -> set[str]:
         hooks = settings.hooks
-        return {one.id for one in self.answer.worth_showing(Level(hooks.relevance), hooks.max_memories)}
+        return {one.id for one in self.answer.worth_showing(Strictness(hooks.relevance), hooks.max_memories)}
 
     def ranked(
         self, library: Searchable, ids: Collection[str] | None = None, judge: Callable[..., list[Memory]] | None = None
     ) -> list[Ranked]:
-        """The memories themselves, best first: all, or those with these ids, as far as they are fit to be shown."""
+        """Fetch the memories, best first: all, or those with these ids, if they may be shown."""
         scores = [one for one in self.scores if ids is None or one.id in ids]
         found = library.store.by_ids([one.id for one in scores], self.allowed)
         memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
         return [Ranked(memories[one.id], round(one.score, 4), self._parts(one)) for one in scores if one.id in memories]
 
-    def held_back(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
-        """Those of `ids` that turned out to be poisoned."""
+    def quarantined(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
+        """Yield those of `ids` that screening quarantined."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
                 content = self.candidates[one.id].content_hash
@@ -206,7 +206,7 @@ class _Ranking:
                 )
 
     def once(self, ids: Collection[str]) -> set[str]:
-        """Those of `ids` without what says the very same as a better one, in another project or store."""
+        """Return `ids` without copies of a better one's text, in another project or store."""
         first: dict[str, str] = {}
         for one in self.scores:
             if one.id in ids:
@@ -214,7 +214,7 @@ class _Ranking:
         return set(first.values())
 
     def considered(self, ids: Collection[str], reason: str) -> tuple[Considered, ...]:
-        """Those of `ids`, which are not fetched for this reason."""
+        """Return the records of `ids`, which are not fetched for this reason."""
         return tuple(
             Considered(
                 one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=self._parts(one)
@@ -224,7 +224,7 @@ class _Ranking:
         )
 
     def _parts(self, one: Graded) -> dict[str, float]:
-        """What the score is made of: what speaks for this memory, and for anything at all bearing on the prompt."""
+        """Return the parts of the score: the evidence for this memory, and the chance of any relevant one."""
         found = one.evidence
         parts = {
             "dense": found.dense,
@@ -240,14 +240,14 @@ class _Ranking:
 
 
 def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
-    """For all of the prompt, or for what its author says beside what was pasted, whichever is answered better."""
+    """Search for the whole prompt and for its author's own words, and return the better ranking."""
     whole = _understood(library, prompt, allowed, stages)
-    said = gist(_excerpt(prompt))
-    return max(whole, _understood(library, said, allowed, stages), key=_best) if said else whole
+    own_words = gist(_excerpt(prompt))
+    return max(whole, _understood(library, own_words, allowed, stages), key=_best) if own_words else whole
 
 
 def _understood(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
-    """For the text as it stands, or with its typing errors repaired, whichever is answered better."""
+    """Search for the text as typed and with its typing errors corrected, and return the better ranking."""
     found = _ranking(library, text, allowed, stages, limit)
     with stages.timed("spelling"):
         meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
@@ -261,7 +261,7 @@ def _best(found: _Ranking) -> float:
 
 
 def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
-    """Every candidate that vectors or words bring up, scored."""
+    """Score every candidate found by vector or by terms."""
     text = _excerpt(text)
     vector: Vector | None = None
 
@@ -313,5 +313,5 @@ def _title_terms(title: str) -> Sequence[str]:
 
 
 def _excerpt(text: str) -> str:
-    """The head and the tail of what is too long to read within the hook's time: a log says what it is about there."""
+    """Return head and tail of a text too long for the time of a hook: a log has its subject there."""
     return text if len(text) <= HEAD_CHARS + TAIL_CHARS else f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"

@@ -1,4 +1,4 @@
-"""A memory as the plain record that leaves memhook: in `--json`, in an export, over MCP."""
+"""A memory as a plain record: for `--json`, exports and MCP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memhook.screening.policy import shown_as
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
-    """Without secrets, whenever it was stored."""
+    """Return the record, without secrets even if the memory was stored before they were screened."""
     memory = shown_as(memory)
     return {
         "id": memory.id,

@@ -1,4 +1,4 @@
-"""Why an event gets nothing: every reason there is, and where each is decided.
+"""Every reason for an empty answer, and where each is decided.
 
 at_rest    before anything else, for every event
 of_prompt  before the store is searched for a prompt
@@ -22,19 +22,19 @@ ALREADY_SHOWN = "already shown"
 
 
 class Silence(StrEnum):
-    """The reasons, in the order in which they are asked for."""
+    """The reasons, in the order in which they are checked."""
 
     FAILED = "failed"
-    """An error, which is logged and reported once."""
+    """An error, logged and reported once."""
     SWITCHED_OFF = "switched off"
     PAUSED = "paused"
     RESUMED = "source resume"
-    """The text of the session's start is still in its history."""
+    """The block of the session's start is still in its history."""
     FORKED = "source fork"
     NO_MEMORIES = "no memories"
     NO_START = "switched off at the start"
     FOR_MEMHOOK = "said to memhook alone"
-    """The prompt is a note to store, or takes one back, and nothing else."""
+    """The prompt only stores a note or takes one back."""
     SMALL_TALK = "small talk"
     SPENT = "session budget used up"
     NOTHING_RELEVANT = "nothing relevant"
@@ -62,7 +62,7 @@ _STILL_THERE = {"resume": Silence.RESUMED, "fork": Silence.FORKED}
 
 
 def of_start(source: str, settings: Settings, budget: int, *, is_empty: bool) -> Silence | None:
-    """`source` says what started the session; a subagent has none. `is_empty` says that no store has a memory."""
+    """`source` is what started the session, empty for a subagent; `is_empty` is set if no store has a memory."""
     if source in _STILL_THERE:
         return _STILL_THERE[source]
     if is_empty:
@@ -75,7 +75,7 @@ def of_start(source: str, settings: Settings, budget: int, *, is_empty: bool) ->
 def of_block(
     has_text: bool, considered: Sequence[Considered], nothing_found: Silence, *, is_short: bool
 ) -> Silence | None:
-    """`considered` is what was offered to the block; `is_short` says that the session's budget is what bounds it."""
+    """`considered` was offered to the block; `is_short` is set if the session's budget was the limit."""
     if has_text:
         return None
     if not considered:

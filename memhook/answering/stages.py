@@ -1,4 +1,4 @@
-"""How long each stage of an answer took."""
+"""The duration of each stage of an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Stages:
-    """Milliseconds by stage, in the order in which the stages were first met."""
+    """Milliseconds by stage, in the order in which the stages started."""
 
     def __init__(self) -> None:
         self.milliseconds: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What memhook has cost and what it was good for, from the ledger."""
+"""Cost and use of memhook, from the ledger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXAMPLES = 5
 def usage(
     store: ReadableStore, ledger: Ledger, now: datetime, days: int | None = None, project: str | None = None
 ) -> dict[str, Any]:
-    """Of the last `days`, or of all that is kept; of one project, or of all."""
+    """Return the figures of the last `days` or of the whole ledger, of one project or of all."""
     since = None if days is None else now - timedelta(days=days)
     events = ledger.events(since, project)
     return {
@@ -53,7 +53,7 @@ def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
 
 
 def _surfaced(store: ReadableStore, times: Mapping[str, int], now: datetime, project: str | None) -> dict[str, Any]:
-    """Which memories came up most, and which of those that may come up never did."""
+    """Return the memories shown most, and those that could be shown but never were."""
     most = _first_open(store, list(times))
     could = open_ones(now) if project is None else replace(open_ones(now), projects=in_reach(project).projects)
     never = [key for key in store.ids(could) if key not in times]
@@ -66,7 +66,7 @@ def _surfaced(store: ReadableStore, times: Mapping[str, int], now: datetime, pro
 
 
 def _first_open(store: ReadableStore, ids: Sequence[str]) -> list[Memory]:
-    """The first few that still exist and may be named."""
+    """Return the first few that still exist and may be named."""
     found: list[Memory] = []
     for start in range(0, len(ids), 10 * EXAMPLES):
         found += filter(is_open, map(judged, store.by_reference(ids[start : start + 10 * EXAMPLES], OWNER)))

@@ -1,6 +1,6 @@
-"""Why something was shown or not: what was recorded of an event, or what a prompt would get now, as plain values.
+"""Explain why memories were shown or not: for a recorded event, or for a prompt asked now, as plain values.
 
-What is confidential, restricted or quarantined is counted and not named, whenever it became so.
+Memories that are confidential, restricted or quarantined by now are counted, not named.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 from memhook.answering import silence
 from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
-from memhook.answering.recall import BELOW_RELEVANCE, kept_back
+from memhook.answering.recall import BELOW_RELEVANCE, withheld_memories
 from memhook.answering.silence import Silence
 from memhook.core.entries import without_entries
-from memhook.core.grading import EDGES, FLOOR, Calibration, Level, grade_of, nearness_needed
+from memhook.core.grading import EDGES, FLOOR, Calibration, Strictness, grade_of, nearness_needed
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import END
@@ -31,14 +31,14 @@ from memhook.store.pauses import Pause
 PROMPT_EVENT = "UserPromptSubmit"
 WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quarantined or forgotten)"
 OF_THE_PROMPT = ("request", "talk", "chance")  # parts of a score that are the same for every candidate
-LEAST_CHANCE = 0.0005  # recorded with four digits: of a smaller one nothing can be calculated
+LEAST_CHANCE = 0.0005  # chances are recorded with four digits: nothing can be computed from a smaller one
 
-# Only memhook's own lines start at the margin, so these are its frames, whatever was remembered.
+# Only memhook's own lines start at the margin, so remembered text cannot forge a frame.
 _BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
 
 
 def explained_record(injection: Injection, library: Searchable, settings: Settings) -> dict[str, Any]:
-    """What became of an event, with the titles and the threshold of today."""
+    """Explain a recorded event, with today's titles and thresholds."""
     memories = _looked_up(library, injection.considered)
     known = [one for one in injection.considered if _may_be_named(one, memories.get(one.memory))]
     withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
@@ -50,7 +50,7 @@ def explained_record(injection: Injection, library: Searchable, settings: Settin
 def explained_prompt(
     prompt: str, session: str, around: Surroundings, pause: Pause | None, part_limit: PartLimit | None
 ) -> dict[str, Any]:
-    """What `prompt` would get now, by the very code that answers the hook. Nothing is recorded."""
+    """Explain what `prompt` would get now, by the code that answers hooks. Nothing is recorded."""
     with around.stages.timed("total"):
         reason = silence.at_rest(around.settings, pause)
         outcome = Outcome(reason) if reason else prompt_outcome(prompt, around, part_limit)
@@ -59,7 +59,7 @@ def explained_prompt(
         PROMPT_EVENT, session, "", "", around.project.id, around.settings.max_tokens, around.now, around.stages
     )
     was_searched = not reason and outcome.silence not in (Silence.SMALL_TALK, Silence.FOR_MEMHOOK)
-    left_out, withheld = _kept_back(prompt, around) if was_searched else ([], {})
+    left_out, withheld = _withheld(prompt, around) if was_searched else ([], {})
     candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
     memories = _looked_up(around.library, candidates)
     candidates = [one for one in candidates if one.memory not in memories or is_open(memories[one.memory])]
@@ -67,20 +67,20 @@ def explained_prompt(
     return {**report, "recorded": False, "withheld": withheld, "read_as": dict(outcome.read_as)}
 
 
-def kept_back_from(
+def withheld_from(
     prompt: str, library: Searchable, project: str, settings: Settings, now: datetime
 ) -> tuple[Considered, ...]:
-    """What bears on the prompt and may not come up by itself, to be written down with what did."""
+    """Return the records of relevant memories that a hook may not show, for the ledger."""
     return tuple(
         Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
-        for one, reason in kept_back(library, prompt, project, settings, now)
+        for one, reason in withheld_memories(library, prompt, project, settings, now)
         if reason != BELOW_RELEVANCE
     )
 
 
-def _kept_back(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
-    """What the store's query left out: what may be named, and how many of each kind that may not."""
-    found = kept_back(around.library, prompt, around.project.id, around.settings, around.now)
+def _withheld(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
+    """Return the memories excluded by the filter: those that may be named, and counts of the others by kind."""
+    found = withheld_memories(around.library, prompt, around.project.id, around.settings, around.now)
     named = [
         Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
         for one, reason in found
@@ -117,8 +117,8 @@ def _report(
 
 
 def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Calibration) -> dict[str, Any]:
-    """How sure memhook was, the edges of today that this is measured by, and what would reach them."""
-    level = Level(settings.hooks.relevance)
+    """Return the chance, today's thresholds, and what would reach them."""
+    level = Strictness(settings.hooks.relevance)
     edges = EDGES[level]
     parts = max(judged, key=lambda one: one.score).parts if judged else {}
     chance = parts.get("chance")
@@ -141,9 +141,9 @@ def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Ca
 def _nearness_needed(
     parts: Mapping[str, float], nearest: float | None, edge: float, calibration: Calibration
 ) -> float | None:
-    """The cosine from which on a memory, otherwise like the best one, would have been shown; None where not known.
+    """Return the cosine at which a memory, otherwise like the best one, would have been shown, or None if unknown.
 
-    It is known where the calibration's linear part decided: for English prompts, the only ones whose kind counts.
+    It is known only if the linear part of the calibration decided: for English prompts, whose kind counts.
     """
     chance, best = parts.get("chance", 0.0), parts.get("dense")
     if nearest is None or best is None or not parts.get("request") or not LEAST_CHANCE <= chance < edge:
@@ -152,9 +152,9 @@ def _nearness_needed(
     return needed if needed <= 1.0 else None
 
 
-def _laxer_level(chance: float, level: Level) -> str | None:
-    """The strictest level that speaks at `chance` where this one does not."""
-    speaking = [other for other in Level if EDGES[other].unsure <= chance]
+def _laxer_level(chance: float, level: Strictness) -> str | None:
+    """Return the strictest level that shows something at `chance`, if this one does not."""
+    speaking = [other for other in Strictness if EDGES[other].unsure <= chance]
     return None if level in speaking or not speaking else max(speaking, key=lambda one: EDGES[one].unsure).value
 
 
@@ -178,7 +178,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
 
 
 def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
-    """The text as it was emitted, part by part, without what may no longer be seen."""
+    """Return the emitted text by parts, without memories that may no longer be shown."""
     hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
     text = without(without_entries(injection.text, hidden, WITHHELD))
     return _BETWEEN_PARTS.split(text) if text else []

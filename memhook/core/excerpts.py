@@ -1,10 +1,10 @@
-"""Which passages of a long text to show, together: those that bear on the prompt, and those that say what to do.
+"""Excerpts of a long text: the passages that are relevant to the prompt, and the instructions.
 
-excerpt(content, weights, limit_chars)  the whole where it fits, else passages in their order, joined by "…"
+excerpt(content, weights, limit_chars)  the whole text if it fits, else passages in their order, joined by "…"
 
-A text consists of sentences, list items, lines and blocks of code. Each counts by the prompt's terms in it that no
-chosen one has, by those of its neighbours, and by its form: what it tells one to do mostly stands in code or behind a
-label ("Fix: ..."), in any language. Code keeps its lines, a fence is never left open, a list item keeps its mark.
+The text is split into units: sentences, list items, lines and blocks of code. A unit scores by the terms of the prompt
+that it adds to the units already chosen, by those of its neighbours, and by its form: instructions are mostly code or
+follow a label ("Fix: ..."), in any language. Code keeps its lines, every fence is closed, a list item keeps its mark.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from memhook.core.terms import term_spans
 
 Range = tuple[int, int]
 
-# Measured on 275 prompts, each with the words it needs: of a memory longer than 200, 400 and 600 characters, as many
-# carry them in .59, .70 and .85 of the cases, against .48, .37 and .48 for one window around the prompt's terms.
-# Numbers and negations as further signs lowered it.
+# Measured on 275 prompts, each with the words its answer needs: excerpts of 200, 400 and 600 characters contain them in
+# .59, .70 and .85 of the cases, one window around the prompt's terms in .48, .37 and .48. Scoring numbers and negations
+# as well lowered this.
 _CODE, _LABEL, _NEIGHBOUR = 0.2, 0.2, 0.5
-_HEAVIEST_TERMS = 8  # of the prompt, together 1.0: a long one must not drown what the form says
+_HEAVIEST_TERMS = 8  # of the prompt; they sum to 1.0, so that a long prompt does not outweigh the form
 _WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -40,7 +40,7 @@ _LABELLED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])?[\s*_]*\w[\w ./'-]{1,40}
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of a content; `ranges` count in the content, and what was cut off is more than white space."""
+    """An excerpt; `ranges` are offsets into the content, and only white space may be missing where `is_whole`."""
 
     text: str
     ranges: tuple[Range, ...]
@@ -64,14 +64,14 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Worth:
-    """What a unit is worth: always, and for each of the prompt's terms in it as long as no chosen unit has that."""
+    """The score of a unit: a fixed part, and its terms, each of which counts until a chosen unit has it."""
 
     always: float
     terms: frozenset[str]
 
 
 def excerpt(content: str, weights: Mapping[str, float], limit_chars: int) -> Excerpt:
-    """At most `limit_chars` characters, the marks of what is left out before and after not counted."""
+    """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end."""
     if len(content) <= limit_chars:
         return Excerpt(_closed(content), ((0, len(content)),), is_whole=True)
     shares = _shares(weights)
@@ -87,15 +87,15 @@ def excerpt(content: str, weights: Mapping[str, float], limit_chars: int) -> Exc
 
 
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
-    """What each term counts, so that the heaviest are together 1."""
+    """Scale the weights so that the heaviest terms sum to 1."""
     whole = sum(sorted((weight for weight in weights.values() if weight > 0), reverse=True)[:_HEAVIEST_TERMS])
     return {term: weight / whole for term, weight in weights.items() if weight > 0}
 
 
 def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int) -> list[_Unit]:
-    """The units in their order, taken by what each adds until none adds anything or fits; of equal ones the first.
+    """Choose greedily by added score until no unit adds anything or fits; ties keep their order.
 
-    Where none adds anything from the beginning, as many of the first as fit.
+    If no unit has a score, choose from the start.
     """
     seen: set[str] = set()
 
@@ -103,7 +103,7 @@ def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[st
         return worths[index].always + sum(shares[term] for term in worths[index].terms - seen)
 
     room, taken = limit, set[int]()
-    # What a unit adds only falls while others are taken, so that the first whose value still holds is the best.
+    # The score a unit adds only falls as others are chosen: the first whose value is still current is the best.
     heap = [(-added(index), index) for index in range(len(units))]
     heapify(heap)
     is_worthless = not heap or heap[0][0] == 0
@@ -147,9 +147,6 @@ def _form_worth(unit: _Unit) -> float:
     return (_CODE if is_code else 0.0) + (_LABEL if _LABELLED.match(unit.text) else 0.0)
 
 
-# Taking a text apart.
-
-
 def _units(content: str) -> list[_Unit]:
     lines = list(_lines(content))
     units: list[_Unit] = []
@@ -175,7 +172,7 @@ def _lines(content: str) -> Iterator[Range]:
 
 
 def _form_at(content: str, lines: Sequence[Range], at: int) -> tuple[_Form | None, int]:
-    """What starts in this line, None for a blank one, and the line after its end."""
+    """Return the form that starts in this line (None: the line is blank), and the line after its end."""
     start, end = lines[at]
     after = at + 1
     if _is_blank(content, start, end):
@@ -202,7 +199,7 @@ def _closes(content: str, line: Range, fence: str) -> bool:
 
 
 def _continues(content: str, line: Range) -> bool:
-    """Whether the line belongs to the list item above: indented, not blank and nothing of its own."""
+    """Return whether the line continues the list item above: indented, not blank, no item or fence itself."""
     is_indented = content.startswith((" ", "\t"), *line)
     return is_indented and not (
         _is_blank(content, *line) or _ITEM.match(content, *line) or _FENCE.match(content, *line)
@@ -225,7 +222,7 @@ def _sentences(content: str, start: int, end: int) -> Iterator[_Unit]:
 
 
 def _is_wrap(content: str, found: re.Match[str]) -> bool:
-    """Whether the sentence goes on in the next line."""
+    """Return whether the sentence continues on the next line."""
     if found[0] != "\n":
         return False
     line = content[content.rfind("\n", 0, found.start()) + 1 : found.start()].rstrip()
@@ -236,11 +233,8 @@ def _is_blank(content: str, start: int, end: int | None) -> bool:
     return not content[start:end].strip()
 
 
-# Making what is too long fit.
-
-
 def _fitted(unit: _Unit, content: str, weights: Mapping[str, float], spans: Sequence[Span], limit: int) -> _Unit:
-    """The unit, or as much of it as fits: of code whole lines, of a list item its mark and a passage."""
+    """Cut the unit to `limit`: code to whole lines, a list item to its mark and a passage."""
     if len(unit.text) <= limit:
         return unit
     if unit.form in (_Form.CODE, _Form.FENCE):
@@ -255,7 +249,7 @@ def _fitted(unit: _Unit, content: str, weights: Mapping[str, float], spans: Sequ
 
 
 def _fitted_code(unit: _Unit, content: str, spans: Sequence[Span], weights: Mapping[str, float], limit: int) -> _Unit:
-    """Lines around the heaviest one, within the block's own fence."""
+    """Cut a block of code to the lines around the heaviest one, within its own fence."""
     lines = [(unit.start + low, unit.start + high) for low, high in _lines(content[unit.start : unit.end])]
     opening = closing = ""
     if unit.form is _Form.FENCE and (mark := _FENCE.match(content, *lines[0])):
@@ -280,7 +274,7 @@ def _fitted_code(unit: _Unit, content: str, spans: Sequence[Span], weights: Mapp
 
 
 def _closed(text: str) -> str:
-    """`text` with a fence that is open at its end closed."""
+    """Close the fence that `text` leaves open."""
     fence, opening = "", ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)
@@ -289,9 +283,6 @@ def _closed(text: str) -> str:
         elif mark and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
     return f"{text.rstrip()}\n{opening}" if fence else text
-
-
-# Putting it together again.
 
 
 def _marked(chosen: Sequence[_Unit], content: str) -> str:
@@ -311,7 +302,7 @@ def _opening(first: _Unit, content: str) -> str:
 
 
 def _between(left: _Unit, right: _Unit, content: str) -> str:
-    """As it stands in the content where nothing is left out, else with the mark of that."""
+    """Return the white space between two units, with an ellipsis if text between them is left out."""
     space = content[left.end : right.start]
     if not space.strip():
         return "\n" if "\n" in space else space

@@ -1,10 +1,10 @@
-"""Remembered text is data: nothing in it may act on a terminal, hide from a reader or pass for memhook's own words.
+"""Make remembered text safe: it must not control a terminal, hide from a reader or imitate memhook's own lines.
 
 clean(text)            visible characters, tabs and newlines only
-indented(text)         cleaned, every line moved off the margin, which is memhook's, none a URN or a speaker's turn
-one_line(text, limit)  cleaned, on one line, unable to close bold or forge a URN
+indented(text)         cleaned, every line indented (the margin is memhook's), no URN, no speaker's turn
+one_line(text, limit)  cleaned, on one line, cannot close bold or forge a URN
 label(text, limit)     the same for a name in a list: it cannot end the list or add to it
-without_urns(text)     nothing in it passes for a URN
+without_urns(text)     with everything escaped that looks like a URN
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from memhook.core.memory import shortened
 
 INDENT = "  "
-_WORST_CASE = 20  # characters looked at for each one shown: the rest of a name of a megabyte is not worth its cleaning
+_WORST_CASE = 20  # characters read for each one shown: a name of a megabyte is not cleaned to its end
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -23,7 +23,7 @@ _EMOJI = (
 )
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Unicode's default-ignorable characters (bidirectional controls, tags and fillers among them) and the other format
-# controls, apart from the joiner and the emoji selector, which are judged by their neighbours.
+# controls, except the joiner and the emoji selector, which depend on their neighbours.
 _IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
@@ -31,9 +31,9 @@ _IGNORABLE = (
 )
 _INVISIBLE = re.compile(f"[{_IGNORABLE}]")
 HIDDEN = re.compile(f"[\x00-\x1f\x7f-\x9f\u200d\u2028\u2029\ufe0f\ud800-\udfff{_IGNORABLE}]")
-"""All that can act on a terminal or hide from a reader, wherever it stands: for formats that can escape it."""
-# The character itself comes first and is looked behind from: a pattern that starts with a look-behind is tried at
-# every place, 200 times slower.
+"""Every character that can control a terminal or hide from a reader: for formats that can escape it."""
+# The character comes before its look-behind: a pattern that starts with a look-behind is tried at every position and
+# is 200 times slower.
 _STRAY_SELECTOR = re.compile(rf"\ufe0f(?<![{_EMOJI}]\ufe0f)(?:(?<![0-9#*]\ufe0f)|(?!\u20e3))")
 _STRAY_JOINER = re.compile(rf"\u200d(?:(?<![{_EMOJI}]\u200d)(?<![{_EMOJI}]\ufe0f\u200d)|(?![{_EMOJI}]))")
 _ESCAPE_SEQUENCE = re.compile(
@@ -42,9 +42,8 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# What a client, or the format a model was trained on, wraps around words that are not remembered ones: hooks, commands
-# and their output, calls and their results, turns. Behind a letter it is a type (`vector<system>`), and <user> within a
-# line is a place to fill in.
+# Tags that clients and chat formats put around hooks, commands and their output, tool calls and their results, turns.
+# After a letter the tag is a type (`vector<system>`), and <user> within a line is a placeholder.
 _TAG_NAMES = (
     r"[\w-]*system[-_]?(?:reminder|prompt|message)|[\w-]+-hook|hook[-_]context|(?:local-)?command-\w+|bash-\w+"
     r"|antml:\w+|function_(?:calls|results)|tool_(?:use|call|result|response|output)s?|(?:start|end)_of_turn"
@@ -65,7 +64,7 @@ _LIST_MARK = re.compile(r"[,()\[\]·]")
 
 
 def clean(text: str) -> str:
-    """`text` without control, ANSI, bidirectional and invisible characters, its tags of hook clients defused."""
+    """Remove control, ANSI, bidirectional and invisible characters, and defuse the tags of clients."""
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _CONTROL.sub("", _LINE_END.sub("\n", _ESCAPE_SEQUENCE.sub("", text)))
     if not text.isascii():
@@ -76,19 +75,19 @@ def clean(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    """The lines of `text`, cleaned, each behind two spaces and ended; blank ones stay blank, outer ones go."""
+    """Clean `text` and indent its lines by two spaces; drop blank lines at either end."""
     text = _ROLE.sub(r"\1\\", without_urns(clean(text)))
     lines = [line.rstrip() for line in text.split("\n")]
     return "".join(f"{INDENT}{line}\n" if line else "\n" for line in _without_outer_blanks(lines))
 
 
 def one_line(text: str, limit: int) -> str:
-    """`text` on one line of at most `limit` characters, escapes not counted."""
+    """Return `text` on one line of at most `limit` characters, not counting escapes."""
     return without_urns(_BEFORE_BOLD.sub(_escaped, shortened(collapsed(text[: limit * _WORST_CASE]), limit)))
 
 
 def without_urns(text: str) -> str:
-    """`text` with whatever looks like a URN of memhook's escaped."""
+    """Escape everything in `text` that looks like a URN of memhook."""
     return _URN.sub(r"\1\\:\2\\:", text)
 
 
@@ -98,7 +97,7 @@ def label(text: str, limit: int) -> str:
 
 
 def collapsed(text: str) -> str:
-    """`text` cleaned, each run of white space one space."""
+    """Clean `text` and replace each run of white space by one space."""
     return " ".join(clean(text).split())
 
 
@@ -108,6 +107,6 @@ def _without_outer_blanks(lines: list[str]) -> list[str]:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    # Backslashes before an asterisk, or before the bold's own closing asterisks, would undo the escape.
+    # A backslash before an asterisk, or before the closing asterisks of bold, would undo the escape.
     backslashes, asterisk = found.groups()
     return backslashes * 2 + ("\\*" if asterisk else "")

@@ -1,7 +1,7 @@
-"""What of a prompt its author says, without what was pasted into it and without courtesies.
+"""The author's own words in a prompt, without pasted text and courtesies.
 
-A log below a question shares the question's vector and its weight: of two lines of words and forty of a log the log
-would decide. So the words alone are asked too, and the better of the two answers counts.
+A log of forty lines below a question of two lines dominates the vector of the prompt. So the author's words are
+searched for separately as well, and the better of the two answers counts.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from memhook.core.small_talk import is_small_talk
 
-WORTH_LEAVING_OUT = 0.8  # what remains when less than a fifth goes is answered as the whole is
-FEWEST_WORDS = 2  # "any idea?" above a log leaves the log to speak
+WORTH_LEAVING_OUT = 0.8  # a gist longer than this share of the prompt gets the same answer as the prompt
+FEWEST_WORDS = 2  # "any idea?" above a log says nothing: the log decides
 LETTERS = 0.75  # of a line; less is a table, numbers or code
 SHORTEST_LINE = 20
 
@@ -41,11 +41,11 @@ _COURTESY = re.compile(
 
 
 def gist(prompt: str) -> str:
-    """Empty when that is the whole prompt, or too little of it to ask for."""
+    """Return the author's words, or "" if they are nearly the whole prompt or too few to search for."""
     own = "\n".join(_own_lines(prompt))
-    said = " ".join(sentence for sentence in _SENTENCE.split(own) if not _is_courtesy(sentence)).strip()
-    is_less = len(said) < WORTH_LEAVING_OUT * len(prompt)
-    return said if is_less and len(_WORD.findall(said)) >= FEWEST_WORDS else ""
+    own_words = " ".join(sentence for sentence in _SENTENCE.split(own) if not _is_courtesy(sentence)).strip()
+    is_less = len(own_words) < WORTH_LEAVING_OUT * len(prompt)
+    return own_words if is_less and len(_WORD.findall(own_words)) >= FEWEST_WORDS else ""
 
 
 def _own_lines(prompt: str) -> Iterator[str]:

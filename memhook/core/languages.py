@@ -1,9 +1,9 @@
-"""Whether a text is in English, told by its script and its small words.
+"""Detect whether a text is in English, by its script and its function words.
 
-is_english(text)   also of what is in no language: code, names, numbers, a log
+is_english(text)   True also for text in no language: code, names, numbers, a log
 
-Only that is decided, not which language it is: it says whether a model that knows English alone is enough. A language
-is told by the words nobody can do without. Those that two languages spell alike (die, in, was, on, so) say nothing.
+This decides only whether an English model is enough, not which language the text is in. Function words that two
+languages share (die, in, was, on, so) are not evidence.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from memhook.core.normal import normalized
 
 READ_CHARS = 2_000
 FEW_WORDS, SEVERAL = 8, 2  # in a longer text a single word of another language is a name or a quotation
-THREE_WORDS, WEAK_IN = 3, 4  # "corrige le test" is no English, "le test" may be; one weak word in four proves it
-OTHER_SCRIPT = 0.3  # of the letters, without those of code
-DENSE = 3  # letters that one sign of Chinese, Japanese or Korean stands for
+THREE_WORDS, WEAK_IN = 3, 4  # "corrige le test" is not English, "le test" may be; one weak word in four is evidence
+OTHER_SCRIPT = 0.3  # of the letters outside code
+DENSE = 3  # letters that one Chinese, Japanese or Korean character stands for
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\b[a-z]+://\S*", re.DOTALL)
 _EDGES = ".,;:!?…\"'“”„«»‘’‚()[]{}<>¿¡*~-–—/。、！？「」（）"
@@ -72,12 +72,12 @@ _OTHERS = {
         neden nasıl nerede hangi ben sen biz siz onlar şu kadar göre ya veya ise eğer lütfen ki
         """,
 }
-# What English, a name (Los Angeles, Rio de Janeiro) or a variable also spells so: no proof by itself.
+# Also English, part of a name (Los Angeles, Rio de Janeiro) or a variable: not evidence by itself.
 _WEAK = """
 a al com d da de del den der des do du e el en er es et i il im ins la las le les lo los ma mi mu na ne nos o om op os
 per se si son sub sur ta te tu um una van var von w y ya z zu
 """
-# What is at home in English.
+# Also common English words.
 _NO_PROOF = (
     "comment dan dem die dos dove fare fait ha her hun ki mag mai me no on par plus pod pour sans sen ten to was"
 )
@@ -93,7 +93,7 @@ _WEAK_WORDS = _OTHER_WORDS & _words(_WEAK)
 
 
 def is_english(text: str) -> bool:
-    """Whether it is in English, or in no language at all."""
+    """Return whether `text` is in English, or in no language at all."""
     said = _CODE.sub(" ", text[:READ_CHARS])
     words = list(_prose(said))
     if _is_in_another_script(said, words):
@@ -109,7 +109,7 @@ def is_english(text: str) -> bool:
 
 
 def _prose(text: str) -> Iterator[str]:
-    """Its words in small letters, without names of things (fooBar, foo_bar, a.b, v2) and abbreviations."""
+    """Yield the words in lower case, without identifiers (fooBar, foo_bar, a.b, v2) and abbreviations."""
     for token in text.split():
         word = token.strip(_EDGES)
         if word.replace("'", "").replace("’", "").isalpha() and (len(word) == 1 or word[1:].islower()):

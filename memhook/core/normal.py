@@ -1,6 +1,6 @@
-"""Unicode normalisation in linear time.
+"""Unicode normalization in linear time.
 
-normalized(form, text)   as `unicodedata.normalize` has it, which sorts marks by insertion: 64,000 marks took 10 seconds
+normalized(form, text)   `unicodedata.normalize`, which sorts marks by insertion: 64,000 marks took 10 seconds
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 Form = Literal["NFC", "NFKC", "NFD", "NFKD"]
 
-_MANY_MARKS = re.compile(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # whatever may be a mark, or become one
+_MANY_MARKS = re.compile(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # all that is or may become a mark
 
 
 def normalized(form: Form, text: str) -> str:
@@ -25,7 +25,7 @@ def _with_sorted_marks(form: Form, text: str) -> str:
     def in_order(run: re.Match[str]) -> str:
         plain = "".join(unicodedata.normalize(decomposed, char) for char in run[0])
         classes = [unicodedata.combining(char) for char in plain]
-        bases = accumulate(not one for one in classes)  # a mark stays behind its base
+        bases = accumulate(not one for one in classes)  # a mark stays with its base
         return "".join(char for *_, char in sorted(zip(bases, classes, range(len(plain)), plain, strict=True)))
 
     return _MANY_MARKS.sub(in_order, text)

@@ -1,9 +1,8 @@
-"""What a prompt asks memhook itself to do: to remember something, or to take the last such note back.
+"""Requests to memhook in a prompt: remember something, or take back the last such note.
 
 `remember: ...`, `remember that ...` and `#remember ...` at the start of a line; `forget that` as a line of its own.
-A note is the rest of its line and the indented or listed lines under it; where that line has no rest, the lines up to
-the next blank one. In code, in quotes, in memhook's own blocks pasted back and in other text that looks pasted nothing
-is asked: only what the user wrote counts.
+A note is the rest of its line and the indented or listed lines below it; if nothing follows on that line, the lines up
+to the next blank one. Requests in code, quotes, memhook's own blocks and other text that looks pasted are ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from memhook.core.pasted import is_machine, pasted_from
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
-MOST_NOTES = 20  # of one prompt: a file pasted in may have any number of lines that start so
+MOST_NOTES = 20  # per prompt: a pasted file may have any number of such lines
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
 _NOTE = re.compile(
@@ -31,7 +30,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The notes in their order, TAKE_BACK among them; the rest, for the assistant; and notes that look pasted."""
+    """The notes in their order, including TAKE_BACK; the rest of the prompt; and notes that look pasted."""
 
     commands: tuple[str, ...]
     rest: str
@@ -71,7 +70,7 @@ def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Comman
 
 
 def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
-    """Those before anything that looks pasted, and those that stand above all else, unless a log goes on below them."""
+    """Return the commands above pasted text, and those above everything else unless a log follows directly."""
     is_note = _marked(found, len(lines))
     pasted = pasted_from(lines, [not one for one in is_open], is_note)
     first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
@@ -88,7 +87,7 @@ def _marked(commands: Sequence[_Command], count: int) -> list[bool]:
 
 
 def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> tuple[int, str | None]:
-    """Where the command that starts in this line ends, and what it is; None when none starts there."""
+    """Return the end and the text of the command that starts in this line; the text is None if none does."""
     if not is_open[at]:
         return at, None
     if _TAKE_BACK.fullmatch(lines[at]):
@@ -116,7 +115,7 @@ def _end_of_note(lines: Sequence[str], at: int, is_open: Sequence[bool], *, has_
 
 
 def _open_lines(lines: Sequence[str]) -> list[bool]:
-    """For each line whether it is the user's own words: neither code nor a block of memhook's."""
+    """Return for each line whether it is outside code and memhook's blocks."""
     found: list[bool] = []
     fence, in_block = "", False
     for line in lines:
@@ -140,6 +139,6 @@ def _starts_block(line: str) -> bool:
     heading = line.rstrip().removesuffix(CONTINUED)
     if heading.endswith((PROMPT_HEADING, SESSION_HEADING)):
         return True
-    # An older form, which is still in somebody's history.
+    # The heading of earlier versions, which old sessions still contain.
     head, _, rest = heading.rpartition(" (memhook)")
     return not rest and "## " in head

@@ -1,7 +1,7 @@
-"""In which order memories are offered: by relevance, by recency, or by both.
+"""Sort keys for memories: by relevance, by recency, or by both.
 
-recency(age_days, half_life_days)      how fresh something is, 0..1
-placed(relevance, recency, ordering)   the value to order by, 0..1, larger first
+recency(age_days, half_life_days)      1 for now, falling towards 0
+placed(relevance, recency, ordering)   the sort key, 0..1, larger first
 """
 
 from __future__ import annotations
@@ -10,20 +10,17 @@ from enum import StrEnum
 
 
 class Ordering(StrEnum):
-    """What counts when memories are put in order."""
-
     RELEVANCE = "relevance"
     RECENCY = "recency"
     BLEND = "relevance+recency"
 
 
-# By judgement: what is relevant (0.5) and old stays above what is fresh and has little to do with it (0.1).
+# Judgement: an old memory of relevance 0.5 stays above a new one of relevance 0.1.
 RELEVANCE_WEIGHT = 0.8
 RECENCY_WEIGHT = 0.2
 
 
 def placed(relevance: float, recency: float, ordering: Ordering) -> float:
-    """The value to order by."""
     match ordering:
         case Ordering.RELEVANCE:
             return relevance
@@ -34,5 +31,5 @@ def placed(relevance: float, recency: float, ordering: Ordering) -> float:
 
 
 def recency(age_days: float, half_life_days: float) -> float:
-    """1 for now, a half after each half-life; the future counts as now."""
+    """Return 1 for now, halved with each half-life; the future counts as now."""
     return float(0.5 ** (max(age_days, 0.0) / half_life_days))

@@ -1,10 +1,10 @@
-"""Filling a token budget with memories.
+"""Fill a token budget with memories.
 
 packed(candidates, budget, frames, part_limit, policy, kept_share, rooms) -> Packed
 
-The one packer behind hooks, `inject` and `pack`: it knows tokens and sizes, nothing of what is written. In rank order
-each memory is taken at the richest of its renderings that fits what is left. The budget bounds the whole text,
-frames included, over all parts; nothing chosen means no parts at all.
+Hooks, `inject` and `pack` share this packer. In rank order, each memory is taken at the richest of its renderings that
+fits the rest of the budget. The budget covers the whole text, frames included, over all parts; if nothing is chosen,
+there are no parts.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from memhook.core.rendering import Frame, Level, Rendering
 
 
 class Policy(StrEnum):
-    """What to do when a memory does not fit at any of its levels."""
+    """What happens when a memory does not fit at any of its levels."""
 
     CASCADE = "cascade"
-    """Stop: what ranks lower is not shown in place of what ranks higher."""
+    """Stop: no memory is shown in place of one that ranks higher."""
     SKIP = "skip"
-    """Go on with the next."""
+    """Continue with the next."""
 
 
 class Reason(StrEnum):
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartLimit:
-    """How large one part may be, frame included. `measure` adds up: that of two texts joined is the sum of theirs."""
+    """The largest size of one part, frame included. `measure` is additive over concatenation."""
 
     size: int
     measure: Callable[[str], int] = len
@@ -44,7 +44,7 @@ class PartLimit:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A candidate that is in the text: its place in the ranking, how it is shown, and in which part."""
+    """A candidate that is in the text: its rank, its rendering, and its part."""
 
     index: int
     rendering: Rendering
@@ -53,7 +53,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A candidate that is not."""
+    """A candidate that is not in the text."""
 
     index: int
     reason: Reason
@@ -61,7 +61,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The finished parts, which candidates are in them and which are not; `tokens` counts everything in the parts."""
+    """The finished parts, and the candidates in them and left out; `tokens` counts all text of the parts."""
 
     parts: tuple[str, ...] = ()
     chosen: tuple[Chosen, ...] = ()
@@ -73,7 +73,7 @@ class Packed:
         return sum(choice.rendering.carried_tokens for choice in self.chosen)
 
 
-EVERYWHERE: Mapping[Level, int] = {}
+_NO_ROOMS: Mapping[Level, int] = {}
 
 
 def packed(
@@ -83,20 +83,19 @@ def packed(
     part_limit: PartLimit | None = None,
     policy: Policy = Policy.CASCADE,
     kept_share: float = 0.0,
-    rooms: Mapping[Level, int] = EVERYWHERE,
+    rooms: Mapping[Level, int] = _NO_ROOMS,
 ) -> Packed:
-    """The candidates that fit, in their order, each at most once.
+    """Pack the candidates that fit, in their order, each at most once.
 
-    A richer rendering is not taken at the cost of what comes after: up to `kept_share` of the budget is kept for the
-    poorest renderings of the candidates behind. To all but the first chosen, a level is given only while as many tokens
-    are left as `rooms` says, so that the levels fall with the rank.
+    Each candidate is an iterable of the renderings of one memory, richest first; it is iterated more than once. Up to
+    `kept_share` of the budget is reserved for the poorest renderings of the candidates that follow. After the first
+    chosen, a level is used only while `rooms[level]` tokens are left, so that detail falls with the rank.
 
-    Each candidate offers the renderings of one memory, richest first; it is looked through more than once. There are
-    as many parts as `frames`, filled one after the other up to `part_limit`; without a limit there is one.
+    `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
     """
     usable = frames if part_limit else frames[:1]
-    # Opening another part costs its frame, which at some budgets is worth more than what the part carries: of the ways
-    # that open fewer and more parts the one that carries most is taken. This keeps a larger budget from carrying less.
+    # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
+    # carries most keeps a larger budget from carrying less.
     ways = (
         _filled(candidates, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget), rooms)
         for count in range(len(usable))
@@ -114,7 +113,7 @@ def utf8_bytes(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """How far the filling has come: the open part, what is left of the budget and of that part's room."""
+    """The state of the packer: the open part, and what is left of the budget and of that part."""
 
     left: int
     part: int = -1
@@ -136,7 +135,7 @@ def _filled(
     for index, renderings in enumerate(candidates):
 
         def leaves_enough(left: int, behind: int = index + 1) -> bool:
-            # What is needed is rendered only where it may be missing.
+            # Lazy: the candidates behind are rendered only if the budget may run short.
             return left >= largest_kept or left >= _needed(candidates, behind, largest_kept)
 
         in_turn = _given(renderings, rooms, place.left) if chosen else renderings
@@ -157,7 +156,7 @@ def _given(renderings: Iterable[Rendering], rooms: Mapping[Level, int], left: in
 
 
 def _needed(candidates: Sequence[Iterable[Rendering]], start: int, largest: int) -> int:
-    """What the candidates from `start` on need to be shown at their poorest, as far as `largest`."""
+    """Return the tokens of the poorest renderings from `start` on, at most `largest`."""
     needed = 0
     for index in range(start, len(candidates)):
         if needed >= largest:
@@ -173,7 +172,7 @@ def _richest(
     limit: PartLimit | None,
     leaves_enough: Callable[[int], bool],
 ) -> tuple[Rendering, _Place] | Reason:
-    """The first that leaves enough for those behind it, else the last that fits at all."""
+    """Return the first rendering that leaves enough for the candidates behind, else the last that fits at all."""
     found: tuple[Rendering, _Place] | Reason = Reason.NOTHING_TO_SHOW
     for rendering in renderings:
         after = _after(rendering, place, frames, limit)
@@ -187,7 +186,7 @@ def _richest(
 
 
 def _after(rendering: Rendering, place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place | Reason:
-    """Where the filling stands once `rendering` is in the open part, or where that has no room for it, in the next."""
+    """Return the state after adding `rendering` to the open part, or to the next if it does not fit."""
     size = limit.measure(rendering.text) if limit else 0
     if place.part < 0 or size > place.room:
         place = _opened(place, frames, limit)

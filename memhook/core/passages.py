@@ -1,10 +1,10 @@
-"""Which part of a long text to show.
+"""The one passage of a long text to show.
 
-passage(content, weights, spans, limit)  the part that bears on the prompt, as one paragraph
-as_it_stands(passage, content)           the same with its lines
-front(content, limit)                    the beginning, as it stands
+passage(content, weights, spans, limit)  the most relevant passage, as one paragraph
+as_it_stands(passage, content)           the same with its line breaks
+front(content, limit)                    the beginning, with its line breaks
 
-Both count code points, cut between sentences or words where they can, and say on which side they cut.
+Limits count code points. Cuts fall between sentences or words if possible; a passage records on which side it is cut.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 HORIZON = 50_000
-"""No further than this is looked for a passage: an hour's log must not cost more than a note."""
+"""The characters searched for a passage: a long log must not cost more than a note."""
 
 Span = tuple[str, int, int]
 
@@ -35,7 +35,7 @@ _LONGEST_CLUSTER = 16
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a content; `start` and `end` count in the content, and what was cut off is more than white space."""
+    """A part of a content; `start` and `end` are offsets into it. Cutting off white space alone does not count."""
 
     text: str
     start: int
@@ -49,10 +49,10 @@ class Passage:
 
 
 def passage(content: str, weights: Mapping[str, float], spans: Iterable[Span], limit_chars: int) -> Passage:
-    """At most `limit_chars` characters of `content`, where the terms stand that together weigh most; none: its front.
+    """Return the heaviest window of at most `limit_chars` characters; without any of the terms, the front.
 
-    A term counts once however often it occurs; of equal windows the earliest. `spans` are those of `content`, or of
-    its first `HORIZON` characters.
+    Each term counts once; ties go to the earliest window. `spans` are those of `content`, or of its first `HORIZON`
+    characters.
     """
     best = _heaviest(spans, weights, limit_chars) if len(content) > limit_chars else None
     found = _around(content, *best, limit_chars) if best else front(content, limit_chars)
@@ -60,12 +60,12 @@ def passage(content: str, weights: Mapping[str, float], spans: Iterable[Span], l
 
 
 def as_it_stands(found: Passage, content: str) -> Passage:
-    """With the line breaks of the content, for a passage long enough to have some."""
+    """Return the passage with the line breaks of the content."""
     return replace(found, text=content[found.start : found.end])
 
 
 def front(content: str, limit_chars: int) -> Passage:
-    """At most `limit_chars` characters from the start, to the end of a sentence if one ends in the last third."""
+    """Return at most `limit_chars` characters from the start, up to a sentence end if the last third has one."""
     if len(content) <= limit_chars:
         return Passage(content, 0, len(content), cut_before=False, cut_after=False)
     start = _first_visible(content, 0, min(len(content), HORIZON))
@@ -75,8 +75,8 @@ def front(content: str, limit_chars: int) -> Passage:
 
 
 def _heaviest(spans: Iterable[Span], weights: Mapping[str, float], limit: int) -> tuple[int, int] | None:
-    """Where the heaviest window starts, and where each of its terms has occurred once."""
-    # Whole numbers, so that a window's weight does not depend on the windows before it.
+    """Return the start of the heaviest window, and where each of its terms has occurred once."""
+    # Integers, so that rounding does not make a window's weight depend on the windows before it.
     value = {term: round(weight * 1_000_000) for term, weight in weights.items() if weight > 0}
     hits = [hit for hit in spans if hit[0] in value and hit[2] <= HORIZON and hit[2] - hit[1] <= limit]
     by_start, by_end = sorted(hits, key=itemgetter(1, 2)), iter([*sorted(hits, key=itemgetter(2, 1)), None])
@@ -103,7 +103,7 @@ def _last_first(hits: list[Span], start: int, stop: int) -> int:
 
 
 def _around(content: str, first: int, last: int, limit: int) -> Passage:
-    """The terms between `first` and `last` with what the room allows around them."""
+    """Return the terms between `first` and `last` with as much context as the limit allows."""
     start = _start(content, first, last, limit)
     stop = min(start + limit, len(content))
     sentence = _last_sentence_end(content, max(last, start + 2 * limit // 3), stop) if stop < len(content) else None
@@ -118,7 +118,7 @@ def _start(content: str, first: int, last: int, limit: int) -> int:
     start = starts[-1] if starts else _word_start(content, first - (first - earliest) // 2, first)
     if start + limit <= len(content):
         return start
-    # The content ends before the room does: what is left is spent on what comes before.
+    # The content ends before the limit: spend the rest on what comes before.
     earliest = len(content) - limit
     return next(iter(_sentence_starts(content, earliest, start)), None) or _word_start(content, earliest, start)
 
@@ -130,20 +130,20 @@ def _passage(content: str, start: int, end: int) -> Passage:
 
 
 def _sentence_starts(content: str, low: int, high: int) -> list[int]:
-    """The places in `low..high` where a sentence or a line begins."""
+    """Return the offsets in `low..high` at which a sentence or a line starts."""
     ends = [found.end() for found in SENTENCE_END.finditer(content, max(0, low - 1), high)]
     starts = (_first_visible(content, end, high) for end in ([0, *ends] if low == 0 else ends))
     return [start for start in starts if low <= start]
 
 
 def _last_sentence_end(content: str, low: int, high: int) -> int | None:
-    # One more character is looked at, for the white space that ends a sentence may be the first left out.
+    # Read one more character: the white space that ends a sentence may be the first one left out.
     ends = [found.end() for found in SENTENCE_END.finditer(content, low, high + 1) if low < found.end() <= high]
     return ends[-1] if ends else None
 
 
 def _word_start(content: str, low: int, high: int) -> int:
-    """The first word's start in `low..high`; none there: the first place between characters."""
+    """Return the first start of a word in `low..high`, else the first boundary between characters."""
     low = _first_visible(content, low, high)
     words = (at for at in range(low, high + 1) if not content[at : at + 1].isspace() and _between_words(content, at))
     found = next(words, None)
@@ -151,7 +151,7 @@ def _word_start(content: str, low: int, high: int) -> int:
 
 
 def _word_end(content: str, start: int, low: int, high: int) -> int:
-    """The last word's end in `low..high`, or if that wastes half of the room, the last place between characters."""
+    """Return the last end of a word in `low..high`, or the last character boundary if that wastes half the limit."""
     low = max(low, (start + high) // 2)
     found = next((at for at in range(high, low - 1, -1) if _between_words(content, at)), None)
     return _between_characters(content, range(high, low - 1, -1)) if found is None else found
@@ -173,7 +173,7 @@ def _between_characters(content: str, places: range) -> int:
 
 
 def _is_between_characters(content: str, at: int) -> bool:
-    """Whether a reader sees two characters on the sides of `at`, not the halves of one."""
+    """Return whether `at` is a boundary between two visible characters, not inside one."""
     if at in (0, len(content)):
         return True
     if (

@@ -1,9 +1,9 @@
-"""Where in a prompt the user's own words end and text begins that looks pasted.
+"""Find the line of a prompt at which pasted text begins.
 
-One's own words come first; what is pasted follows them, introduced or not, and may end with anything. So everything
-after the first sign of it counts as pasted, and so does what stands among paragraphs that nobody seems to say. Two
-kinds of signs differ in what they say about the lines before them: a log or a program starts with its own paragraph,
-but a heading or a mail's end may be far below where its text starts.
+Users type first and paste below, with or without an introduction; the pasted text may end with anything. So everything
+after the first sign of pasted text counts as pasted, and so do paragraphs in nobody's own voice. Two kinds of signs
+differ in what they imply for the lines before them: a log or a program starts with its own paragraph, but a heading or
+the end of a mail may be far below the start of its text.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-LETTERS = 0.6  # of a line; less is a table, numbers or code
+LETTERS = 0.6  # of a line; with fewer it is a table, numbers or code
 SHORTEST_LINE = 20
 SHORT_LINE = 80
 WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
 LABELS = 2  # "name: ..." at the start of a line: once it may be the user's, twice it is a chat or a settings file
-STATEMENTS = 2  # below the first paragraph: two that neither ask nor speak of their author are an article's
+STATEMENTS = 2  # below the first paragraph: two that neither ask nor mention their author are from an article
 STATEMENT_WORDS = 7
 LONG_WORDS = 45
 MOST_LINES = 300  # that somebody types into a prompt
@@ -110,9 +110,9 @@ _OWN_VOICE = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|pls|can you
 
 
 def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequence[bool]) -> int:
-    """The first line that counts as pasted; those before it are the user's own.
+    """Return the first line that counts as pasted; the lines before it are the user's own.
 
-    What a fence holds says where it ends, so it says nothing about the lines around it; nor do the notes themselves.
+    Fenced lines have an explicit end, so they imply nothing for the lines around them; nor do the notes themselves.
     """
     start, typed, labels, statements = len(lines), 0, 0, 0
     first_paragraph_ends = _first_paragraph_ends(lines)
@@ -141,7 +141,7 @@ def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequen
 
 
 def _paragraphs(lines: Sequence[str], says_nothing: Sequence[bool]) -> list[tuple[int, str]]:
-    """Where each ends, and its text, of those that have any."""
+    """Return the end and the text of each paragraph that has text."""
     found: list[tuple[int, str]] = []
     spoken: list[str] = []
     for at, line in enumerate([*lines, ""]):
@@ -154,17 +154,17 @@ def _paragraphs(lines: Sequence[str], says_nothing: Sequence[bool]) -> list[tupl
 
 
 def _is_said(paragraph: str) -> bool:
-    """By the user to the assistant."""
+    """Return whether the user says this to the assistant."""
     return bool(_OWN_VOICE.search(paragraph) or _GOES_ON.match(paragraph)) or paragraph.rstrip().endswith(":")
 
 
 def _goes_on_after_a_note(line: str) -> bool:
-    """Who writes a note between two lines goes on with the request, as "then push" does."""
+    """Return whether the line continues a request that a note interrupted, as "then push" does."""
     return line[:1].islower() or _is_said(line)
 
 
 def is_machine(line: str) -> bool:
-    """Whether a program wrote it: a log, a trace, code, a table."""
+    """Return whether a program wrote the line: a log, a trace, code, a table."""
     if _MACHINE.match(line) or _CODE_END.match(line) or _COLUMNS.search(line):
         return True
     letters = sum(character.isalpha() or character.isspace() for character in line)
@@ -178,7 +178,7 @@ def _is_document(line: str, *, is_single: bool) -> bool:
 
 
 def _is_within(lines: Sequence[str], at: int, is_fenced: Sequence[bool]) -> bool:
-    """Whether a line of the same paragraph stands above it: a title stands alone or on top."""
+    """Return whether the paragraph starts above this line: a title is alone or on top."""
     return bool(lines[at - 1].strip()) and not is_fenced[at - 1]
 
 
@@ -199,7 +199,7 @@ def _is_label(line: str) -> bool:
 
 
 def _introduces(lines: Sequence[str], at: int, is_fenced: Sequence[bool], is_note: Sequence[bool]) -> bool:
-    """A line after which somebody else speaks."""
+    """Return whether the line introduces somebody else's text."""
     line = lines[at].rstrip()
     after = next((number for number in range(at + 1, len(lines)) if lines[number].strip()), None)
     if after is None or is_fenced[after]:

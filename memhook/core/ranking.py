@@ -1,14 +1,14 @@
-"""How strongly each candidate is supported by a prompt, and the order this gives.
+"""Rank candidates by the evidence for each.
 
-embedded_text(...), indexed_text(...)  what of a memory is embedded, and what is analysed into its terms
-embedded_prompt(prompt)                what of a prompt is embedded
-term_weights(...), attainable(...)     how much each term of a prompt says in this store, and the best ones together
-ranked(...)                            the candidates, best first, each with its evidence and what that is made of
+embedded_text(...), indexed_text(...)  the text of a memory to embed, and to analyse into terms
+embedded_prompt(prompt)                the text of a prompt to embed
+term_weights(...), attainable(...)     the weight of each term of a prompt, and of the best ones together
+ranked(...)                            the candidates, best first, each with its evidence and the parts of it
 
-The evidence is the sum of four kinds: the cosine of the embeddings, the share of the prompt's weight that the memory's
-terms carry, the share of its title's weight that the prompt says, and whether something written in the same hour
-answers the prompt. It orders; whether to speak at all is another question, which `grading` answers from other signs:
-words help to find a memory and mislead the decision.
+The evidence is the sum of four parts: the cosine of the embeddings, the share of the prompt's weight that the memory's
+terms carry, the share of its title's weight that the prompt carries, and a gain from a relevant memory of the same
+hour. It gives the order only; `grading` decides from other signals whether to show anything, because shared words help
+to find a memory and mislead that decision.
 """
 
 from __future__ import annotations
@@ -20,35 +20,34 @@ from dataclasses import dataclass
 from datetime import date
 
 # Chosen on four development sets: commit messages against work items, titles against notes, questions against chat
-# turns and against facts. LEXICAL_WEIGHT, EVEN and EVEN_PER_DECADE were also fitted on three and tried on the fourth;
-# the others were compared on all four at once, or are called judgement.
+# turns and against facts. LEXICAL_WEIGHT, EVEN and EVEN_PER_DECADE were also fitted on three and tested on the fourth;
+# the others were compared on all four at once, or are marked as judgement.
 
 # BM25's saturation and length terms. Lengths are compared with LENGTH_FLOOR added: between memories of 10 and of 20
-# terms the difference says nothing (the usual b = 0.75 costs 3 points of recall@10 on chat turns), between 100 and
+# terms the difference means nothing (the usual b = 0.75 costs 3 points of recall@10 on chat turns), between 100 and
 # 500 it does.
 SATURATION = 0.8
 LENGTH_SHARE = 0.9
 LENGTH_FLOOR = 50.0
 
-# Weights are taken as if this many more documents were in the store, so that the words of a store of ten are not all
-# called common. Judgement.
+# Weights assume this many more documents, so that not every word of a store of ten counts as common. Judgement.
 PRIOR_DOCUMENTS = 100.0
 
-# A prompt's attainable evidence is that of its weightiest terms: no memory repeats all of a long bug report.
+# A prompt's attainable evidence is that of its heaviest terms: no memory repeats all of a long bug report.
 # Between 12 and all of them recall is the same; judgement.
 ATTAINABLE_TERMS = 24
 
 # Evidence is counted in log odds. It is even at cosine + 0.3 * lexical = 0.65 + 0.06 * log10(memories searched): the
-# best of many unrelated memories comes closer than the best of few. With .2 to .45 for the terms recall is the same.
+# best of many unrelated memories is nearer than the best of few. With .2 to .45 for the terms recall is the same.
 SLOPE = 14.0
 LEXICAL_WEIGHT = 0.3
 EVEN = 0.65
 EVEN_PER_DECADE = 0.06
 
-# A title whose words the prompt says, all or nearly all, is what the prompt is about: the share of the title's weight,
-# squared, so that half a title says little; as if the title weighed this much more, for a word or two prove nothing.
-# Brings one point of recall@10 on work items and a third on facts, costs nothing on chat turns and notes; between .15
-# and .3, and 4 and 16, it is the same.
+# A prompt with nearly all words of a title is about that title: the share of the title's weight, squared, so that half
+# a title counts little, and with this much added to the title's weight, because a word or two prove nothing. Gains one
+# point of recall@10 on work items and a third on facts, costs nothing on chat turns and notes; between .15 and .3, and
+# 4 and 16, it is the same.
 TITLE_WEIGHT = 0.2
 TITLE_PRIOR = 8.0
 
@@ -57,26 +56,26 @@ LEXICAL_ONLY_SLOPE = 9.7
 LEXICAL_ONLY_EVEN = 0.18
 LEXICAL_ONLY_EVEN_PER_DECADE = 0.1
 
-# The embedding model knows English: between unrelated Russian or Chinese texts the cosine is .65 to .8. There the
-# terms decide and the cosine only leans. Judgement, from two dozen prompts in four languages.
+# The embedding model is an English one: its cosine between unrelated Russian or Chinese texts is .65 to .8. There the
+# terms decide and the cosine contributes little. Judgement, from two dozen prompts in four languages.
 FOREIGN_SLOPE = 5.0
 FOREIGN_EVEN = 0.72
 
-# Where the multilingual encoder is in use. A prompt in another language goes by its cosine alone, nearly: between texts
-# of one foreign language the English model's is high whatever they say. For an English prompt, whose memory may be in
-# either, both models count together or the English one alone, whichever says more. Fitted as log odds over all pairs
-# of six projects, on the scale of SLOPE.
+# With the multilingual encoder. A prompt in another language is ranked almost by its cosine alone: between texts of one
+# foreign language the English model's is always high. For an English prompt, whose memory may be in either language,
+# both models count together or the English one alone, whichever gives more. Fitted as log odds over all pairs of six
+# projects, on the scale of SLOPE.
 FOREIGN_PROMPT = (13.6, 2.0, 2.0, 4.2)  # multilingual cosine, cosine, lexical, constant
 ENGLISH_PROMPT = (10.4, 10.4, 4.2, 0.1)
 
-# The time to embed a prompt grows with its length. Of a longer one its beginning and its end: the question often
-# follows the log. On commit messages 400 characters find as much as 1,600, and 300 a little less.
+# The time to embed a prompt grows with its length. Only the beginning and the end of a long one are embedded: the
+# question often follows the log. On commit messages 400 characters find as much as 1,600, and 300 a little less.
 PROMPT_CHARS = 401
 PROMPT_HEAD_CHARS = 250
 PROMPT_TAIL_CHARS = 149
 
-# What a memory gains from the best one written in the same hour, as a share of that one's log odds above even. The
-# chat sets stamp a whole conversation with one time, so there the gain is at its largest.
+# The gain from the best memory of the same hour, as a share of that one's log odds above even. The chat sets give a
+# whole conversation one timestamp, so there the gain is largest.
 COMPANION_SHARE = 0.4
 _HOUR = len("2026-02-14T09")
 
@@ -89,9 +88,9 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory the store proposes, `written` at an ISO time. `cosine` is None where there is no embedding.
+    """A memory to rank, `written` at an ISO time. `cosine` is None without an embedding.
 
-    `multilingual` is the cosine by the encoder for other languages, None where that has no part in it.
+    `multilingual` is the cosine of the multilingual encoder, None where that is not in use.
     """
 
     id: str
@@ -106,8 +105,8 @@ class Candidate:
 class Scored:
     """The evidence for one candidate, in log odds, and its parts.
 
-    The cosine, the share of the prompt's weight that was found, the log odds that a companion lends, the share of the
-    title's weight that the prompt says, and the multilingual encoder's cosine.
+    The cosine, the share of the prompt's weight found, the gain from a companion in log odds, the share of the title's
+    weight in the prompt, and the multilingual encoder's cosine.
     """
 
     id: str
@@ -121,40 +120,40 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Even:
-    """Where the evidence is even, with an embedding and by terms alone."""
+    """The score at which the evidence is even, with an embedding and by terms alone."""
 
     both: float
     lexical: float
 
 
 def embedded_text(title: str, content: str, created: str = "", tags: Iterable[str] = ()) -> str:
-    """What of a memory is embedded. `created` is an ISO date or time, or empty.
+    """Return the text of a memory to embed. `created` is an ISO date or time, or empty.
 
-    The date in words finds what was asked for by its day; before the text it would weaken short memories.
+    The date in words makes a memory findable by its day; before the text it would weaken short memories.
     """
     notes = ", ".join(part for part in (*tags, _date_in_words(created)) if part)
     return f"{_titled(title, content)} ({notes})" if notes else _titled(title, content)
 
 
 def embedded_prompt(prompt: str) -> str:
-    """What of a prompt is embedded; its terms are always taken from all of it."""
+    """Return the text of a prompt to embed; its terms always come from all of it."""
     if len(prompt) <= PROMPT_CHARS:
         return prompt
     return f"{prompt[:PROMPT_HEAD_CHARS]}\n{prompt[-PROMPT_TAIL_CHARS:]}"
 
 
 def indexed_text(title: str, content: str, created: str = "", tags: Iterable[str] = ()) -> str:
-    """What of a memory is analysed into its terms: all one might ask for, the date in words included."""
+    """Return the text of a memory to analyse into terms: everything, the date in words included."""
     return "\n".join(part for part in (_titled(title, content), " ".join(tags), _date_in_words(created)) if part)
 
 
 def term_weights(prompt_terms: Iterable[str], df: Mapping[str, int], documents: int) -> dict[str, float]:
-    """For each distinct term how surprising it is to meet it in a memory of this store."""
+    """Return the inverse document frequency of each distinct term in this store."""
     return {term: _weight(df.get(term, 0), documents) for term in dict.fromkeys(prompt_terms)}
 
 
 def attainable(weights: Mapping[str, float]) -> float:
-    """The evidence that a memory can be expected to have at most."""
+    """Return the largest weight that a memory can be expected to match."""
     return sum(sorted(weights.values(), reverse=True)[:ATTAINABLE_TERMS])
 
 
@@ -168,11 +167,11 @@ def ranked(
     *,
     is_english: bool = True,
 ) -> list[Scored]:
-    """The candidates, best first; ties in the order of their ids.
+    """Return the candidates, best first; ties are sorted by id.
 
-    `df` counts the documents that hold a term among `documents`, on average `average_length` terms long. `searched`
-    is how many memories could have been candidates (one project's, say); without it, `documents`. `is_english` says
-    whether the prompt is.
+    `df` counts the documents with a term among `documents`, which average `average_length` terms. `searched` is the
+    number of memories that could have been candidates (one project's, say); by default `documents`. `is_english` is
+    about the prompt.
     """
     weights = term_weights(prompt_terms, df, documents)
     most = attainable(weights)
@@ -196,7 +195,7 @@ def _weight(holding: int, documents: int) -> float:
 
 
 def _lexical(weights: Mapping[str, float], most: float, terms: Sequence[str], average_length: float) -> float:
-    """BM25 of the distinct prompt terms, as a share of what the prompt can attain."""
+    """Return BM25 of the distinct prompt terms, as a share of the attainable weight."""
     if not most:
         return 0.0
     relative = (len(terms) + LENGTH_FLOOR) / (average_length + LENGTH_FLOOR)
@@ -210,8 +209,8 @@ def _title_share(
     prompt_weights: Mapping[str, float], title_terms: Sequence[str], df: Mapping[str, int], documents: int
 ) -> float:
     weights = term_weights(title_terms, df, documents)
-    said = sum(weight for term, weight in weights.items() if term in prompt_weights)
-    return said / (sum(weights.values()) + TITLE_PRIOR)
+    matched = sum(weight for term, weight in weights.items() if term in prompt_weights)
+    return matched / (sum(weights.values()) + TITLE_PRIOR)
 
 
 def _even(searched: int) -> _Even:
@@ -241,11 +240,11 @@ def _together(
 
 
 def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> list[float]:
-    """For each candidate what the best of the others written within the same hour lends it.
+    """Return each candidate's gain from the best of the others written within the same hour.
 
-    What was learned in one sitting belongs together: this brings 3 points of recall@10 on chat turns and facts, 1 on
-    work items. Only a companion above even lends anything, so this never decides whether to speak. A group of more
-    than half of the candidates is an import, and says nothing.
+    Memories of one session belong together: this gains 3 points of recall@10 on chat turns and facts, 1 on work items.
+    Only a companion above even contributes, so this never decides whether to show anything. A group of more than half
+    of the candidates is an import and does not count.
     """
     sittings: dict[str, list[int]] = defaultdict(list)
     for index, candidate in enumerate(candidates):
@@ -261,7 +260,7 @@ def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> 
 
 
 def _titled(title: str, content: str) -> str:
-    """Title and content; a title that only repeats how the content begins is left out."""
+    """Join title and content; omit a title that only repeats the beginning of the content."""
     start = title.rstrip("…").strip()
     return content if not start or content.lstrip("# \n").startswith(start) else f"{title}\n{content}"
 

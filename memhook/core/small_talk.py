@@ -1,9 +1,9 @@
-"""Prompts that need no search: nothing in them could find a memory.
+"""Detect prompts that need no search.
 
 is_small_talk(prompt)   a bare acknowledgement, a choice, a command
 
-Only the plainest are recognised here, by their words, so that "yes" costs nothing, in any language and without a model;
-the others `grading` knows by their meaning.
+Only the plainest are detected here, by their words, so that "yes" costs nothing in any language and without a model;
+`grading` detects the others by their meaning.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
 _LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
 
-# With stop words alone beside these, no word of the prompt could find anything.
+# A prompt of these and stop words has no word to search for.
 _ANSWERS = """
     yes yeah yep yup y yea ya aye no nope nah n ok okay okey k kk sure fine good great perfect nice cool awesome
     excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
@@ -45,7 +45,7 @@ _ACKNOWLEDGEMENTS = frozenset(_ANSWERS.split()) | STOP_WORDS
 
 
 def is_small_talk(prompt: str) -> bool:
-    """Whether there is nothing in `prompt` to recall for."""
+    """Return whether `prompt` has nothing to search for."""
     text = prompt.strip()
     if _COMMAND.match(text):
         return not _ROOT_DIRECTORY.match(text)

@@ -1,14 +1,14 @@
-"""Typing errors in a prompt, repaired where the store has the word that was meant.
+"""Correct typing errors in a prompt to words of the store.
 
 repaired(text, counts, vocabulary) -> Repaired | None
-Vocabulary.of(words)                words that are right anywhere, such as those the embedding model knows
+Vocabulary.of(words)                words that are correct anywhere, such as those of the embedding model
 
-A word is taken for an error when neither the store nor the vocabulary has it, and repaired when a single insertion,
-deletion, substitution or transposition makes it a word they have. Only prose is read: what has a digit, an underscore,
-a slash or a capital inside is an identifier, a path or code.
+A word is an error if neither the store nor the vocabulary has it, and is repaired if one insertion, deletion,
+substitution or transposition makes it a word they have. Only prose is checked: a word with a digit, an underscore, a
+slash or a capital inside is an identifier, a path or code.
 
-There is no index of the store's words: a word has some 50 neighbours per letter, which are looked up among the terms
-that are counted anyway. That is as fast in a store of any size, and never out of date.
+There is no index of the store's words: a word has some 50 neighbours per letter, which are looked up in the existing
+term counts. That is as fast in a store of any size, and never out of date.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from dataclasses import dataclass
 from memhook.core.terms import STOP_WORDS, folded, stemmed, stems
 
 MIN_LETTERS, MAX_LETTERS = 4, 24
-TRANSPOSED, ONE_MORE_OR_LESS, WRONG_LETTER = range(3)  # from the likeliest kind of error to the least
+TRANSPOSED, ONE_MORE_OR_LESS, WRONG_LETTER = range(3)  # from the likeliest error to the least likely
 NO_WORD = 2
 MAX_SUSPECTS = 12  # a log or another language has more
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _CHUNK = re.compile(r"\S+")
 _OPENING = "\"'“”‘’«»([<*"
-_CLOSING = "\"'“”‘’«»)]>*.,;:!?…"  # not a bracket that opens: that is a call
+_CLOSING = "\"'“”‘’«»)]>*.,;:!?…"  # no opening bracket: that would be a call
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюяё", "αβγδεζηθικλμνξοπρσςτυφχψω")
 
 _Span = tuple[str, int, int]
-_Form = tuple[int, bool, int, int, str]  # by which the forms of a word are preferred; the last is the form
+_Form = tuple[int, bool, int, int, str]  # the sort key of a word's forms; the last item is the form
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words in lower case, and the terms they are found by."""
+    """Words in lower case, and their terms."""
 
     words: frozenset[str]
     terms: frozenset[str]
@@ -48,7 +48,7 @@ class Vocabulary:
         return cls(plain, frozenset(stems(list(plain))))
 
     def doubt(self, word: str) -> int:
-        """0 for a word, 1 for the plural of one (a model has no token for most plurals), else NO_WORD."""
+        """Return 0 for a word, 1 for the plural of one (a model has no token for most plurals), else NO_WORD."""
         if word in self.words:
             return 0
         return 1 if word.endswith("s") and not word.endswith("ss") and word[:-1] in self.words else NO_WORD
@@ -59,17 +59,17 @@ NO_VOCABULARY = Vocabulary(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The text as it was probably meant, and which words were read as which."""
+    """The corrected text, and the corrections."""
 
     text: str
     words: Mapping[str, str]
 
 
 def repaired(text: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> Repaired | None:
-    """None where no word is a typing error, or where so many are unknown that they are no errors.
+    """Return the corrected text, or None if there are no errors, or so many unknown words that they are none.
 
-    `counts` has the terms of the store, with how many memories have each. Without a vocabulary nothing is repaired: any
-    word that the store does not have would look like an error.
+    `counts` maps each term of the store to its number of memories. Without a vocabulary nothing is repaired: every word
+    that the store lacks would look like an error.
     """
     if not vocabulary.words:
         return None
@@ -86,7 +86,7 @@ def repaired(text: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> Re
 
 
 def _prose(text: str) -> Iterator[_Span]:
-    """The words that stand alone between spaces and punctuation, with their places."""
+    """Yield the words between spaces and punctuation, with their offsets."""
     prose = _CODE.sub(lambda code: " " * len(code[0]), text)
     for chunk in _CHUNK.finditer(prose):
         bare = chunk[0].lstrip(_OPENING)
@@ -103,36 +103,36 @@ def _is_known(word: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> b
 
 
 def _may_be_a_form(word: str, vocabulary: Vocabulary) -> bool:
-    """Whether a word in the vocabulary has the same stem: "reconcilation" looks like a form of "reconcile"."""
+    """Return whether a word of the vocabulary has the same stem: "reconcilation" looks like a form of "reconcile"."""
     return stemmed(folded(word)) in vocabulary.terms
 
 
 def _meant(word: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> str | None:
-    """By the likeliest kind of error the word that most memories have, or one that is right anywhere."""
+    """Return the likeliest correction: by the kind of error, then by the number of memories with the word."""
     kinds = _neighbours(folded(word))
     candidates = list(kinds)
     forms: dict[str, list[_Form]] = defaultdict(list)
     for one, term in zip(candidates, stems(candidates), strict=True):
         doubt = vocabulary.doubt(one)
-        # The stem of a common word fits misspellings of it too; of the store's own words it is all that is known.
+        # The stem of a common word matches its misspellings too; of the store's own words only the stem is known.
         if doubt < NO_WORD if term in vocabulary.terms else term in counts:
-            # A model also has tokens for pieces of words: of several forms, the bare stem comes last.
+            # A model also has tokens for parts of words: of several forms, the bare stem comes last.
             forms[term].append((doubt, doubt < NO_WORD and one == term, kinds[one], len(one), one))
     places = [(_unlikely(found, term in counts), -counts.get(term, 0), term) for term, found in forms.items()]
-    most = WRONG_LETTER - _may_be_a_form(word, vocabulary)  # what may well be right takes a likelier error
+    most = WRONG_LETTER - _may_be_a_form(word, vocabulary)  # a possible form needs a likelier error
     likely = [place for place in places if place[0] <= most and (most == WRONG_LETTER or place[1])]
     return min(forms[min(likely)[-1]])[-1] if likely else None
 
 
 def _unlikely(forms: list[_Form], is_in_store: bool) -> int:
-    """A word nobody has written down is as unlikely as the next kind of error."""
+    """Return the kind of error; a word outside the store ranks with the next, less likely kind."""
     return min(kind for _, _, kind, _, _ in forms) + (not is_in_store)
 
 
 def _neighbours(word: str) -> dict[str, int]:
-    """The words one error away, each with how unlikely that kind of error is.
+    """Return the words one error away, each with its kind of error.
 
-    The first letter is seldom wrong, and a word with one letter more at its end is another form of it.
+    The first letter is seldom wrong, and a word with one more letter at its end is another form of it.
     """
     letters = next((alphabet for alphabet in _ALPHABETS if word[0] in alphabet), "")
     splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]

@@ -1,13 +1,12 @@
-"""The words a text is found by: one analyser for what is stored and for what is asked.
+"""Analyse text into terms: one analyser for stored text and for queries.
 
-terms(text)       the terms in order of appearance, repeats kept; join them with spaces to index them
-term_spans(text)  the same terms, each with where it stands in the original text
+terms(text)       the terms in order of appearance, with repeats; join them with spaces to index them
+term_spans(text)  the same terms, each with its offsets in the original text
 
-A term is case-folded, free of white space and never empty. An identifier or path is found by its parts and as a
-whole, however it is spelled: `getSyncBranch`, `get_sync_branch` and `get-sync-branch` share the term `getsyncbranch`.
-Words are stemmed, English stop words dropped unless nothing else is there, Latin accents folded, and scripts written
-without spaces cut into character pairs. Who changes what comes out here raises SCHEMA_VERSION: stored terms are made
-anew by that.
+A term is case-folded, contains no white space and is never empty. An identifier or path gives its parts and the whole,
+in any spelling: `getSyncBranch`, `get_sync_branch` and `get-sync-branch` share the term `getsyncbranch`. Words are
+stemmed, English stop words dropped unless there is nothing else, Latin accents folded, and scripts without spaces cut
+into character pairs. A change of the output must raise SCHEMA_VERSION, so that stored terms are rebuilt.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from memhook.core.normal import normalized
 
 MAX_TERM_CHARS = 64
 
-# Vowel signs and other marks that `\w` does not cover but without which a word falls to pieces.
+# Vowel signs and other marks that `\w` does not match but that belong to words.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
@@ -50,8 +49,8 @@ _LATIN_MARKED = re.compile("([a-z])[\u0300-\u036f]+")
 _POINTING = re.compile("[\u0591-\u05c7\u064b-\u0652\u0670]+")
 _SPECIAL_LATIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 
-# What composes to one character: a base with its marks, or the letters of one Hangul syllable. The marks are counted
-# so that a text of nothing but marks stays linear (normalising sorts them).
+# The characters that compose to one: a base with its marks, or the letters of one Hangul syllable. The number of marks
+# is limited so that a text of nothing but marks takes linear time (normalization sorts them).
 _CLUSTER = re.compile(
     r"[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\u0300-\u036f\uff9e\uff9f][\u0300-\u036f\uff9e\uff9f\u3099\u309a]{0,8}|.",
     re.DOTALL,
@@ -68,9 +67,9 @@ _STOP_WORDS_TEXT = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
 
-# Snowball's algorithms, by the script of the word: stored text and prompt have to be stemmed alike, and a word tells no
-# more of its language. Taking off the endings of German, Spanish and French as well finds their inflections, but makes
-# one word of "data", "date" and "database" and of "require" and "request".
+# Snowball's algorithms, by the script of the word: stored text and prompt must be stemmed alike, and a word shows no
+# more of its language. Stemming German, Spanish and French as well would find their inflections, but conflates "data",
+# "date" and "database", and "require" and "request".
 _STEMMERS = {
     script: Stemmer.Stemmer(language, 0)  # 0: no cache of its own
     for script, language in {
@@ -88,18 +87,18 @@ _SCRIPT = re.compile(
     "|(?P<armenian>[\u0531-\u0587]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<devanagari>[\u0900-\u097f]+)"
     "|(?P<tamil>[\u0b80-\u0bff]+)"
 )
-_stemming = Lock()  # a Stemmer is not to be used by two threads at once
+_stemming = Lock()  # a Stemmer is not thread-safe
 
 _Relative = tuple[tuple[str, int, int], ...]
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text` in order of appearance."""
+    """Return the terms of `text` in order of appearance."""
     return [term for term, _, _ in term_spans(text)]
 
 
 def term_spans(text: str) -> list[tuple[str, int, int]]:
-    """Each term with the half-open range of `text` it came from; a part lies within its whole."""
+    """Return each term with its half-open range of `text`; a part lies within its whole."""
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return _spans_of_normal(text)
     normal, starts, ends = _normalised_with_offsets(text)
@@ -120,7 +119,7 @@ def _spans_of_normal(text: str) -> list[tuple[str, int, int]]:
 
 
 def _normalised_with_offsets(text: str) -> tuple[str, list[int], list[int]]:
-    """NFKC of `text`, and for each of its characters where the characters it came from start and end."""
+    """Return NFKC of `text`, and for each of its characters the start and end of its source."""
     normal: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -141,7 +140,7 @@ def _analysed(chunk: str) -> _Relative:
         return _flag_or_language(chunk)
     if _ANY_UNSPACED.search(chunk):
         return tuple(_pairs_and_rest(chunk))
-    # Pointing is folded away, so a chunk of nothing else leaves an empty term.
+    # Folding drops vowel points, so a chunk of nothing else leaves an empty term.
     return tuple(found for found in _compound(chunk) if found[0])
 
 
@@ -160,7 +159,7 @@ def _flag_or_language(chunk: str) -> _Relative:
 
 
 def _pairs_and_rest(chunk: str) -> Iterator[tuple[str, int, int]]:
-    """Character pairs of the unspaced runs, and what stands between the runs analysed by itself."""
+    """Yield the character pairs of the unspaced runs, and the terms of the text between them."""
     at = 0
     for run in _UNSPACED_RUN.finditer(chunk):
         yield from _rest(chunk, at, run.start())
@@ -180,7 +179,7 @@ def _rest(chunk: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _compound(chunk: str) -> Iterator[tuple[str, int, int]]:
-    """A path, then its segments, then what the dots separate, then words, then the humps of camel case."""
+    """Yield a path, its segments, their dotted parts, the words, and the parts of camel case."""
     end = len(chunk)
     if "/" in chunk:
         yield _cut(_joined(chunk)), 0, end
@@ -207,7 +206,7 @@ def _words(chunk: str, start: int, stop: int, *, alone: bool) -> Iterator[tuple[
 
 
 def _word(word: str, at: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
-    """A word and its humps. Single characters and small numbers count only where they stand alone."""
+    """Yield a word and its camel-case parts. Single characters and small numbers count only if alone."""
     plain = folded(word)
     if not plain or (not alone and (plain in STOP_WORDS or len(plain) == 1 or (len(plain) < 3 and plain.isdigit()))):
         return
@@ -229,12 +228,12 @@ def _ranges(chunk: str, start: int, stop: int, separator: str) -> Iterator[tuple
 
 
 def _joined(compound: str) -> str:
-    """One spelling for camel, snake and kebab case."""
+    """Return one spelling for camel, snake and kebab case."""
     return folded(compound).replace("_", "").replace("-", "")
 
 
 def folded(word: str) -> str:
-    """In lower case, without accents."""
+    """Return `word` in lower case, without accents."""
     if word.isascii():
         return word.lower()
     decomposed = normalized("NFKD", word.casefold())
@@ -247,12 +246,12 @@ def _cut(term: str) -> str:
 
 
 def stemmed(word: str) -> str:
-    """The stem of a case-folded word, by the algorithm for its script."""
+    """Return the stem of a case-folded word, by the algorithm for its script."""
     return stems([word])[0]
 
 
 def stems(words: Sequence[str]) -> list[str]:
-    """The stems of many case-folded words, in their order."""
+    """Return the stems of case-folded words, in their order."""
     scripts = [_SCRIPT.fullmatch(word) if len(word) <= MAX_TERM_CHARS else None for word in words]
     with _stemming:
         return [

@@ -1,4 +1,4 @@
-"""What a text costs in tokens, without a tokenizer."""
+"""Estimate the tokens of a text without a tokenizer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
 
 def estimated_tokens(text: str) -> int:
-    """The tokens `text` may cost: never below a quarter of its characters, rarely below what a real tokenizer counts.
+    """Return an upper estimate: at least a quarter of the characters, rarely below the count of a real tokenizer.
 
-    Added text never lowers it. Lines can be added up: a text never costs more than its parts, parted after a newline.
+    Appending text never lowers it. Lines add up: a text split after newlines never costs more than its parts.
     """
     if not text:
         return 0
@@ -23,7 +23,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def _codes(text: str) -> bytes:
-    """The start, then each character: ASCII as it is, any other as a stand-in for its kind."""
+    """Return one byte for the start and for each character: ASCII itself, or a stand-in for its kind."""
     short = _LONG_RUN.sub(_SHORTENED, text)
     plain = short if short.isascii() else short.translate(_STAND_INS)
     return _START + plain.encode("latin-1")
@@ -33,14 +33,14 @@ def _ceil_div(number: int, divisor: int) -> int:
     return -(-number // divisor)
 
 
-# Tokenizers have tokens for whole rulers and indents: only so much of one is counted.
+# Tokenizers have tokens for whole rulers and indents: count only this much of one.
 _RULERS = "-#*+./=_~"
 _LONG_RUN = re.compile(rf"([{_RULERS} \t])\1{{3}}\1+|(─)─{{15}}─+")
 _SHORTENED = r"\1" * 4 + r"\2" * 16
 
-# Costs are whole fortieths of a token, so that they add up exactly. A smaller `_TOKEN` raises every estimate.
+# Costs are integers, in fortieths of a token, so that sums are exact. A smaller `_TOKEN` raises every estimate.
 _TOKEN = 39
-_FIRST = 40  # no less than any seam after a newline: that is what lets lines be added up
+_FIRST = 40  # no less than any seam after a newline, so that lines add up
 _RULER, _REPEATED = 22, 10
 _ASCII_KINDS = (
     *(ascii_lowercase, ascii_uppercase, digits, " ", "\t", "\n"),
@@ -48,10 +48,10 @@ _ASCII_KINDS = (
 )
 _CONTROL, _LATIN, _CYRILLIC, _OTHER = range(len(_ASCII_KINDS), len(_ASCII_KINDS) + 4)
 
-# Of a character that is one token alone, two, three, four.
+# The cost of a character that is one token by itself, two, three, four.
 _OWN_COSTS = {_LATIN: (20, 68, 102), _CYRILLIC: (24, 132), _OTHER: (38, 84, 126, 168)}
 
-# How often a token ends between two characters, in twentieths: the left one's kind down, the right one's across.
+# How often a token ends between two characters, in twentieths: rows are the left one's kind, columns the right one's.
 _SEAMS = """
 #  a  A  0 sp tb nl  .  _  -  /  :  "  (  )  =  \\  | ct  é  я  字
    0 11 24 14  0 24 22 16 27 11 10 10 17 21 20 23 11 10 20 14 16
@@ -107,8 +107,8 @@ _LETTER_SEAMS = """
 96530577955555655653456596
 """
 
-# Characters that are one token in every tokenizer. Of the others, those whose first two bytes are a token cost two: one
-# bit for each 64 characters of the basic plane, from U+0000 at the lowest bit.
+# Characters that are one token in every tokenizer. The others cost two if their first two bytes are a token: one bit
+# for each 64 characters of the basic plane, from U+0000 at the lowest bit.
 _SINGLE = frozenset(
     "\xa0¡¢£¦§©ª«\xad®°±²³´µ¶·¹º»¿ÁÂÃÇÉÍÓ×Üßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýāăąćčđęěğīıłńōőœřśşšţūůźżžưșț"
     "αβγεθικλμνοπρστφωАБВГДЕЗИКЛМНОПРСТУФЧЯабвгдежзийклмнопрстуфхцчшщъыьэюяёіאבדהוחילמנערשתابةتجحخدرزسشصطعفقكلمنهوى"
@@ -139,7 +139,7 @@ _PAIRED = int(
 
 
 class _StandIns(dict[int, str]):
-    """For `str.translate`: what each character is counted as, found out when first met."""
+    """A table for `str.translate`: the stand-in of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -160,7 +160,7 @@ def _stand_in_code(kind: int, tokens: int) -> int:
 
 
 def _tokens_alone(char: str) -> int:
-    """What the character costs by itself in the dearest tokenizer."""
+    """Return the most tokens any tokenizer needs for the character by itself."""
     code = ord(char)
     if code < 0x80 or char in _SINGLE:
         return 1
@@ -172,7 +172,7 @@ def _tokens_alone(char: str) -> int:
 
 
 def _kind(char: str) -> int:
-    """The row and column of `_SEAMS` for a character."""
+    """Return the row and column of `_SEAMS` for a character."""
     code = ord(char)
     if code < 0x80:
         return next((kind for kind, chars in enumerate(_ASCII_KINDS) if char in chars), _CONTROL)
@@ -182,7 +182,7 @@ def _kind(char: str) -> int:
 
 
 def _cost_table() -> list[bytes]:
-    """By the codes of two neighbours: what the seam between them and the right one itself cost."""
+    """Return, by the codes of two neighbours, the cost of the seam between them plus that of the right one."""
     seams = [[int(cell) * 2 for cell in line.split()] for line in _SEAMS.strip().splitlines()[1:]]
     kinds = {code: _kind(chr(code)) for code in range(0x80)}
     own = dict.fromkeys(kinds, 0)

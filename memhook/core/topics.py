@@ -1,8 +1,8 @@
-"""Whole memories about a topic, as `pack` writes them down.
+"""Render whole memories about a topic, for `pack`.
 
-entry(memory)                   one memory, whole: never cut, at one level
+entry(memory)                   one memory, never cut
 heading(topic, count, tokens)   the first line
-headed(topic, count, body)      the finished text, its heading true of all of it
+headed(topic, count, body)      the finished text; its heading counts all of it
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from memhook.core.rendering import Level, Rendering, origin_of
 from memhook.core.tokens import estimated_tokens
 
 TOPIC_CHARS = 120
-TITLE_CHARS = 500  # as long as a title can be: what is packed is whole
+TITLE_CHARS = 500  # the longest title possible: nothing is cut
 
 
 def entry(memory: Memory) -> Rendering:
-    """A line of memhook's own with title, URN and origin; under it the content, indented."""
+    """Render a header line with title, URN and origin, and the content indented below it."""
     name = f"**{title}** " if (title := one_line(memory.title, TITLE_CHARS)) else ""
     text = f"- {name}[{memory.urn}] ({', '.join(origin_of(memory))})\n{indented(memory.content)}"
     tokens = estimated_tokens(text)
@@ -30,7 +30,7 @@ def heading(topic: str, count: int, tokens: int) -> str:
 
 
 def headed(topic: str, count: int, body: str) -> str:
-    """The heading counts itself: its number is raised until it is that of the text it stands in."""
+    """Prepend the heading, whose token count includes itself: raise it until it is stable."""
     tokens = 0
     text = ""
     while True:

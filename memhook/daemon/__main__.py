@@ -1,4 +1,4 @@
-"""`python -m memhook.daemon`: what the hook client and the commands start."""
+"""`python -m memhook.daemon`: the daemon, as the hook client and the commands start it."""
 
 import sys
 

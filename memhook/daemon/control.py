@@ -1,4 +1,4 @@
-"""The daemon seen from a command: reach it, start it, stop it, or do without it."""
+"""Control the daemon from a command: call it, start it, stop it, or do without it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 HAND_OVER_SECONDS = 2.0
 
-# Answered by a healthy daemon whatever else it does.
-AT_ONCE = frozenset({"daemon_status", "stop"})
-AT_ONCE_SECONDS = 5.0
+# A healthy daemon answers these at once, even when busy.
+IMMEDIATE = frozenset({"daemon_status", "stop"})
+IMMEDIATE_SECONDS = 5.0
 
-# What is stored twice is stored once, so these may be.
+# Safe to repeat: storing the same memory twice stores it once.
 REPEATABLE = frozenset(
     {
         *("remember", "import_lines", "get", "search", "list", "inject", "pack"),
@@ -44,14 +44,14 @@ Call = Callable[..., Any]
 
 
 class NothingDone(DaemonUnavailable):
-    """The daemon has not begun with the call, so it may be repeated whatever it is."""
+    """The daemon did not start the call, so any call may be repeated."""
 
 
 _working_directory_lock = threading.Lock()
 
 
 def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
-    """A function `call(method, **params)`: to the daemon, started when needed, or to an engine in this process."""
+    """Return `call(method, **params)`: to the daemon, started if needed, or to an engine in this process."""
     if use_daemon:
         with suppress(DaemonUnavailable):
             return daemon_door(paths, directory)
@@ -59,20 +59,20 @@ def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
 
 
 def daemon_door(paths: Paths, directory: str) -> Call:
-    """The same, to the daemon alone; raises DaemonUnavailable when it cannot be started."""
+    """Return `call(method, **params)` to the daemon; raise DaemonUnavailable if it cannot be started."""
     environment = _environment()
     started(paths)
-    return lambda method, **params: _persistently(paths, method, params, directory, environment)
+    return lambda method, **params: _with_retry(paths, method, params, directory, environment)
 
 
 def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)}
 
 
-def _persistently(
+def _with_retry(
     paths: Paths, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]
 ) -> Any:
-    """A daemon may be ending, or be killed, just now: what was not done, or may be done twice, is asked again."""
+    """Call, and repeat the call if it is safe: the daemon may be stopping, or be killed, just now."""
     try:
         return called(paths, method, params, directory, environment)
     except DaemonUnavailable as error:
@@ -90,35 +90,33 @@ def called(
     directory: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Any:
-    """What the running daemon returns; raises DaemonUnavailable when none answers."""
+    """Call the running daemon; raise DaemonUnavailable if none answers."""
     body = json.dumps({"method": method, "params": params or {}}).encode("utf-8", "surrogatepass")
     request = Request("call", directory=directory, environment=environment or {}, body=body)
     with _connected(paths) as connection:
-        connection.settimeout(AT_ONCE_SECONDS)
+        connection.settimeout(IMMEDIATE_SECONDS)
         try:
-            with suppress(ConnectionError):  # one that does not read everything may have answered
+            with suppress(ConnectionError):  # it may have answered without reading everything
                 connection.sendall(wire.encoded(request))
-            if method not in AT_ONCE:
-                _wait_while_it_is_well(paths, connection)
+            if method not in IMMEDIATE:
+                _wait_while_healthy(paths, connection)
             answer = wire.read_block(connection, wire.MAX_BODY * 8)
-        except wire.AskAgain as error:
-            raise NothingDone("The daemon ends for a newer version.", "Try again.") from error
-        except (OSError, wire.ConnectionEnded) as error:
+        except wire.Retry as error:
+            raise NothingDone("The daemon is stopping for a newer version.", "Try again.") from error
+        except (OSError, wire.ConnectionClosed) as error:
             raise DaemonUnavailable(
-                "The daemon went away before it had answered.", "Check whether it was done, then try again."
+                "The daemon closed the connection without an answer.", "Check whether it was done, then try again."
             ) from error
     return wire.result_of(answer)
 
 
-def _wait_while_it_is_well(paths: Paths, connection: socket.socket) -> None:
-    """A call may take minutes (a large import), as long as the daemon still says that it is there."""
-    while not select.select([connection], [], [], AT_ONCE_SECONDS)[0]:
+def _wait_while_healthy(paths: Paths, connection: socket.socket) -> None:
+    """Wait for the answer as long as the daemon is alive: a call may take minutes (a large import)."""
+    while not select.select([connection], [], [], IMMEDIATE_SECONDS)[0]:
         try:
             called(paths, "daemon_status")
         except DaemonUnavailable as error:
-            raise DaemonUnavailable(
-                "The daemon does not answer.", "End it and start another: memhook daemon restart"
-            ) from error
+            raise DaemonUnavailable("The daemon does not answer.", "Restart it: memhook daemon restart") from error
 
 
 def is_running(paths: Paths) -> bool:
@@ -130,7 +128,7 @@ def is_running(paths: Paths) -> bool:
 
 
 def started(paths: Paths) -> bool:
-    """Make sure that a daemon runs; whether this call started it."""
+    """Make sure that a daemon is running; return whether this call started it."""
     if is_running(paths):
         return False
     try:
@@ -148,29 +146,29 @@ def started(paths: Paths) -> bool:
     _wait_until(lambda: is_running(paths) or process.poll() not in (None, 0), START_SECONDS)
     if not is_running(paths):
         raise DaemonUnavailable("The daemon did not start.", f"The reason is in {paths.log}.")
-    process.returncode = 0  # it lives on by design: no warning about a child left behind
+    process.returncode = 0  # it outlives this process by design: no ResourceWarning
     return True
 
 
 def stopped(paths: Paths) -> int | None:
-    """Stop the daemon and wait until it is gone; its process id, or None when none was running."""
+    """Stop the daemon and wait for its end; return its process id, or None if none was running."""
     try:
         pid = int(called(paths, "stop")["pid"])
     except DaemonUnavailable:
         pid = _recorded_pid(paths) if is_running(paths) else 0
     if not pid:
         return None
-    for number in (None, signal.SIGTERM, signal.SIGKILL):  # one that hangs does not hear the first
+    for number in (None, signal.SIGTERM, signal.SIGKILL):  # a hung daemon does not react to the call
         if number is not None:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
         if _wait_until(lambda: not _is_alive(pid), STOP_SECONDS):
             return pid
-    raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"End it with: kill -9 {pid}")
+    raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"Kill it: kill -9 {pid}")
 
 
 def _recorded_pid(paths: Paths) -> int:
-    """The daemon's, from the lock it holds; a lock that nobody holds names a dead one, or by now somebody else."""
+    """Return the pid in the lock file, or 0 if nobody holds the lock: the pid may then be another process's."""
     try:
         with paths.daemon_lock.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -182,7 +180,7 @@ def _recorded_pid(paths: Paths) -> int:
 
 
 def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:
-    # Imports lancedb and fastembed, which take seconds: only for a command that must do without the daemon.
+    # Imports lancedb and fastembed, which takes seconds: only for a command without the daemon.
     from memhook.engine.engine import Engine  # noqa: PLC0415
 
     os.umask(0o077)
@@ -201,15 +199,15 @@ def _connected(paths: Paths) -> socket.socket:
     if not is_same_user(connection):
         connection.close()
         raise DaemonUnavailable(
-            f"{paths.socket} belongs to another user, who is not asked.",
-            f"Look at it and remove it: ls -l {paths.socket}",
+            f"{paths.socket} belongs to another user; memhook does not connect to it.",
+            f"Check it and remove it: ls -l {paths.socket}",
         )
     return connection
 
 
 @contextmanager
 def short_name(path: Path) -> Iterator[str]:
-    """A socket's path may have about 100 bytes; a longer one is reached through its folder."""
+    """Yield a name for the socket of at most 100 bytes: a longer path is reached through its folder."""
     if len(os.fsencode(path)) < 100:
         yield str(path)
         return
@@ -226,7 +224,7 @@ def short_name(path: Path) -> Iterator[str]:
 
 @contextmanager
 def _within(folder: int) -> Iterator[None]:
-    """The working directory belongs to all threads: two that connect at once would end in each other's."""
+    """Change the working directory, which all threads share: the caller holds the lock."""
     previous = os.open(".", os.O_RDONLY)
     os.fchdir(folder)
     try:

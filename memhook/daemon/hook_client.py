@@ -1,8 +1,8 @@
-"""The hook command: hands the event on stdin to the daemon and the daemon's answer to stdout.
+"""The hook command: passes the event on stdin to the daemon, and the daemon's answer to stdout.
 
 Run by path as `python -I -S hook_client.py [EVENT] [PART] [--client NAME]`, on every prompt. It uses four built-in
-modules and nothing of memhook, because importing `socket` and `json` alone would double its time. Whatever happens it
-exits 0, within its deadline, having written one whole JSON object or nothing.
+modules and nothing of memhook, because importing `socket` and `json` alone would double its time. It always exits 0
+within its deadline, after writing one complete JSON object or nothing.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal itself imports enum
@@ -16,7 +16,7 @@ DEADLINE = 1.5
 DEADLINE_WITH_START = 5.0
 POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
-ASK_AGAIN = b"\xff\xff\xff\xfe"
+RETRY = b"\xff\xff\xff\xfe"
 PASSED_ON = ("COPILOT_CLI", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR")
 BROKEN = (OSError, ValueError, MemoryError)
 ENDING_SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
@@ -29,11 +29,11 @@ DAEMON_FAILED = (
 )
 
 FOREIGN_DAEMON = (
-    b'{"systemMessage": "memhook: another user answers in its place, so it is not asked and no memories are shown.'
+    b'{"systemMessage": "memhook: its socket belongs to another user, so it is not used and no memories are shown.'
     b' Run: memhook doctor"}\n'
 )
 NO_PLACE = (
-    b'{"systemMessage": "memhook: neither the home nor /tmp has a folder that is yours alone, so no memories are'
+    b'{"systemMessage": "memhook: neither your home nor /tmp has a folder private to you, so no memories are'
     b' shown. Run: memhook doctor"}\n'
 )
 
@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     try:
         return hook(argv)
     finally:
-        ignore_signals()  # Python's own end would set them back to what kills
+        ignore_signals()  # Python resets them to the default, which kills, at exit
 
 
 def end_at_once(_signal_number: int, _frame: object) -> None:
@@ -63,8 +63,8 @@ def hook(argv: list[str]) -> int:
     try:
         state = state_directory()
     except BROKEN:
-        if (event, part or "1") == ("SessionStart", "1"):  # there is nowhere to note that it was told
-            tell(NO_PLACE)
+        if (event, part or "1") == ("SessionStart", "1"):  # nothing can record that it was reported
+            report(NO_PLACE)
         return 0
     start_timer(state, DEADLINE)
     try:
@@ -75,7 +75,7 @@ def hook(argv: list[str]) -> int:
 
 
 def arguments(argv: list[str]) -> tuple[str, str, str]:
-    """Event, part and assistant. A part that is no number is the first: whatever is given, a hook does not fail."""
+    """Return event, part and assistant. An invalid part is the first: a hook never fails on its arguments."""
     places, client = list(argv), ""
     if "--client" in places:
         at = places.index("--client")
@@ -90,33 +90,33 @@ def answer(state: str, event: str, part: str, client: str) -> None:
     if not body.strip():
         return
     working_directory = current_directory()
-    # From here on the socket is named relative to the state folder: its full path may be longer than a socket's can be.
+    # Name the socket relative to the state folder: its full path may be too long for a socket.
     os.chdir(state)
-    for _ in range(2):  # a daemon that is just ending may take a connection and close it
+    for _ in range(2):  # a stopping daemon may accept a connection and close it
         connection = connected(state)
-        send_all(connection, request("hook", event, part, client, working_directory, body))
+        send_all(connection, request(event, part, client, working_directory, body))
         answered, text = received(connection, state)
         if answered:
             write_out(text)
-            connection.send(b"\x06")  # read to its end: what it held counts as shown
+            connection.send(b"\x06")  # ACK: the memories count as shown
             return
         connection.close()
     note(state, f"hook {event}: the daemon closed the connection without an answer")
 
 
-def request(kind: str, event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
-    """Two length-prefixed blocks: the header's fields separated by NUL, and what came on stdin."""
+def request(event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
+    """Encode two length-prefixed blocks: the header's fields separated by NUL, and stdin."""
     passed_on = [
         f"{name}={value}" for name, value in os.environ.items() if name in PASSED_ON or name.startswith("MEMHOOK_")
     ]
     if client:
         passed_on.append(f"MEMHOOK_CLIENT={client}")
-    header = os.fsencode("\0".join([PROTOCOL, VERSION, kind, event, part, working_directory, *passed_on]))
+    header = os.fsencode("\0".join([PROTOCOL, VERSION, "hook", event, part, working_directory, *passed_on]))
     return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
 
 
 def connected(state: str) -> _socket.socket:
-    """A connection to the daemon, which is started when there is none."""
+    """Connect to the daemon; start one if there is none."""
     starting = -1
     while True:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -136,18 +136,18 @@ def connected(state: str) -> _socket.socket:
 
 
 def check_peer(connection: _socket.socket, state: str) -> None:
-    """A prompt goes to nobody but this user: the socket of another one could only be there by intent."""
+    """Refuse the socket of another user, who would read the prompts."""
     # SO_PEERCRED on Linux, LOCAL_PEERCRED (1) of SOL_LOCAL (0) on macOS: both have the user id in bytes 4 to 8.
     asked = (_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12) if sys.platform == "linux" else (0, 1, 76)
     peer = int.from_bytes(connection.getsockopt(*asked)[4:8], sys.byteorder)
     if peer != os.getuid():
         if first_time(state):
-            tell(FOREIGN_DAEMON)
+            report(FOREIGN_DAEMON)
         raise OSError(f"{state}/daemon.sock belongs to another user (uid {peer})")
 
 
 def start_daemon_unless_starting() -> int:
-    """Of many clients at once the one that gets the lock starts the daemon; -1 for the others, who look again."""
+    """Start the daemon if this client gets the lock, and return the lock; -1: another client is starting it."""
     lock = os.open("daemon.starting", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.lockf(lock, os.F_TLOCK, 0)
@@ -162,12 +162,12 @@ def started(lock: int) -> None:
     try:
         os.unlink("daemon.starting")
     except OSError:
-        pass  # a daemon that ended meanwhile took it along
+        pass  # a daemon that stopped meanwhile deleted it
     os.close(lock)
 
 
 def start_daemon() -> None:
-    """Detached from the assistant: own session, no descriptors, none of its environment but what memhook reads."""
+    """Start the daemon detached: own session, no inherited descriptors, only the variables that memhook reads."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -181,19 +181,19 @@ def start_daemon() -> None:
             os.dup2(nothing, descriptor)
         os.closerange(3, 1024)
         kept = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
-        # The last four hold the credentials of stores that are elsewhere.
+        # The last four have the credentials of remote stores.
         started_with = ("XDG_", "MEMHOOK_", "AWS_", "AZURE_", "GOOGLE_", "LANCEDB_")
         environment = {
             name: value for name, value in os.environ.items() if name in kept or name.startswith(started_with)
         }
-        # -P: the project's folder must not be searched for modules. -E: nor what PYTHONPATH names.
+        # -P: do not import from the project's folder. -E: nor from PYTHONPATH.
         os.execve(sys.executable, [sys.executable, "-P", "-E", "-m", "memhook.daemon"], environment)
     finally:
         os._exit(1)
 
 
 def state_directory() -> str:
-    """As memhook.paths has it: the XDG folder, or one in /tmp when the home cannot be written."""
+    """Return the state folder as memhook.paths does: XDG, or in /tmp if the home is not writable."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if not base.startswith("/"):
         base = (os.environ.get("HOME") or home_of_user()) + "/.local/state"
@@ -236,12 +236,12 @@ def current_directory() -> str:
 
 
 def received(connection: _socket.socket, state: str) -> tuple[bool, bytes]:
-    """Whether the daemon answered, and with what: an empty answer is one too."""
+    """Return whether the daemon answered, and the answer, which may be empty."""
     size = read_exactly(connection, 4)
     if size == STILL_STARTING:
         allow_for_a_start(state, b"")
         size = read_exactly(connection, 4)
-    if size == ASK_AGAIN:  # an older daemon ends for this client
+    if size == RETRY:  # an older daemon stops for this client
         return False, b""
     text = read_exactly(connection, int.from_bytes(size, "big")) if len(size) == 4 else b""
     return len(size) == 4 and len(text) == int.from_bytes(size, "big"), text
@@ -264,10 +264,10 @@ def send_all(connection: _socket.socket, data: bytes) -> None:
     try:
         connection.sendall(data)
     except ConnectionError:
-        pass  # the answer that does not come says the same
+        pass  # reading the answer fails as well
 
 
-def tell(message: bytes) -> None:
+def report(message: bytes) -> None:
     try:
         write_out(message)
     except OSError:
@@ -275,7 +275,7 @@ def tell(message: bytes) -> None:
 
 
 def write_out(data: bytes) -> None:
-    """One object on stdout: neither the deadline nor a signal ends the process half-way through it."""
+    """Write one object to stdout; neither the deadline nor a signal interrupts it."""
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     ignore_signals()
     while data:
@@ -295,7 +295,7 @@ def start_timer(state: str, seconds: float, reason: str = "no answer in time", m
     def give_up(_signal_number: int, _frame: object) -> None:
         note(state, f"hook gave up after {deadline} s: {reason}")
         if message and first_time(state):
-            tell(message)
+            report(message)
         os._exit(0)
 
     _signal.signal(_signal.SIGALRM, give_up)
@@ -303,7 +303,7 @@ def start_timer(state: str, seconds: float, reason: str = "no answer in time", m
 
 
 def allow_for_a_start(state: str, message: bytes) -> None:
-    """The longer deadline, counted like the shorter one from when this process began."""
+    """Set the longer deadline, which also counts from the start of this process."""
     global deadline  # noqa: PLW0603
     left = _signal.getitimer(_signal.ITIMER_REAL)[0] + DEADLINE_WITH_START - deadline
     deadline = DEADLINE_WITH_START
@@ -311,7 +311,7 @@ def allow_for_a_start(state: str, message: bytes) -> None:
 
 
 def first_time(state: str) -> bool:
-    """Told once, until a daemon has started again and removed the mark."""
+    """Return whether this is the first failure since a daemon started, which deletes the mark."""
     try:
         os.close(os.open(state + "/daemon.failed", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError:
@@ -320,7 +320,7 @@ def first_time(state: str) -> bool:
 
 
 def note(state: str, reason: str) -> None:
-    """A line in the daemon's log; of what failed only, never of the prompt."""
+    """Append a line to the daemon's log: the failure only, never the prompt."""
     try:
         log = os.open(state + "/memhook.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
         os.write(log, os.fsencode(f"hook client {os.getpid()}: {reason[:300]}\n"))

@@ -1,4 +1,4 @@
-"""Who is at the other end of a Unix socket, as the kernel says."""
+"""The user at the other end of a Unix socket, from the kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_same_user(connection: socket.socket) -> bool:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """-1 when the system does not say: then it is nobody's."""
+    """Return the user id of the peer, or -1 if the system does not report it."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
             return uid_in(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED_BYTES))
@@ -25,5 +25,5 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def uid_in(credentials: bytes) -> int:
-    """In both systems' structures the second of the 32-bit numbers."""
+    """Return the second 32-bit number, which is the user id in the structures of both systems."""
     return int.from_bytes(credentials[4:8], sys.byteorder) if len(credentials) >= 8 else -1

@@ -1,4 +1,4 @@
-"""The daemon's place: the lock and the socket in the state folder, as long as they are this process's own."""
+"""The daemon's lock and socket in the state folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Identity = tuple[int, int]  # device and inode
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An open lock and a bound socket keep their inodes in use, so no other file can have the same numbers."""
+    """The lock and the socket of this process. While they are open, no other file can have their inodes."""
 
     paths: Paths
     folder: int
@@ -28,22 +28,22 @@ class Place:
     socket_file: _Identity
 
     def is_lost(self) -> bool:
-        """Whether clients no longer find this daemon: `rm -rf`, a rename or a cleaner of old files took its place."""
+        """Return whether clients cannot find this daemon any more: its files were deleted, renamed or replaced."""
         return _is_another(self.paths.socket, self.socket_file) or _is_another(self.paths.daemon_lock, self.lock_file)
 
-    def leave_socket(self) -> None:
-        """Clients that come now start the next daemon, which waits for this one's lock."""
+    def release_socket(self) -> None:
+        """Delete the socket: new clients start the next daemon, which waits for this one's lock."""
         self._remove(self.paths.socket.name, self.socket_file)
 
-    def leave(self) -> None:
-        """Remove the lock's file while the lock is still held: a process that waits for it sees that it was removed."""
-        self.leave_socket()
+    def release(self) -> None:
+        """Delete the lock file while the lock is held: a process that waits for it sees the deletion."""
+        self.release_socket()
         if not _is_another(Path(self.paths.daemon_lock.name), self.lock_file, self.folder):
             self._remove("daemon.starting")
         self._remove(self.paths.daemon_lock.name, self.lock_file)
 
     def _remove(self, name: str, own: _Identity | None = None) -> None:
-        """In the folder it was made in, wherever that is by now; never what another daemon made there since."""
+        """Delete the file in the original folder, even if that was moved; never a file of another daemon."""
         if own is None or not _is_another(Path(name), own, self.folder):
             try:
                 os.unlink(name, dir_fd=self.folder)
@@ -51,12 +51,12 @@ class Place:
                 return  # somebody removed it, or the folder cannot be written
 
 
-def taken(paths: Paths) -> Place | None:
-    """This process as the daemon; None when another one is there to answer.
+def acquired(paths: Paths) -> Place | None:
+    """Take lock and socket for this process; return None if another daemon is there to answer.
 
     All names are relative to the state folder as it is now. With full paths the lock could be in a folder that was
-    deleted meanwhile and the socket in the new one, beside that of another daemon. Nor is a full path
-    always short enough for a socket.
+    deleted meanwhile and the socket in the new one, beside another daemon's. Full paths may also be too long for a
+    socket.
     """
     os.chdir(paths.state)
     folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -69,7 +69,7 @@ def taken(paths: Paths) -> Place | None:
 
 
 def _locked(paths: Paths) -> int | None:
-    """The descriptor that holds the lock; None when another daemon has it and can be reached."""
+    """Return the descriptor that holds the lock, or None if another daemon holds it and can be reached."""
     name = Path(paths.daemon_lock.name)
     deadline = time.monotonic() + HAND_OVER_SECONDS
     while True:
@@ -79,14 +79,14 @@ def _locked(paths: Paths) -> int | None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            # The one that holds it may be ending: it removes its socket first.
+            # Its holder may be stopping: it deletes its socket first.
             if Path(paths.socket.name).exists() or time.monotonic() > deadline:
                 return None
             time.sleep(POLL_SECONDS)
             continue
         if not _is_another(name, _identity(os.fstat(handle))):
             break
-        os.close(handle)  # its last holder removed it at its end
+        os.close(handle)  # its last holder deleted it
     os.ftruncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
     return handle
@@ -104,7 +104,7 @@ def _listening(name: Path) -> socket.socket:
 
 
 def _is_another(path: Path, own: _Identity, folder: int | None = None) -> bool:
-    """Also when nothing is there. A folder that cannot be read for now proves nothing."""
+    """Return whether `path` is missing or another file; an unreadable folder proves nothing."""
     try:
         return _identity(os.stat(path, dir_fd=folder, follow_symlinks=False)) != own
     except (FileNotFoundError, NotADirectoryError):

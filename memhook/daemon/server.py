@@ -1,4 +1,4 @@
-"""The resident process: one per user and state folder, holding the store, the model and the ledger."""
+"""The daemon: one per user and state folder, with the store, the model and the ledger in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import memhook
 from memhook import __version__
 from memhook.daemon import hook_client, wire
 from memhook.daemon.peer import is_same_user
-from memhook.daemon.place import HAND_OVER_SECONDS, Place, taken
+from memhook.daemon.place import HAND_OVER_SECONDS, Place, acquired
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
 from memhook.screening.secrets import masked
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 log = logging.getLogger("memhook")
 
 WORKERS = 16
-WAITING = 256  # who comes while it loads is told so at once, and is not kept waiting for a worker to hear it
+WAITING = 256  # clients that connect during load get STILL_STARTING at once, without waiting for a worker
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
-LOOK_SECONDS = 1.0  # a daemon that clients no longer find is replaced within the deadline of a hook
-WORTH_GIVING_BACK = 16  # megabytes more than before: looking for free pages takes some milliseconds
-QUIET_SECONDS = 5.0  # without a request: nobody waits for the milliseconds that giving memory back takes
-USELESS_SECONDS = 60.0  # how long a daemon stays that could not load
+SUPERVISE_SECONDS = 1.0  # a daemon that clients cannot find is replaced within the deadline of a hook
+WORTH_GIVING_BACK = 16  # megabytes above the baseline: searching for free pages takes milliseconds
+QUIET_SECONDS = 5.0  # without a request: then nobody waits while memory is given back
+USELESS_SECONDS = 60.0  # after which a daemon that failed to load stops
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
-M_ARENA_MAX, ARENAS = -8, 2  # as malloc.h has it
-GO_FIRST_SECONDS = 1.0  # one that sends nothing, or asks for much, does not keep the daemon from warming up
+M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h
+WAITING_CLIENTS_SECONDS = 1.0  # a client that sends nothing, or takes long, does not delay the warm-up further
 
 
 class Server:
-    """Answers hooks and calls until it is idle, told to stop, or met by a newer version."""
+    """Answers hooks and calls until it is idle, asked to stop, or replaced by a newer version."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -63,7 +63,7 @@ class Server:
         self._started = time.monotonic()
         self._last_request = self._started
         self._last_understood = self._started
-        self._told: set[wire.Client] = set()
+        self._notified: set[wire.Client] = set()
         self._requests = 0
         self._in_progress = 0
         self._counting = threading.Condition()
@@ -72,15 +72,15 @@ class Server:
         self._housekeeping = threading.Thread()
         self._last_housekeeping = self._started
         self._warm = threading.Event()
-        self._held_megabytes = {False: 0.0, True: 0.0}  # after giving back: at work, at rest
+        self._baseline_megabytes = {False: 0.0, True: 0.0}  # after giving back: busy, quiet
 
     def run(self) -> None:
-        """Accept at once, load meanwhile: clients wait in the queue instead of failing to connect."""
+        """Accept connections while loading: clients wait in the queue instead of failing to connect."""
         threading.Thread(target=self._load, name="memhook-load", daemon=True).start()
         threading.Thread(target=self._accept, name="memhook-accept", daemon=True).start()
-        while not self._stopping.wait(min(LOOK_SECONDS, self._idle_seconds() / 2)):
-            self._look_after()
-        self._place.leave_socket()
+        while not self._stopping.wait(min(SUPERVISE_SECONDS, self._idle_seconds() / 2)):
+            self._supervise()
+        self._place.release_socket()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         for pool in (self._waiting, self._workers):
@@ -97,17 +97,17 @@ class Server:
 
     def _load(self) -> None:
         # lancedb and fastembed take seconds to import: the socket must be open before.
-        gc.disable()  # nothing of it is garbage, and looking for some takes a tenth of the time
+        gc.disable()  # loading makes no garbage, and collecting takes a tenth of the time
         try:
             from memhook.hooks.runner import Runner  # noqa: PLC0415
 
             runner = Runner(self._paths)
             runner.open()
             self._runner.set_result(runner)
-            self._let_those_waiting_go_first()
+            self._let_waiting_clients_finish()
             runner.warm_up()
             gc.collect()
-            gc.freeze()  # what was loaded stays: looking through it again takes tens of milliseconds from some prompt
+            gc.freeze()  # scanning what was loaded again would cost some prompt tens of milliseconds
         except Exception as error:
             log.exception("loading failed")
             self._last_error = f"{type(error).__name__}: {error}"
@@ -116,10 +116,10 @@ class Server:
         gc.enable()
         self._warm.set()
 
-    def _let_those_waiting_go_first(self) -> None:
-        """They warm up what they need themselves, and would wait for the rest of it."""
+    def _let_waiting_clients_finish(self) -> None:
+        """Wait for requests in progress: they load what they need, and would have to wait for the warm-up."""
         with self._counting:
-            self._counting.wait_for(lambda: not self._in_progress, GO_FIRST_SECONDS)
+            self._counting.wait_for(lambda: not self._in_progress, WAITING_CLIENTS_SECONDS)
 
     def _accept(self) -> None:
         while not self._stopping.is_set():
@@ -131,7 +131,7 @@ class Server:
             (self._workers if self._warm.is_set() else self._waiting).submit(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        """One request. Whatever is wrong with it ends with this connection."""
+        """Serve one request. An error in it affects only this connection."""
         self._requests += 1
         with self._busy(), connection:
             try:
@@ -144,10 +144,10 @@ class Server:
                 if client.protocol == wire.PROTOCOL:
                     self._serve_request(connection, header, client)
                 else:
-                    self._serve_stranger(connection, header, client)
-            except wire.ConnectionEnded:
-                pass  # somebody looked whether a daemon is there
-            except (wire.BadRequest, wire.AskAgain, OSError) as error:
+                    self._serve_other_protocol(connection, header, client)
+            except wire.ConnectionClosed:
+                pass  # a client checked whether a daemon is running
+            except (wire.BadRequest, wire.Retry, OSError) as error:
                 log.warning("bad request: %s %s", type(error).__name__, error)
             except Exception as error:
                 log.exception("a request failed")
@@ -158,49 +158,49 @@ class Server:
         request = wire.decoded(header, wire.read_block(connection, wire.MAX_BODY))
         try:
             self._answer(connection, request)
-        finally:  # also when its client did not wait for the answer
+        finally:  # even if the client did not wait for the answer
             if client.is_newer() or (client.version != __version__ and _is_replaced()):
                 self._give_way(client)
 
-    def _serve_stranger(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
-        """A client of another protocol. A newer one starts its own daemon; an older one is told what to do.
+    def _serve_other_protocol(self, connection: socket.socket, header: bytes, client: wire.Client) -> None:
+        """Serve a client of another protocol: a newer one starts its own daemon, an older one gets instructions.
 
-        It would be wrong to give way to an older one, too: with two versions in use each would end the other's daemon
-        at every prompt. So it may only take over where the newer one is no longer installed or no longer used.
+        Giving way to an older one as well would make two versions in use stop each other's daemon at every prompt. So
+        an older one takes over only if the newer one is no longer installed or used.
         """
         unused = time.monotonic() - self._last_understood
         if client.is_newer():
             self._give_way(client)
-            connection.sendall(wire.ASK_AGAIN)
+            connection.sendall(wire.RETRY)
         elif _is_replaced() or unused > UNUSED_SECONDS:
-            self._give_way(client)  # what closes without an answer is asked again, in every protocol
+            self._give_way(client)  # in every protocol, clients retry when the connection closes without an answer
         else:
             body = wire.read_block(connection, wire.MAX_BODY)
             connection.sendall(wire.block(self._answer_to_older(header, body, client)))
 
     def _answer_to_older(self, header: bytes, body: bytes, client: wire.Client) -> bytes:
-        """Of any protocol, `stop` and `daemon_status` are understood: `memhook daemon restart` needs them."""
+        """Answer `stop` and `daemon_status` in any protocol, for `memhook daemon restart`; else explain."""
         message = (
-            f"Two versions of memhook are in use: {__version__} runs in the background and does not understand"
-            f" {client.version[:20]}, which asks."
+            f"Two versions of memhook are in use: {__version__} runs in the background and does not support"
+            f" this client's {client.version[:20]}."
         )
-        hint = "Upgrade the older one; if you have gone back to it, run: memhook daemon restart"
+        hint = "Upgrade the older one; if you downgraded on purpose, run: memhook daemon restart"
         if b"\0call\0" in header:
             return self._managed(_method_in(body)) or wire.error_block(MemhookError(message, hint))
-        if client in self._told:
+        if client in self._notified:
             return b""
-        self._told.add(client)
+        self._notified.add(client)
         log.warning("%s (protocol %s)", message, client.protocol[:20])
         return json.dumps({"systemMessage": f"{message} So no memories are shown. {hint}"}).encode() + b"\n"
 
     def _give_way(self, client: wire.Client) -> None:
-        """Off the door before the connection closes: a client that asks again must not meet this daemon once more."""
+        """Stop, and delete the socket before the connection closes: a client that retries gets the next daemon."""
         self.stop(f"version {client.version[:20]} takes over from {__version__}")
-        self._place.leave_socket()
+        self._place.release_socket()
 
     @contextmanager
     def _busy(self) -> Iterator[None]:
-        """Who is still being answered keeps the daemon from being idle, however long it takes."""
+        """Count a request in progress: the daemon is not idle until it is answered."""
         with self._counting:
             self._in_progress += 1
         try:
@@ -225,21 +225,21 @@ class Server:
         connection.sendall(wire.block(text))
         connection.settimeout(ACKNOWLEDGE_SECONDS)
         try:
-            if connection.recv(1) == wire.READ_TO_ITS_END:
+            if connection.recv(1) == wire.ACKNOWLEDGED:
                 delivered()
         except OSError:
-            log.info("the client went before it had read the answer")
+            log.info("the client disconnected before it had read the answer")
 
     def _hooked(self, request: wire.Request) -> tuple[bytes, Callable[[], None]]:
         try:
             runner = self._runner.result()
-        except Exception:  # noqa: BLE001  logged when it happened; a hook stays silent
+        except Exception:  # noqa: BLE001  logged by _load; a hook stays silent
             return b"", lambda: None
         with self._slots:
             return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
 
     def _managed(self, method: object) -> bytes:
-        """The answer to what a command asks of the process itself; empty for every other call."""
+        """Answer a call about the process itself; return b"" for every other call."""
         if method == "stop":
             self.stop("asked to")
             return wire.result_block({"pid": os.getpid()})
@@ -284,18 +284,18 @@ class Server:
     def _idle_seconds(self) -> float:
         return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
 
-    def _look_after(self) -> None:
+    def _supervise(self) -> None:
         if self._is_idle():
             self.stop("idle")
         elif self._place.is_lost():
-            self.stop("its lock or its socket was removed or replaced")
+            self.stop("its lock or its socket was deleted or replaced")
         elif time.monotonic() - self._last_housekeeping >= HOUSEKEEPING_SECONDS and not self._housekeeping.is_alive():
             self._last_housekeeping = time.monotonic()
-            # On a thread of its own: embedding a store anew takes minutes, and this one must hear when to stop.
-            self._housekeeping = threading.Thread(target=self._tidy, name="memhook-housekeeping", daemon=True)
+            # In a thread of its own: embedding a store again takes minutes, and this thread must notice a stop.
+            self._housekeeping = threading.Thread(target=self._housekeep, name="memhook-housekeeping", daemon=True)
             self._housekeeping.start()
 
-    def _tidy(self) -> None:
+    def _housekeep(self) -> None:
         try:
             self._runner.result().keep_house()
             self._give_memory_back()
@@ -304,15 +304,15 @@ class Server:
             self._last_error = f"{type(error).__name__}: {error}"
 
     def _give_memory_back(self) -> None:
-        """What an import or another model needed for a while: the allocators would keep it, for each thread apart.
+        """Return free memory to the system after an import or a change of model: the allocators would keep it.
 
-        What the process has while it works says nothing about how much it needs at rest, so the two are compared apart.
+        A busy process needs more than a quiet one, so each has a baseline of its own.
         """
         is_quiet = self._is_quiet()
-        if _resident_megabytes() < self._held_megabytes[is_quiet] + WORTH_GIVING_BACK:
+        if _resident_megabytes() < self._baseline_megabytes[is_quiet] + WORTH_GIVING_BACK:
             return
         self._runner.result().give_memory_back()
-        self._held_megabytes[is_quiet] = _resident_megabytes()
+        self._baseline_megabytes[is_quiet] = _resident_megabytes()
 
     def _is_quiet(self) -> bool:
         with self._counting:
@@ -331,26 +331,26 @@ def main() -> int:
         return 1
     _log_to(paths.log)
     try:
-        place = taken(paths)
+        place = acquired(paths)
     except (OSError, MemhookError) as error:
         log.error("the daemon cannot start: %s", error)
         return 1
     if place is None:
-        return 0  # another one won
+        return 0  # another daemon is running
     _run(place)
-    place.leave()
+    place.release()
     log.info("stopped")
     logging.shutdown()
-    os._exit(0)  # LanceDB's threads would keep the process for a while
+    os._exit(0)  # LanceDB's threads would delay the exit
 
 
 def set_up_libraries() -> None:
-    """Before any of them is imported and any thread is started.
+    """Configure libraries before any of them is imported and any thread is started.
 
-    Memory can be given back only if it is free in whole pages. glibc has an arena for each thread and Arrow's own
-    allocator a heap, so what sixteen threads left of an import of 10,000 notes stayed: 230 MB that nobody needed.
+    Memory can be given back only in whole free pages. With an arena per thread (glibc) and a heap of Arrow's own
+    allocator, an import of 10,000 notes left 230 MB of unused memory.
     """
-    # numpy's threads spin after each product, and take from a prompt more than they give.
+    # numpy's threads spin after each product, which costs a prompt more than it gains.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     if mallopt := getattr(libc, "mallopt", None):  # not with musl, which has no arenas
@@ -371,7 +371,7 @@ def _run(place: Place) -> None:
 
 
 class MaskingFormatter(logging.Formatter):
-    """An exception may quote what it failed on."""
+    """Masks secrets: an exception may quote its input."""
 
     def format(self, record: logging.LogRecord) -> str:
         return masked(super().format(record)).text
@@ -387,13 +387,13 @@ def _log_to(path: Path) -> None:
 
 
 def _record_interpreter(paths: Paths) -> None:
-    """For the plugin's launcher, so that a hook never has to look for Python."""
+    """Record the interpreter for the plugin's launcher, so that a hook need not search for Python."""
     with suppress(OSError):
-        (paths.state / "interpreter.gone").rmdir()  # what a launcher told the user is mended
+        (paths.state / "interpreter.gone").rmdir()  # the problem that a launcher reported is fixed
     try:
         write_private(paths.interpreter, f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
     except OSError as error:
-        log.warning("%s cannot be written: %s", paths.interpreter, error)
+        log.warning("cannot write %s: %s", paths.interpreter, error)
 
 
 def _method_in(body: bytes) -> object:
@@ -404,7 +404,7 @@ def _method_in(body: bytes) -> object:
 
 
 def _is_replaced() -> bool:
-    """Whether the files this process was started from are of another version by now, or deleted."""
+    """Return whether the files of this process were deleted or are of another version by now."""
     try:
         return f'__version__ = "{__version__}"' not in Path(str(memhook.__file__)).read_text(encoding="utf-8")
     except OSError:
@@ -415,5 +415,5 @@ def _resident_megabytes() -> float:
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-    except OSError:  # not Linux: the peak is what there is, in bytes there
+    except OSError:  # not Linux: only the peak is available, in bytes
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

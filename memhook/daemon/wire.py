@@ -1,4 +1,4 @@
-"""How doors and daemon talk: length-prefixed blocks over a Unix socket. The hook client speaks it by hand."""
+"""The protocol of the daemon: length-prefixed blocks over a Unix socket. hook_client has its own implementation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from memhook import __version__, errors
 
 PROTOCOL = "1"
-READ_TO_ITS_END = b"\x06"
+ACKNOWLEDGED = b"\x06"
 STILL_STARTING = b"\xff\xff\xff\xff"
-"""In place of a length: the answer follows, but the one who waits for it should allow for a start."""
-ASK_AGAIN = b"\xff\xff\xff\xfe"
-"""In place of a length: nothing was done, this daemon ends for a newer version; the next daemon should be asked."""
+"""In place of a length: the answer follows, after the daemon has loaded."""
+RETRY = b"\xff\xff\xff\xfe"
+"""In place of a length: nothing was done, this daemon stops for a newer version; retry with the next one."""
 MAX_HEADER = 1 << 20
 MAX_BODY = 64 << 20
 
@@ -24,23 +24,23 @@ class BadRequest(Exception):
     """The peer does not speak this protocol."""
 
 
-class ConnectionEnded(Exception):
-    """The peer went away in the middle."""
+class ConnectionClosed(Exception):
+    """The peer closed the connection early."""
 
 
-class AskAgain(Exception):
-    """The peer ends for a newer version and has done nothing."""
+class Retry(Exception):
+    """The peer stops for a newer version and has done nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who asks: the first two fields of a header, in every protocol there is and will be."""
+    """A client: the first two fields of a header, in every protocol past and future."""
 
     protocol: str
     version: str
 
     def is_newer(self) -> bool:
-        """Than this code; of one version the higher protocol is."""
+        """Return whether the client is newer than this code; ties are broken by the protocol."""
         theirs = (_numbers(self.version), _numbers(self.protocol))
         return theirs > (_numbers(__version__), _numbers(PROTOCOL))
 
@@ -51,7 +51,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`kind` is "hook" (the body is what came on stdin) or "call" (the body is JSON)."""
+    """A request; `kind` is "hook" (the body is the hook's stdin) or "call" (the body is JSON)."""
 
     kind: str
     event: str = ""
@@ -99,11 +99,11 @@ def block(data: bytes) -> bytes:
 
 def read_block(connection: socket.socket, limit: int) -> bytes:
     prefix = read_exactly(connection, 4)
-    if prefix == ASK_AGAIN:
-        raise AskAgain
+    if prefix == RETRY:
+        raise Retry
     size = int.from_bytes(prefix, "big")
     if size > limit:
-        raise BadRequest(f"a block of {size} bytes is above {limit}")
+        raise BadRequest(f"a block of {size} bytes exceeds {limit}")
     return read_exactly(connection, size)
 
 
@@ -112,7 +112,7 @@ def read_exactly(connection: socket.socket, size: int) -> bytes:
     while len(data) < size:
         chunk = connection.recv(min(size - len(data), 1 << 20))
         if not chunk:
-            raise ConnectionEnded
+            raise ConnectionClosed
         data += chunk
     return bytes(data)
 
@@ -126,7 +126,7 @@ def error_block(error: errors.MemhookError) -> bytes:
 
 
 def result_of(answer: bytes) -> Any:
-    """What a call returned; an error on the other side is raised on this one."""
+    """Return the result of a call; raise the error that the other side reports."""
     parsed = json.loads(answer.decode("utf-8", "surrogatepass"))
     if "error" in parsed:
         name, message, hint = parsed["error"]

@@ -1,4 +1,4 @@
-"""Every prompt of a set as a session of its own, through the code the prompt hook uses. Nothing is recorded."""
+"""Answer every prompt of a set as a session of its own, with the code of the prompt hook. Nothing is recorded."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of one prompt: the whole ranking, judgements by policy and budget, and what simple methods do.
+    """The results for one prompt: the whole ranking, judgements by policy and budget, and the simple methods.
 
-    `served` is the block of the first policy within the budget of the settings, of whose `chars` so many are
-    `remembered` text.
+    `served` is the block of the first policy within the budget of the settings; `remembered` of its `chars` are
+    remembered text.
     """
 
     question: metrics.Question
@@ -37,7 +37,7 @@ class Answered:
 
 
 def answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> Iterator[Answered]:
-    """Project after project, as they are asked at work; so a store that keeps the last one's state is not misjudged."""
+    """Yield the answers project by project, as in real use: the store caches the state of the last project."""
     projects = projects_asked_in(of, plan.within_namespace)
     order = sorted(range(len(of.queries)), key=lambda index: projects[index])
     for done, index in enumerate(order):
@@ -76,7 +76,7 @@ def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
 
 
 def _whole_ranking(recalled: Recalled | None) -> list[str]:
-    """Every candidate in its place, whether or not it was found worth showing."""
+    """Return every candidate in order, whether or not it is worth showing."""
     if recalled is None:
         return []
     return [*(one.memory.id for one in recalled.worth_showing), *(one.memory for one in recalled.rest)]

@@ -1,8 +1,8 @@
-"""What simple methods would show in memhook's place: whole memories, without any frame around them.
+"""Simple methods to compare memhook with: they show whole memories, without a frame.
 
 vectors_top_5      the five nearest by vector, for every prompt
 rrf_top_5          the five best by vectors and BM25 together, for every prompt
-two_nearest        at most two by vector, behind the one threshold that makes them as often silent as memhook
+two_nearest        at most two by vector, above the threshold at which they are silent as often as memhook
 everything_once    every memory, as a file that is read at the start of a session: its tokens are paid once
 """
 
@@ -26,7 +26,7 @@ FIGURES = ("spoken", "found", "carried", "precision", "silent", "tokens_answerab
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """What BM25, vectors and their fusion find for one prompt, and what all memories in reach would cost."""
+    """The results of BM25, vectors and their fusion for one prompt, and the cost of all memories in reach."""
 
     question: Question
     rankings: Mapping[str, Ranking]
@@ -45,7 +45,7 @@ def simple_answer(question: Question, project: str, shelf: Shelf) -> Simple | No
 
 
 def compared(answers: Sequence[Simple], silent: float | None) -> dict[str, dict[str, Any]]:
-    """Figures of each method that has what it needs; memhook is `silent` on this share of what nothing answers."""
+    """Return the figures of each usable method; memhook is `silent` on this share of the unanswerable prompts."""
     methods: dict[str, Callable[[Simple], Judgement]] = {"everything_once": _everything}
     extra: dict[str, dict[str, float]] = {}
     if answers and "vectors" in answers[0].rankings:
@@ -83,7 +83,7 @@ def _nearest(answer: Simple, threshold: float) -> list[str]:
 
 
 def _threshold(answers: Sequence[Simple], silent: float | None) -> float:
-    """The lowest that keeps this share of the prompts that nothing answers silent."""
+    """Return the lowest threshold that is silent on this share of the unanswerable prompts."""
     others = (one for one in answers if not one.question.is_answerable and one.question.kind != ADVERSARIAL)
     tops = sorted(max(one.rankings["vectors"].values(), default=0.0) for one in others)
     if not tops or silent is None:

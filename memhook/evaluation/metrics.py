@@ -1,16 +1,15 @@
-"""What `memhook eval` measures, each measure defined once.
+"""The measures of `memhook eval`, each defined once.
 
-ranking_recall(gold, ranked, k)    of the gold memories, the share among the first k of the ranking
-judged(question, parts, budget)    what one block is worth to one prompt: a Judgement
-carried(question, text)            whether the words that a prompt needs stand in a text
-remembered_chars(text, memories)   how much of a block is not framing
-summed_up(judgements)              a Judgement for each prompt, averaged into the numbers of one budget
-served(outcomes)                   how often a block came, what it brought and cost, overall and by the kind of prompt
+ranking_recall(gold, ranked, k)    the share of the gold memories among the first k of the ranking
+judged(question, parts, budget)    the value of one block for one prompt: a Judgement
+carried(question, text)            whether a text has the words that a prompt needs
+remembered_chars(text, memories)   the characters of a block that are not framing
+summed_up(judgements)              the means of the judgements at one budget
+served(outcomes)                   how often a block was shown, its value and cost, overall and by kind of prompt
 percentile(values, share)          the smallest value that this share of them does not exceed
 
-The blocks are read as a model reads them, from the finished text: a memory is shown when its URN stands in a line of
-memhook's own, and what is shown of it is its title and the lines below. So nothing that rendering or packing does
-wrong can hide behind what they say about themselves.
+Blocks are parsed from the finished text, as a model reads them: a memory is shown if a line of memhook's own has its
+URN; its title and the lines below are what is shown of it. So an error in rendering or packing cannot hide itself.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 
 ADVERSARIAL = "adversarial"
-"""The kind of prompt about something that is in the store and does not answer it: to speak up is no mistake."""
+"""The kind of prompt whose subject is in the store but whose answer is not: showing something is no error."""
 
 _URN = "urn:memhook:"
 _AFTER_URN = re.compile(
     rf"(?P<id>[a-z0-9]{{{ID_LENGTH}}})\]?"
-    r"(?: · [-\w, ]+| \([-\w, ]+\))?"  # inject and pack say there when it was written, and by whom
+    r"(?: · [-\w, ]+| \([-\w, ]+\))?"  # inject and pack put date and author there
 )
 _CUT = re.compile(r"^… | …$|…$")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prompt and the memories that answer it, none when nothing does."""
+    """A prompt and the memories that answer it, if any."""
 
     prompt: str
     kind: str
@@ -57,8 +56,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What a block shows of one memory."""
+class ShownMemory:
+    """The part of one memory that a block shows."""
 
     title: str
     body: str
@@ -70,17 +69,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One block for one prompt; `tokens` is 0 where there is none.
+    """One block for one prompt; `tokens` is 0 without a block.
 
-    gold_recall     of the gold memories, the share that the block names
-    text_recall     of the gold memories' characters, the share that the block carries
-    passage_recall  of the content words that the prompt and a gold memory have in common, the share that the block
-                    shows from that memory; None when they have none in common
-    precision       of the memories in the block, the share that is gold; None without a block
-    found           1 where the block names a gold memory, else 0
-    carried         1 where the words that the prompt needs stand in the block, else 0; None where none are given
+    gold_recall     the share of the gold memories that the block names
+    text_recall     the share of the gold memories' characters that the block has
+    passage_recall  the share of the content words common to the prompt and a gold memory that the block shows from
+                    that memory; None if they have none in common
+    precision       the share of the memories in the block that are gold; None without a block
+    found           1 if the block names a gold memory, else 0
+    carried         1 if the block has the words that the prompt needs, else 0; None if none are given
 
-    All of these are None for a prompt that nothing answers.
+    All of these are None for an unanswerable prompt.
     """
 
     tokens: int
@@ -103,7 +102,7 @@ def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
 
 
 def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
-    """`parts` are the finished texts that go out for the prompt, none where memhook is silent."""
+    """Judge the finished parts of an answer; none if memhook is silent."""
     tokens = sum(map(estimated_tokens, parts))
     over = tokens > budget
     if not question.is_answerable:
@@ -123,23 +122,23 @@ def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
 
 
 def carried(question: Question, text: str) -> int | None:
-    """1 where the words that the prompt needs stand in the text, else 0; None where none are given."""
+    """Return 1 if the text has the words that the prompt needs, else 0; None if none are given."""
     return int(_collapsed(question.needs) in _collapsed(text)) if question.needs else None
 
 
 def remembered_chars(text: str, memories: Mapping[str, Memory]) -> int:
-    """Characters of a block that are a memory's own title or content, indentation not counted; the rest is framing."""
+    """Count the characters of a block that are title or content of a memory, without indentation."""
     return sum(_own_chars(entry, memories[key]) for key, entry in entries(text).items() if key in memories)
 
 
-def _own_chars(entry: Entry, memory: Memory) -> int:
+def _own_chars(entry: ShownMemory, memory: Memory) -> int:
     whole = _collapsed(f"{memory.title}\n{memory.content}")
     pieces = (piece for line in entry.text.split("\n") for piece in line.split("…"))
     return sum(len(own) for piece in pieces if (own := _collapsed(piece)) and own in whole)
 
 
 def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
-    """Means over the prompts a measure applies to; `mean_tokens` over the blocks, `tokens_per_prompt` over all."""
+    """Return means over the prompts a measure applies to; `mean_tokens` per block, `tokens_per_prompt` over all."""
     costs = [one.tokens for one in judgements]
     blocks = [cost for cost in costs if cost]
     return {
@@ -157,10 +156,10 @@ def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
 
 
 def served(outcomes: Iterable[tuple[Question, Judgement]]) -> dict[str, Any]:
-    """What the prompts got, overall and by kind; every mean is over prompts, not over kinds.
+    """Return the figures overall and by kind; every mean is over prompts, not over kinds.
 
-    `spoken` (or `kept`): of the answerable prompts, the share that got a block. `silent`: of the others, the share that
-    got none. Prompts of the kind `adversarial` count in `by_kind` and `silent_by_kind` alone.
+    `spoken` (or `kept`) is the share of the answerable prompts that got a block, `silent` the share of the others that
+    got none. Prompts of the kind `adversarial` count only in `by_kind` and `silent_by_kind`.
     """
     answerable: dict[str, list[Judgement]] = defaultdict(list)
     others: dict[str, list[Judgement]] = defaultdict(list)
@@ -210,13 +209,13 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 
 
 def mean(values: Iterable[float | None], digits: int = 4) -> float | None:
-    """Of those that are there; None when none is."""
+    """Return the mean of the values that are not None, or None if there are none."""
     there = [value for value in values if value is not None]
     return round(fmean(there), digits) if there else None
 
 
-def entries(text: str) -> dict[str, Entry]:
-    """What a block shows, by the memory's id; memhook's own lines stand at the margin, remembered ones do not."""
+def entries(text: str) -> dict[str, ShownMemory]:
+    """Parse a block: what it shows by memory id. Only memhook's own lines start at the margin."""
     titles: dict[str, str] = {}
     bodies: dict[str, list[str]] = {}
     current = ""
@@ -230,22 +229,22 @@ def entries(text: str) -> dict[str, Entry]:
             current = ""
         elif current:
             bodies[current].append(line)
-    return {key: Entry(title, "\n".join(bodies[key])) for key, title in titles.items()}
+    return {key: ShownMemory(title, "\n".join(bodies[key])) for key, title in titles.items()}
 
 
 def _title(before: str) -> str:
-    """The title in what stands before the URN in a line of memhook's own; that may be none."""
+    """Return the title in the text before the URN of a header line; it may be empty."""
     before = before.removeprefix("- ")
     end = before.rfind("**", 2) if before.startswith("**") else -1
     return before[2:end] if end >= 0 else ""
 
 
-def _text_recall(gold: Sequence[Memory], shown: Mapping[str, Entry]) -> float:
+def _text_recall(gold: Sequence[Memory], shown: Mapping[str, ShownMemory]) -> float:
     carried = sum(_carried(memory.content, shown[memory.id]) for memory in gold if memory.id in shown)
     return carried / max(1, sum(len(_collapsed(memory.content)) for memory in gold))
 
 
-def _passage_recall(question: Question, shown: Mapping[str, Entry]) -> float | None:
+def _passage_recall(question: Question, shown: Mapping[str, ShownMemory]) -> float | None:
     common = _common_words(question)
     total = sum(map(len, common.values()))
     seen = (words & set(terms(shown[key].text)) for key, words in common.items() if key in shown)
@@ -258,22 +257,22 @@ def _common_words(question: Question) -> dict[str, set[str]]:
     return {memory.id: asked & set(terms(f"{memory.title}\n{memory.content}")) for memory in question.gold}
 
 
-def _carried(content: str, entry: Entry) -> int:
-    """Characters of `content`, runs of white space counted as one, that stand in the entry."""
+def _carried(content: str, entry: ShownMemory) -> int:
+    """Count the characters of `content` that the entry has, with white space collapsed."""
     whole = _collapsed(content)
     body = _CUT.sub("", _CUT.sub("", _collapsed(entry.body)))
     title = _CUT.sub("", _collapsed(entry.title))
     start = whole.find(body) if body else -1
     if start < 0 and body:
         return _aligned(whole, f"{title} {body}")
-    # A title made from the first line carries that line, unless the body does.
+    # A title derived from the first line carries that line, unless the body does.
     first = whole.find(title, 0, len(title) + 8) if title else -1
     from_title = max(0, min(len(title), start - first) if body else len(title)) if first >= 0 else 0
     return min(len(whole), len(body) + from_title)
 
 
 def _aligned(whole: str, shown: str) -> int:
-    """The same where what is shown is not one stretch of the content, or was escaped: word by word."""
+    """Count word by word, if what is shown is not one passage of the content or was escaped."""
     words = whole.split()
     matches = SequenceMatcher(None, words, shown.split(), autojunk=False).get_matching_blocks()
     return sum(len(" ".join(words[match.a : match.a + match.size])) for match in matches)

@@ -1,4 +1,4 @@
-"""What memhook's search is measured against: LanceDB's full text and vectors as they come, and their ranks fused."""
+"""LanceDB's own full-text and vector search and their rank fusion, to compare memhook's search with."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lancedb.query import MatchQuery
 from memhook.store.table.filters import quoted
 from memhook.store.table.schema import Vector
 
-DEPTH = 50  # of each list that is fused
-RANK_CONSTANT = 60  # of reciprocal-rank fusion, as in the paper that proposed it
+DEPTH = 50  # of each fused list
+RANK_CONSTANT = 60  # of reciprocal rank fusion, as in the paper that proposed it
 
 Ranking = dict[str, float]
 """Ids with their scores, best first."""
@@ -26,7 +26,7 @@ Ranking = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A memory as these know it: the same text that memhook indexes, and the same vector."""
+    """A memory, with the text and the vector that memhook indexes."""
 
     id: str
     project: str
@@ -47,7 +47,7 @@ class PlainSearch:
         self._table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
 
     def rankings(self, prompt: str, vector: Vector | None, project: str) -> dict[str, Ranking]:
-        """By words (BM25), by vectors (cosine) and by both, of this project's memories and the global ones."""
+        """Rank this project's and the global memories by BM25, by cosine and by both."""
         where = f"project IN ({quoted(('', project))})"
         words = self._table.search(MatchQuery(prompt, "text"), query_type="fts")
         found = {"bm25": _ranking(words.where(where, prefilter=True), "_score")}
@@ -59,7 +59,7 @@ class PlainSearch:
 
 
 def fused(rankings: Sequence[Iterable[str]]) -> Ranking:
-    """By the sum of 1 / (60 + rank) over the rankings an id is in."""
+    """Rank by the sum of 1 / (60 + rank) over the rankings."""
     scores: dict[str, float] = defaultdict(float)
     for ranking in rankings:
         for rank, key in enumerate(ranking, start=1):

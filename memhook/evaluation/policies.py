@@ -1,4 +1,4 @@
-"""Ways to spend a token budget on what was recalled for a prompt, and the plan of an evaluation."""
+"""Ways to spend a token budget on the recalled memories, and the plan of an evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Detail = Literal["preview", "cascade", "full", "pack"]
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A prompt that something was recalled for, and all that its answer is made from."""
+    """A prompt with its recalled memories and the other inputs of an answer."""
 
     prompt: str
     recalled: Recalled
@@ -26,15 +26,15 @@ class Prompted:
 
 
 Policy = Callable[[Prompted, int], Sequence[str]]
-"""The finished parts that go out within so many tokens."""
+"""Returns the finished parts within a token budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured. The first policy is the one that speaks and is timed, within `settings.max_tokens`.
+    """The plan of an evaluation. The first policy gives the timed answer, within `settings.max_tokens`.
 
-    The policies are compared on every n-th prompt, `compared_every`: packing the same memories dozens of times takes
-    longest. `session_prompts` are the lengths of the sessions that are measured besides.
+    The policies are compared on every `compared_every`-th prompt, because packing the same memories dozens of times
+    takes longest. `session_prompts` are the lengths of the sessions to measure as well.
     """
 
     settings: Settings
@@ -48,12 +48,12 @@ class Plan:
 
     @property
     def hook_settings(self) -> Settings:
-        """Those of the prompts: every namespace of a set counts, whatever the user's own store is narrowed to."""
+        """The settings for the prompts: all namespaces of a set, whatever the user's own settings allow."""
         return self.settings.model_copy(update={"namespaces": ()})
 
 
 def hook_policy(detail: str) -> Policy:
-    """What the prompt hook shows at this detail."""
+    """Return the policy of the prompt hook at this detail."""
 
     def parts(asked: Prompted, budget: int) -> Sequence[str]:
         settings = _with_budget(asked.around.settings, budget, detail)
@@ -64,7 +64,7 @@ def hook_policy(detail: str) -> Policy:
 
 
 def pack_policy(asked: Prompted, budget: int) -> Sequence[str]:
-    """What `pack` writes, of the memories the hook found relevant and in their order: whole ones, none of them cut."""
+    """Return the output of `pack` for the memories that the hook found relevant, in their order."""
     found = bundle(asked.prompt, [one.memory for one in asked.recalled.worth_showing], budget)
     return (found.text,) if found.memories else ()
 

@@ -1,4 +1,4 @@
-"""The figures of one set, or of several with those over all their prompts."""
+"""The report of an evaluation: the figures of one set, or of several and of all their prompts together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What became of the prompts of a set, or of several."""
+    """The results for the prompts of one or several sets."""
 
     name: str
     memories: int
@@ -40,9 +40,9 @@ def evaluated(
     progress: Progress,
     load: Callable[[str, Path], Embedder] = load_embedder,
 ) -> dict[str, Any]:
-    """The report, as `eval --json` prints it; the figures of further policies stand below `policies`.
+    """Return the report that `eval --json` prints; the figures of further policies are under `policies`.
 
-    Of several sets, each a store of its own: that over all their prompts, and below `sets` each one's.
+    Each set has a store of its own; with several, the report covers all prompts, and each set is under `sets`.
     """
     with encoders(paths, load) as encoder:
         measured = [_measured(one, plan, encoder, progress) for one in sets]

@@ -1,7 +1,7 @@
-"""A session's start and several prompts after it, with one ledger: what the model has seen when it needs it.
+"""Measure sessions: a start and several prompts with one ledger.
 
-The prompts of a set are dealt to sessions of a length by lot, those that nothing answers among them, as at work. What
-was shown before in the session counts for a prompt as much as its own block.
+The prompts of a set, including the unanswerable ones, are assigned to sessions of a given length pseudo-randomly. For a
+prompt, what the session showed before counts as much as its own block.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memhook.store.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What one session got; `found` and `carried` are of its prompts to answer, the second where words are needed."""
+    """The results of one session; `found` covers its answerable prompts, `carried` those with needed words."""
 
     prompts: int
     found: tuple[int, ...]
@@ -37,7 +37,7 @@ class Session:
 
 
 def sessions(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> dict[int, list[Session]]:
-    """By the number of prompts."""
+    """Run the sessions; return them by the number of prompts."""
     ledger = Ledger(shelf.folder / "ledger.sqlite3")
     try:
         return {length: list(_sessions(of, length, shelf, plan, ledger, progress)) for length in plan.session_prompts}
@@ -46,7 +46,7 @@ def sessions(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) ->
 
 
 def summed_up(found: Sequence[Session]) -> dict[str, Any]:
-    """Shares over the prompts, tokens for a session."""
+    """Return shares over the prompts, and tokens per session."""
     tokens = sum(one.start_tokens + one.prompt_tokens for one in found)
     carried = [one for session in found for one in session.carried]
     return {
@@ -72,7 +72,7 @@ def _sessions(
 
 
 def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[tuple[str, list[Query]]]:
-    """Each prompt once; a rest too short for a session is left out, unless there is nothing else."""
+    """Yield sessions with each prompt once; drop a remainder too short for a session, unless it is all there is."""
     by_project: dict[str, list[Query]] = defaultdict(list)
     for query, project in zip(of.queries, projects_asked_in(of, within_namespace), strict=True):
         by_project[project].append(query)
@@ -87,7 +87,7 @@ def _lot(query: Query) -> bytes:
 
 
 class _Running:
-    """A session as the hook runner keeps it: each event is answered, recorded and counted as shown."""
+    """A session as in the hook runner: each event is answered, recorded and counted as shown."""
 
     def __init__(self, name: str, project: str, shelf: Shelf, plan: Plan, ledger: Ledger) -> None:
         self._name = name
@@ -110,12 +110,12 @@ class _Running:
         return Session(len(queries), found, carried, start, spent)
 
     def _answer(self, kind: Kind, prompt: str = "") -> int:
-        """The tokens that the event is given."""
+        """Answer an event; return its tokens."""
         event = Event(kind, kind.value, "eval", self._name, "", "", prompt, part_limit=self._part_limit)
         account = Account(self._ledger.shown(self._name, ""), self._ledger.spent(self._name, ""))
         settings = settings_for(event, self._settings)
         around = self._shelf.surroundings(settings, self._project, account)
-        # The uses of other sessions would make a session depend on those measured before it.
+        # Counting the uses of other sessions would make a session depend on those measured before it.
         outcome = handled(event, around, lambda _ids: {})
         injection = outcome.injection(
             kind.value, self._name, "", "eval", self._project, settings.max_tokens, self._shelf.now, Stages()

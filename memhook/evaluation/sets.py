@@ -1,9 +1,9 @@
-"""A set to evaluate on: a folder with memories.jsonl and queries.jsonl.
+"""Read an evaluation set: a folder with memories.jsonl and queries.jsonl.
 
-memories.jsonl  {"id", "text" or "content", "title"?, "created"?, "namespace"?, "superseded_by"?, ...}, as import reads
+memories.jsonl  {"id", "text" or "content", "title"?, "created"?, "namespace"?, "superseded_by"?, ...}, as for import
 queries.jsonl   {"prompt", "gold": [ids], "id"?, "kind"?, "namespace"?, "answerable"?, "needs"?}
 
-No gold: nothing answers the prompt. `needs` is the part of a gold memory, verbatim, that has to reach the model.
+A prompt without gold is unanswerable. `needs` is the verbatim part of a gold memory that must reach the model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUERIES = "queries.jsonl"
 ANY_KIND = "answerable"
 NO_KIND = "unanswerable"
 
-_SHAPE = f"It holds {MEMORIES} with lines {{id, text, ...}} and {QUERIES} with lines {{prompt, gold: [ids], ...}}."
+_SHAPE = f"A set has {MEMORIES} with lines {{id, text, ...}} and {QUERIES} with lines {{prompt, gold: [ids], ...}}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Query:
     kind: str
     namespace: str
     needs: str = ""
-    """Words of a gold memory, verbatim, that the prompt's answer depends on."""
+    """Words of a gold memory, verbatim, that the answer needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """Drafts by the ids the file gives them, each under an id of memhook's that is the same in every run."""
+    """Drafts by their ids in the file; each has an id of memhook's that is the same in every run."""
 
     name: str
     drafts: Mapping[str, Draft]
@@ -58,7 +58,7 @@ class EvaluationSet:
 
 
 def read_set(folder: Path, name: str = "") -> EvaluationSet:
-    """Raises InvalidInput that names the file and the line at fault."""
+    """Read a set; raise InvalidInput with the file and the line of an error."""
     drafts = _drafts(folder / MEMORIES)
     _refuse_empty(folder / MEMORIES, drafts)
     queries = tuple(_queries(folder / QUERIES, drafts))
@@ -67,7 +67,7 @@ def read_set(folder: Path, name: str = "") -> EvaluationSet:
 
 
 def sets_in(folders: Sequence[Path]) -> list[EvaluationSet]:
-    """The sets these folders are, or hold in folders of their own."""
+    """Read the sets in these folders or in their subfolders."""
     found = [read_set(one, name) for folder in folders for one, name in _set_folders(folder)]
     if len({one.name for one in found}) < len(found):
         raise InvalidInput("Two sets have the same name.", "A set is named after its folder: rename one.")
@@ -75,7 +75,7 @@ def sets_in(folders: Sequence[Path]) -> list[EvaluationSet]:
 
 
 def _set_folders(folder: Path) -> list[tuple[Path, str]]:
-    """Each set's folder and name; the folder itself where there is none, so that reading it says what is missing."""
+    """Return folder and name of each set; the folder itself if there is none, so that reading it reports the error."""
     if (folder / MEMORIES).exists():
         return [(folder, "")]
     inner = sorted(file.parent for file in folder.rglob(MEMORIES))
@@ -83,7 +83,7 @@ def _set_folders(folder: Path) -> list[tuple[Path, str]]:
 
 
 def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]:
-    """`size` of the queries in their order: the same for a seed on every machine, and mostly so when some are added."""
+    """Return `size` queries in their order: the same for a seed on every machine, and nearly so if some are added."""
 
     def lot(query: Query) -> bytes:
         return hashlib.sha256(f"{seed}\n{query.id}\n{query.prompt}".encode("utf-8", "surrogatepass")).digest()
@@ -101,9 +101,9 @@ def _drafts(file: Path) -> dict[str, Draft]:
             value = _object(text)
             name = str(value.get("id") or "")
             if not name:
-                raise InvalidInput("it has no id")
+                raise InvalidInput("id is missing")
             if name in drafts:
-                raise InvalidInput(f"{name!r} is the id of line {lines[name]} already")
+                raise InvalidInput(f"line {lines[name]} already has the id {name!r}")
             draft = draft_of(text, "")
         except InvalidInput as error:
             raise _at(file, number, error.message) from error
@@ -119,7 +119,7 @@ def _drafts(file: Path) -> dict[str, Draft]:
 
 
 def _own_id(name: str) -> str:
-    """Ids decide between equal scores, so they may not be drawn anew in each run."""
+    """Derive the id from the name: ids break ties between scores, so they must be the same in every run."""
     return (
         id_of(name) if is_id(id_of(name)) else id_from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest())
     )
@@ -155,11 +155,11 @@ def _queries(file: Path, drafts: Mapping[str, Draft]) -> Iterator[Query]:
 def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
     missing = [name for name in line.gold if name not in drafts]
     if missing:
-        raise InvalidInput(f"gold {missing[0]!r} is the id of no memory in {MEMORIES}")
+        raise InvalidInput(f"gold {missing[0]!r} is not the id of a memory in {MEMORIES}")
     if line.answerable is not None and line.answerable != bool(line.gold):
-        raise InvalidInput("it is answerable without gold" if line.answerable else "it has gold and is not answerable")
+        raise InvalidInput("answerable, but without gold" if line.answerable else "gold, but not answerable")
     if line.needs and not any(" ".join(line.needs.split()) in _all_text(drafts[name]) for name in line.gold):
-        raise InvalidInput("its needs stand in no gold memory")
+        raise InvalidInput("needs is not in any gold memory")
     kind = line.kind or (ANY_KIND if line.gold else NO_KIND)
     gold = tuple(dict.fromkeys(line.gold))
     return Query(line.id or str(number), line.prompt, gold, kind, line.namespace, line.needs)

@@ -1,4 +1,4 @@
-"""A temporary store with the memories of a set. The user's own store is not opened."""
+"""A temporary store with the memories of a set; the user's own store is not opened."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 from memhook.answering import recall
@@ -41,16 +42,16 @@ BATCH = 256
 WITHOUT_DATES = datetime(2026, 1, 1, tzinfo=UTC)
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is and how far it goes."""
+"""Called with the current step, the number done and the total."""
 Encoders = Callable[[str], Future[Embedder]]
-"""The model of a name, or why it is missing."""
+"""Returns the model of a name, or the error that it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The store, the memories in it by the ids of the set, and what it is compared with.
+    """The store, its memories by the ids of the set, and the search to compare with.
 
-    `now` is when the prompts are asked: when the newest memory was written, so that next year's answers are the same.
+    `now` is the time of the prompts: that of the newest memory, so that the answers do not change with the years.
     """
 
     folder: Path
@@ -61,7 +62,7 @@ class Shelf:
     now: datetime
     by_id: Mapping[str, Memory]
     plain_tokens: Mapping[str, Sequence[int]]
-    """By project, what each memory costs as `plain_text`."""
+    """The tokens of each memory as `plain_text`, by project."""
 
     def question(self, query: Query) -> Question:
         gold = {memory.id: memory for name in query.gold if (memory := self.memories.get(name))}
@@ -73,7 +74,7 @@ class Shelf:
 
 @contextmanager
 def encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[Encoders]:
-    """Each loaded once, while the caller waits: before the first prompt, which is so measured like the others."""
+    """Yield a function that loads each model once and waits for it, so that the first prompt is timed like the rest."""
     with ExitStack() as opened:
 
         @cache
@@ -103,7 +104,7 @@ def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders,
     memories = _stored(of, library, plan.within_namespace, now, progress)
     store.optimize()
     plain = _plain_search(folder / "plain", memories, library) if plan.has_baselines else None
-    store.keep_in_memory()  # as the daemon does before the first prompt
+    store.keep_in_memory()  # like the daemon before the first prompt
     while library.languages.keep_up():
         progress("embedding", len(memories), len(memories))
     recall.warm_up(library)
@@ -118,24 +119,24 @@ def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders,
 
 
 def plain_text(memory: Memory) -> str:
-    """A memory as a list in a file of notes has it."""
+    """Return a memory as a list item in a file of notes."""
     opens_with_title = memory.content.startswith(memory.title.removesuffix("…").rstrip())
     return f"- {memory.content}\n" if opens_with_title else f"- {memory.title}: {memory.content}\n"
 
 
 def projects_asked_in(of: EvaluationSet, within_namespace: bool) -> list[str]:
-    """Each query's namespace. One without is asked in each project in turn: asked in none, silence were no merit."""
+    """Return the project of each query: its namespace, or for one without, each project in turn."""
     if not within_namespace:
         return [""] * len(of.queries)
     projects = sorted({_project(name) for name in of.namespaces} - {""}) or [""]
-    homeless = iter(range(len(of.queries)))
-    return [_project(query.namespace) or projects[next(homeless) % len(projects)] for query in of.queries]
+    in_turn = cycle(projects)
+    return [_project(query.namespace) or next(in_turn) for query in of.queries]
 
 
 def _stored(
     of: EvaluationSet, library: Library, within_namespace: bool, now: datetime, progress: Progress
 ) -> dict[str, Memory]:
-    """Two ids of one content are one memory."""
+    """Store the drafts; two ids with the same content become one memory."""
     memories: dict[str, Memory] = {}
     names = list(of.drafts)
     for start in range(0, len(names), BATCH):

@@ -1,8 +1,8 @@
-"""The one door for lifecycle events. It fails open.
+"""Lifecycle events of assistants.
 
-capture    What a prompt asks to be remembered, stored beside the prompt: it waits for that a moment, never for long
-handlers   What memhook does at each event: one function for each
-kept_back  What the last prompts did not get because it may not come up by itself, for `why`
-reports    Lines for the user about what their prompts changed, kept until a client has read them to their end
-runner     The one door through which events come in. It fails open: whatever goes wrong
+runner    the one entry point for events; it fails open
+handlers  the action for each kind of event
+capture   storing the notes that a prompt contains
+reports   messages for the user, kept until a client has read them
+withheld  recording which memories a hook may not show, for `why`
 """

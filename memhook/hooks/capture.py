@@ -1,4 +1,4 @@
-"""What a prompt asks to be remembered, stored beside the prompt: it waits for that a moment, never for long."""
+"""Store the notes that a prompt contains, in the background: the prompt waits for them only briefly."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from memhook.writing import notes
 
 log = logging.getLogger("memhook")
 
-WAIT_SECONDS = 0.7  # of the 1.5 a hook has: a long import may hold the right to write
-STILL_AT_IT = "memhook: still storing your note; the next prompt says how that went."
+WAIT_SECONDS = 0.7  # of the 1.5 of a hook: a long import may hold the write lock
+STILL_STORING = "memhook: still storing your note; the next prompt reports the result."
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """For the user, and the memories it speaks of."""
+    """A message for the user, and the memories it mentions."""
 
     text: str
     memories: tuple[str, ...] = ()
 
 
 class Captures:
-    """Carries out what prompts ask for, one after the other, so that "forget that" finds what was said before it."""
+    """Executes the requests of prompts in order, so that "forget that" finds the note before it."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._worker = ThreadPoolExecutor(1, "memhook-capture")
         self.reports = Reports(engine)
 
-    def carry_out(self, commands: Sequence[str], event: Event, scene: Scene) -> str:
-        """Nothing when that was done in time: what to tell of it is among the reports then. Never raises."""
+    def execute(self, commands: Sequence[str], event: Event, scene: Scene) -> str:
+        """Return "" if the commands finished in time, with the result among the reports. Never raises."""
         number = self.reports.begun(event.session)
-        work = self._worker.submit(self._done, commands, event, scene, number)
+        work = self._worker.submit(self._execute, commands, event, scene, number)
         try:
             work.result(WAIT_SECONDS)
         except TimeoutError:
-            return STILL_AT_IT
+            return STILL_STORING
         return ""
 
-    def _done(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
+    def _execute(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
         lines: list[_Line] = []
         try:
-            if not self._engine.accounts.was_captured(event.session, event.moment):  # by the prompt's other part
+            if not self._engine.accounts.was_captured(event.session, event.moment):  # by the other part of the prompt
                 for is_back, texts in _in_groups(commands):
                     lines.append(self._taken_back(event, scene) if is_back else self._stored(texts, event, scene))
         except MemhookError as error:
@@ -69,24 +69,24 @@ class Captures:
         source = f"prompt in {event.client}, session {event.session[: notes.SESSION_CHARS]}"
         stored = notes.stored_notes(library, texts, scene.project, settings, source, now)
         self._engine.accounts.record_captured(event.session, event.moment, stored, now)
-        return _Line(notes.said_of(stored, scene.project), tuple(note.memory.id for note in stored))
+        return _Line(notes.confirmation(stored, scene.project), tuple(note.memory.id for note in stored))
 
     def _taken_back(self, event: Event, scene: Scene) -> _Line:
-        """Nothing is said in a session that has no notes: there the words are for the assistant."""
+        """Take back the last note. Without notes in the session, "forget that" is for the assistant: no message."""
         last = self._engine.accounts.last_captured(event.session)
         if last is None:
             return _Line("")
         memory = notes.take_back(self._engine.library(scene.loaded.settings), last, datetime.now(UTC))
         self._engine.accounts.take_back(last)
         if memory is None:
-            return _Line("memhook: the last note was forgotten already.")
+            return _Line("memhook: the last note was already forgotten.")
         title = notes.short_title(memory)
-        text = f"memhook: forgot “{title}”." if last.is_new else f"memhook: “{title}” was there before and stays."
+        text = f"memhook: forgot “{title}”." if last.is_new else f"memhook: “{title}” was stored before and stays."
         return _Line(text, (memory.id,))
 
 
 def _in_groups(commands: Sequence[str]) -> list[tuple[bool, list[str]]]:
-    """Notes that follow each other are stored together; each "forget that" stands alone."""
+    """Group consecutive notes, to store them together; each "forget that" is a group of its own."""
     groups: list[tuple[bool, list[str]]] = []
     for is_back, some in groupby(commands, key=lambda command: command == TAKE_BACK):
         found = list(some)

@@ -1,4 +1,4 @@
-"""What memhook does at each event."""
+"""The action for each kind of event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORGETTING_SOURCES = frozenset({"clear", "compact"})
 
 
 def settings_for(event: Event, settings: Settings) -> Settings:
-    """Those that hold for this event: a start has a bound of its own, a subagent what is set for its type."""
+    """Return the settings for this event: a start has its own token limit, a subagent the settings of its type."""
     if event.kind is Kind.PROMPT:
         return settings
     if event.kind is Kind.SUBAGENT_START:
@@ -45,5 +45,5 @@ def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
 
 
 def _command() -> str:
-    """What to type: a plugin's own environment is not on the path."""
+    """Return the command to type: the environment of a plugin is not on PATH."""
     return "memhook" if shutil.which("memhook") else str(Path(sys.executable).with_name("memhook"))

@@ -1,6 +1,6 @@
-"""Lines for the user about what their prompts changed, kept until a client has read them to their end.
+"""Messages for the user about what their prompts changed, kept until a client has read them.
 
-An answer may come too late while the write goes on, its client may be killed, or the daemon: then the next hook tells.
+If an answer comes too late, or its client or the daemon is killed, the next hook delivers the message.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from threading import Lock
 
 from memhook.engine.engine import Engine
 
-INTERRUPTED = "memhook was interrupted while it stored a note of yours; see whether it is there: memhook list"
-OWN_HOOK_SECONDS = 10.0  # in which the hook that asked, or the one that carries the line, is trusted to tell it
+INTERRUPTED = "memhook was interrupted while storing a note of yours; check whether it is there: memhook list"
+OWN_HOOK_SECONDS = 10.0  # for which only the hook that asked, or that carries the line, delivers it
 MOST_LINES = 5
 
 
@@ -24,16 +24,16 @@ class _Report:
     session: str
     line: str
     not_before: float = 0.0  # for hooks of other sessions
-    told: float = float("-inf")
+    sent: float = float("-inf")
     is_finished: bool = True
 
     def is_due(self, session: str, now: float) -> bool:
         is_this_one_s = session == self.session or now >= self.not_before
-        return self.is_finished and is_this_one_s and now - self.told > OWN_HOOK_SECONDS
+        return self.is_finished and is_this_one_s and now - self.sent > OWN_HOOK_SECONDS
 
 
 class Reports:
-    """In memory and in the ledger; where that cannot be written, in memory alone."""
+    """Reports in memory and in the ledger; if the ledger cannot be written, in memory only."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -45,16 +45,16 @@ class Reports:
         self._take_over_from_setup()
 
     def begun(self, session: str) -> int:
-        """From here on the user is told something, if only that it was interrupted."""
+        """Open a report; unless it is finished, the user gets INTERRUPTED."""
         number = self._engine.accounts.begin_report(INTERRUPTED, datetime.now(UTC)) or next(self._unwritten)
         with self._lock:
             self._reports[number] = _Report(session, INTERRUPTED, is_finished=False)
         return number
 
     def finished(self, number: int, line: str, memories: Sequence[str]) -> None:
-        """`memories` are those the line speaks of: it goes when one of them is redacted or purged."""
+        """Complete a report. It is deleted when one of `memories`, which it mentions, is redacted or purged."""
         if not line:
-            self.told([number])
+            self.acknowledged([number])
             return
         self._engine.accounts.finish_report(number, line, memories)
         with self._lock:
@@ -63,37 +63,37 @@ class Reports:
             report.not_before = time.monotonic() + OWN_HOOK_SECONDS
 
     def noted(self, session: str, line: str) -> None:
-        """A line that quotes the prompt: in memory alone, as prompts are not stored."""
+        """Add a line that quotes the prompt: in memory only, because prompts are not stored."""
         with self._lock:
             report = _Report(session, line, not_before=time.monotonic() + OWN_HOOK_SECONDS)
             self._reports[next(self._unwritten)] = report
 
     def due(self, session: str) -> dict[int, str]:
-        """Lines that the answer to a hook of this session should carry, by number."""
+        """Return the lines to deliver with the answer to a hook of this session, by number."""
         now = time.monotonic()
         with self._lock:
             self._drop_expunged()
             due = [number for number, report in self._reports.items() if report.is_due(session, now)][:MOST_LINES]
             for number in due:
-                self._reports[number].told = now
+                self._reports[number].sent = now
             return {number: self._reports[number].line for number in due}
 
-    def told(self, numbers: Iterable[int]) -> None:
-        """The client has read them."""
+    def acknowledged(self, numbers: Iterable[int]) -> None:
+        """Delete the reports that a client has read."""
         with self._lock:
             known = [number for number in numbers if self._reports.pop(number, None) is not None]
         if known:
             self._engine.accounts.end_reports(known)
 
     def _drop_expunged(self) -> None:
-        """Lines about a memory that was redacted or purged are deleted from the ledger alone."""
+        """Drop lines that were deleted from the ledger because their memory was redacted or purged."""
         written = self._engine.accounts.pending_reports() if self._reports else None
         if written is not None:
             for number in [number for number in self._reports if number > 0 and number not in written]:
                 del self._reports[number]
 
     def _take_over_from_setup(self) -> None:
-        """What the plugin's set-up left to be told, when there is somebody to tell it."""
+        """Adopt the message that the plugin's set-up left for the user."""
         notice = self._engine.paths.state / "setup.notice"
         try:
             line = notice.read_text(encoding="utf-8").strip()

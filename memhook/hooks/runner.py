@@ -1,4 +1,4 @@
-"""The one door through which events come in. It fails open: whatever goes wrong, the prompt goes on without memhook."""
+"""The one entry point for events. It fails open: on any error the prompt continues without memhook."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.capture import Captures
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
-from memhook.hooks.kept_back import KeptBack, Searched
+from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
-from memhook.writing.notes import left_out
+from memhook.writing.notes import pasted_notice
 
 log = logging.getLogger("memhook")
 
 KEPT_PLANS = 64
-KEPT_CONSIDERED = 40  # of up to a hundred candidates: those near the threshold, and the ledger stays small
+KEPT_CONSIDERED = 40  # of up to a hundred candidates: keeps the ledger small and those near the threshold in it
 PARTS_TOGETHER_SECONDS = 10.0
-ON_THE_WAY_SECONDS = 2.0  # for which an answer that nobody has acknowledged may still be read
-FIRST_COPY_SECONDS = 0.5  # of the 1.5 a hook has: on a new machine, a shared store is still to be fetched
+IN_FLIGHT_SECONDS = 2.0  # for which an unacknowledged answer may still be read
+FIRST_COPY_SECONDS = 0.5  # of the 1.5 of a hook: on a new machine, a shared store must be fetched first
 SILENCE: tuple[bytes, Callable[[], None]] = (b"", lambda: None)
 
 
 @dataclass(slots=True)
 class _Plan:
-    """What one event gets, computed once though each part of it is fetched by a process of its own."""
+    """The answer to one event, computed once, though a separate process fetches each part."""
 
     outcome: Future[Outcome] = field(default_factory=Future)
     taken: set[int] = field(default_factory=set)
@@ -56,24 +56,24 @@ class _Plan:
     made: float = field(default_factory=time.monotonic)
 
     def is_recent(self) -> bool:
-        """The processes that fetch the parts start together, not much later than one another."""
+        """Return whether another part may still be fetched: the processes start at the same time."""
         return time.monotonic() - self.made < PARTS_TOGETHER_SECONDS
 
-    def on_the_way(self) -> list[tuple[str, Shown]]:
-        """What was answered a moment ago and is not in the ledger yet."""
-        if self.number or self.injection is None or time.monotonic() - self.made > ON_THE_WAY_SECONDS:
+    def in_flight(self) -> list[tuple[str, Shown]]:
+        """Return the memories that were just sent and are not in the ledger yet."""
+        if self.number or self.injection is None or time.monotonic() - self.made > IN_FLIGHT_SECONDS:
             return []
         shown = (one for one in self.injection.considered if one.part)
         return [(one.memory, Shown(one.content_hash, one.level, one.passages)) for one in shown]
 
 
 class Runner:
-    """Answers hooks; everything it needs belongs to the engine."""
+    """Answers hooks with the resources of its engine."""
 
     def __init__(self, paths: Paths) -> None:
         self.engine = Engine(paths)
         self._captures = Captures(self.engine)
-        self._kept_back = KeptBack(self.engine)
+        self._withheld = Withheld(self.engine)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
@@ -82,7 +82,7 @@ class Runner:
     def hook(
         self, name: str, part: int, directory: str, environment: Mapping[str, str], body: bytes
     ) -> tuple[bytes, Callable[[], None]]:
-        """The bytes for stdout, and what to do once the client has read them to their end."""
+        """Return the bytes for stdout, and a callback for when the client has read them."""
         try:
             payload = _payload(name, body)
             adapter = adapter_for(payload, environment)
@@ -109,7 +109,7 @@ class Runner:
         self.engine.warm_up()
 
     def keep_house(self) -> None:
-        self._kept_back.write_down()
+        self._withheld.record()
         self.engine.keep_house(datetime.now(UTC))
 
     def give_memory_back(self) -> None:
@@ -123,11 +123,11 @@ class Runner:
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
-            self._kept_back.write_down()
+            self._withheld.record()
         return self.engine.call(method, params, directory, environment)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
-        """The plan of this event, and whether the caller has to fulfil it; none for one who asks a second time."""
+        """Return the plan of this event, and whether the caller must fulfil it; None for a repeated request."""
         words = hashlib.sha256(event.prompt.encode("utf-8", "surrogatepass")).hexdigest()
         occasion = (event.name, event.source, event.moment, event.directory, words)
         key = (event.session, event.agent, *occasion, event.client)
@@ -138,7 +138,7 @@ class Runner:
                     plan.taken.add(part)
                     return plan, False
                 if event.is_told_apart:
-                    log.info("%s %s came twice: memhook is switched on twice in %s", event.name, part, event.client)
+                    log.info("%s %s received twice: memhook is installed twice in %s", event.name, part, event.client)
                     return None, False
             plan = self._plans[key] = _Plan(taken={part})
             while len(self._plans) > KEPT_PLANS:
@@ -146,7 +146,7 @@ class Runner:
             return plan, True
 
     def _session(self, event: Event) -> Lock:
-        """One event of a session after the other: Copilot sends its start and the first prompt at the same time."""
+        """Return a lock that serializes a session's events: Copilot sends its start and first prompt together."""
         with self._planning:
             while len(self._sessions) >= KEPT_PLANS and event.session not in self._sessions:
                 del self._sessions[next(iter(self._sessions))]
@@ -157,12 +157,12 @@ class Runner:
             try:
                 outcome = self._outcome(plan, event, environment)
             except SettingsError as error:
-                outcome = Outcome(Silence.FAILED, notice=self._told_once(error, self.engine.version_of_settings()))
+                outcome = Outcome(Silence.FAILED, notice=self._notice_once(error, self.engine.version_of_settings()))
             except MemhookError as error:
                 log.error("%s: %s %s", event.name, error.message, error.hint)
                 self.engine.reopen()
-                outcome = Outcome(Silence.FAILED, notice=self._told_once(error))
-            # After the search: what is being written down now must not come up for the prompt that says it.
+                outcome = Outcome(Silence.FAILED, notice=self._notice_once(error))
+            # After the search: a note must not be recalled for the prompt that contains it.
             notices = (self._captured(plan, event, environment), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
         except BaseException as error:
@@ -170,28 +170,28 @@ class Runner:
             raise
 
     def _captured(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> str:
-        """What to tell the user of what prompts asked to remember: this one, and those that could not be told."""
+        """Store the notes of this prompt, and return the messages about them and about earlier ones."""
         if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START:
             return ""
         asked = asked_in(event.prompt) if event.kind is Kind.PROMPT else Asked((), "")
-        said = self._carried_out(asked, event, environment) if asked.commands or asked.pasted else ""
+        message = self._executed(asked, event, environment) if asked.commands or asked.pasted else ""
         plan.reports = self._captures.reports.due(event.session)
-        return " ".join(filter(None, (*plan.reports.values(), said)))
+        return " ".join(filter(None, (*plan.reports.values(), message)))
 
-    def _carried_out(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
+    def _executed(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
         scene = self.engine.scene(event.directory, environment, datetime.now(UTC))
         loaded, settings = scene.loaded, scene.loaded.settings
         if silence.at_rest(settings, scene.pause):
             return ""
         unknown = loaded.unreadable or loaded.project_problem
-        if unknown and asked.commands:  # said each time: else the note is lost silently
+        if unknown and asked.commands:  # every time: the note would be lost silently
             return f"memhook did not store that: {collapsed(unknown)}"
         if unknown or not settings.hooks.capture:
             return ""
-        said = self._captures.carry_out(asked.commands, event, scene) if asked.commands else ""
+        message = self._captures.execute(asked.commands, event, scene) if asked.commands else ""
         if asked.pasted:
-            self._captures.reports.noted(event.session, left_out(asked.pasted))
-        return said
+            self._captures.reports.noted(event.session, pasted_notice(asked.pasted))
+        return message
 
     def _outcome(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> Outcome:
         stages = Stages()
@@ -204,7 +204,7 @@ class Runner:
                 self.engine.accounts.reset(event.session, event.agent)
             reason = silence.at_rest(settings, scene.pause)
             outcome = Outcome(reason) if reason else self._handled(event, scene, settings, now, stages)
-            outcome = replace(outcome, notice=outcome.notice or _said_of_project_file(scene.loaded))
+            outcome = replace(outcome, notice=outcome.notice or _project_file_notice(scene.loaded))
         if event.session != TRIAL_SESSION:
             plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
@@ -224,35 +224,35 @@ class Runner:
         return replace(outcome, notice=notice)
 
     def _account(self, event: Event) -> Account:
-        """What the session has seen, and what another kind of event is bringing it at this moment."""
+        """Return what the session has seen, including what another event is just sending."""
         with self._planning:
             session = (event.session, event.agent)
             others = [plan for key, plan in self._plans.items() if key[:2] == session and key[2] != event.name]
-        on_the_way = [one for plan in others for one in plan.on_the_way()]
-        return self.engine.accounts.of(event.session, event.agent, event.client, on_the_way)
+        in_flight = [one for plan in others for one in plan.in_flight()]
+        return self.engine.accounts.of(event.session, event.agent, event.client, in_flight)
 
     def _delivered(self, plan: _Plan, part: int) -> None:
-        """After the answer is out, so that writing the ledger costs the prompt nothing."""
+        """Write the ledger after the answer was sent, so that the prompt does not wait for it."""
         if part == 1:  # it carries the notice
-            self._captures.reports.told(plan.reports)
+            self._captures.reports.acknowledged(plan.reports)
         with self._recording:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.accounts.record(plan.injection)
                 if plan.number and plan.searched:
-                    self._kept_back.remember(plan.number, plan.searched)
-                plan.searched = None  # a plan outlives its event, the words of a prompt need not
+                    self._withheld.add(plan.number, plan.searched)
+                plan.searched = None  # a plan outlives its event, the prompt must not
             if plan.number:
                 self.engine.accounts.mark_delivered(plan.number, part)
 
-    def _told_once(self, error: MemhookError, occasion: str = "") -> str:
-        """The error for the user, unless they know it from the same occasion."""
+    def _notice_once(self, error: MemhookError, occasion: str = "") -> str:
+        """Return the error for the user, unless it was reported on the same occasion."""
         notice = f"memhook: {collapsed(error.message)} {error.hint}".strip()
         return notice if self.engine.accounts.is_first_report(f"{notice}{occasion}", datetime.now(UTC)) else ""
 
 
-def _said_of_project_file(loaded: Loaded) -> str:
+def _project_file_notice(loaded: Loaded) -> str:
     problem = collapsed(loaded.project_problem)
-    return f"memhook: {problem} Your own settings hold here, and no note is stored from a prompt." if problem else ""
+    return f"memhook: {problem} Your own settings apply here, and no note is stored from a prompt." if problem else ""
 
 
 def _injection(
@@ -271,13 +271,13 @@ def _event(
 
 
 def _payload(name: str, body: bytes) -> dict[str, Any]:
-    """Empty when it is none. The event that the command line names serves where the payload names none."""
+    """Parse the payload, {} if invalid. The event from the command line applies if the payload names none."""
     try:
         payload = json.loads(body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         payload = None
     if not isinstance(payload, dict):
-        log.warning("hook %s: what came on stdin is not a JSON object (%d bytes)", name, len(body))
+        log.warning("hook %s: stdin is not a JSON object (%d bytes)", name, len(body))
         return {}
     return {"hook_event_name": name, **payload} if name else payload
 

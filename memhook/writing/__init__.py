@@ -1,15 +1,15 @@
-"""How memories come in and change: remember, supersede, share, expunge, transfer, backup.
+"""Writing: store, change, supersede, share, move, delete, import, export, back up.
 
-archive           A backup read without trusting it: everything is checked, in bounded memory
-backup            Everything memhook keeps in one file, and back again; and what is left of a damaged store
-closeness         Whether something very close to a memory is there already
-expunge           Gone means gone: a memory taken out of everything memhook ever wrote about it
-moments           Points in time as people type them: 2026-02-14, 2026-02-14T09:30+01:00, 30d, 12h, 2w
-notes             Notes that a user types into a prompt, and taking them back: the only writing that a hook does
-offered_settings  The settings in a backup, which somebody else may have written: what each would change here
-projects          The projects there are, and mending them: memories moved to where they belong
-remember          Writing memories down, changing them and forgetting them
-sharing           Between stores: which of them holds a memory, and copying one over
-succession        Which memory took the place of which: `supersedes` is what is written down
-transfer          Memories from and to JSONL, one record a line
+remember          storing, editing and forgetting memories
+notes             notes typed into a prompt, and taking them back
+closeness         finding near-duplicates of a memory
+succession        which memory supersedes which
+projects          listing projects, and moving memories between them
+sharing           which store has a memory, and copying it to another
+expunge           deleting a memory from everything memhook wrote: redact and purge
+transfer          import and export as JSONL
+backup            backup, restore, and rebuilding a damaged store
+archive           reading a backup without trusting it
+offered_settings  the settings in a backup, and what each would change here
+moments           dates and durations as typed: 2026-02-14, 30d, 12h
 """

@@ -1,7 +1,7 @@
-"""A backup read without trusting it: everything is checked, in bounded memory, before anything is changed.
+"""Read a backup without trusting it: check everything, in bounded memory, before anything is changed.
 
-A backup may come from somebody else, or from a disk that is failing. It is refused by the sizes it declares and by the
-bytes that are counted while it is unpacked, whichever comes first.
+A backup may come from somebody else, or from a failing disk. It is refused by the sizes it declares or by the bytes
+counted while unpacking, whichever comes first.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ PROJECTS = "projects.json"
 
 _SMALL = {NOTE: 64 << 10, SETTINGS: LARGEST_FILE, PROJECTS: 4 << 20}
 _ALWAYS_ALLOWED = 64 << 20  # unpacked, of the memories and of the ledger
-_GROWTH = 64  # times the file: neither real texts nor a real ledger grow as much
-_LARGEST_DIRECTORY = 64 << 10  # of a few entries; Python keeps a hundred times as much in memory
+_GROWTH = 64  # times the file: neither real texts nor a real ledger compress as well
+_LARGEST_DIRECTORY = 64 << 10  # bytes, of a few entries; Python needs a hundred times as much memory
 _BLOCK = 1 << 20
 _END, _END64, _LOCATOR64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
 _LONGEST_COMMENT = 1 << 16
-_LONGEST_REASON = 120  # SQLite may name the statement that made a table
+_GIVE_A_BACKUP = "Give a file written by memhook backup."
+_LONGEST_REASON = 120  # SQLite may quote the statement that created a table
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a backup holds."""
+    """The summary of a backup."""
 
     created: str
     version: str
@@ -48,13 +49,13 @@ class Contents:
     forgotten: int
     events: int
     settings: bool
-    merged_projects: int = 0  # a backup of an older memhook does not say
-    ledger_damage: str = ""  # why the ledger is not in it
+    merged_projects: int = 0  # missing in backups of older versions
+    ledger_damage: str = ""  # why the ledger is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """All that is in a backup, read and found well; None is what it does not have."""
+    """The checked contents of a backup; None for a missing part."""
 
     contents: Contents
     rows: Any
@@ -64,7 +65,7 @@ class Unpacked:
 
 
 def unpacked(file: Path, folder: Path, *, ledger_may_be_damaged: bool = False) -> Unpacked:
-    """Unpack into `folder`; raises InvalidInput when anything in the file is not as it should be."""
+    """Unpack into `folder`; raise InvalidInput if anything in the file is invalid."""
     with _opened(file) as archive:
         names = _checked_names(archive, file)
         limit = _ALWAYS_ALLOWED + _GROWTH * file.stat().st_size
@@ -89,12 +90,12 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (OSError, zipfile.BadZipFile, NotImplementedError, struct.error) as error:
         raise InvalidInput(
-            f"{file} cannot be read as a backup ({error}).", "Nothing was changed. Give what memhook backup wrote."
+            f"{file} cannot be read as a backup ({error}).", f"Nothing was changed. {_GIVE_A_BACKUP}"
         ) from error
 
 
 def _refuse_large_directory(raw: IO[bytes], file: Path) -> None:
-    """Before Python reads all of it: a file of a few megabytes may list a hundred thousand entries."""
+    """Refuse before Python reads the directory: a file of a few megabytes may list a hundred thousand entries."""
     size = raw.seek(0, 2)
     raw.seek(max(0, size - _LONGEST_COMMENT - _END.size - _LOCATOR64.size))
     tail = raw.read()
@@ -110,15 +111,15 @@ def _refuse_large_directory(raw: IO[bytes], file: Path) -> None:
 
 
 def _checked_names(archive: zipfile.ZipFile, file: Path) -> list[str]:
-    """Those of a backup, each once, and files all of them: so none leads out of the folder."""
+    """Return the names of the entries: only those of a backup, each once, all regular files."""
     known = {NOTE, ROWS, LEDGER, SETTINGS, PROJECTS}
     counts = Counter(entry.filename for entry in archive.infolist())
     for entry in archive.infolist():
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if entry.filename not in known or counts[entry.filename] > 1 or kind not in (0, stat.S_IFREG):
-            raise _refused(file, f"it has an entry {entry.filename[:80]!r} that no backup has")
+            raise _refused(file, f"unexpected entry {entry.filename[:80]!r}")
     if NOTE not in counts:
-        raise InvalidInput(f"{file} is not a backup of memhook's.", "Give what memhook backup wrote.")
+        raise InvalidInput(f"{file} is not a memhook backup.", _GIVE_A_BACKUP)
     return list(counts)
 
 
@@ -138,7 +139,7 @@ def _unpack(archive: zipfile.ZipFile, name: str, target: Path, limit: int, file:
 
 
 def _refused(file: Path, why: str) -> InvalidInput:
-    return InvalidInput(f"{file} is refused: {why}.", "Nothing was changed. Give what memhook backup wrote.")
+    return InvalidInput(f"{file} is refused: {why}.", f"Nothing was changed. {_GIVE_A_BACKUP}")
 
 
 def _contents(note_file: Path, file: Path) -> Contents:
@@ -147,9 +148,9 @@ def _contents(note_file: Path, file: Path) -> Contents:
         known = note.pop("format")
         contents = Contents(**note)
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidInput(f"{file} is not a backup of memhook's.", "Give what memhook backup wrote.") from error
+        raise InvalidInput(f"{file} is not a memhook backup.", _GIVE_A_BACKUP) from error
     if known != FORMAT:
-        raise InvalidInput(f"{file} was written by another memhook ({contents.version}).", "Upgrade memhook.")
+        raise InvalidInput(f"{file} was written by another version ({contents.version}).", "Upgrade memhook.")
     return contents
 
 
@@ -159,14 +160,13 @@ def _rows(path: Path, limit: int) -> Any:
 
 
 def _ledger(path: Path, file: Path, contents: Contents, may_be_damaged: bool) -> Path:
-    """A record that SQLite finds damaged is none to put back."""
     if not may_be_damaged and (damage := ledger_damage(path, contents.events)):
-        raise InvalidInput(f"The record of what was shown in {file} is damaged ({damage}).", "Nothing was changed.")
+        raise InvalidInput(f"The ledger in {file} is damaged ({damage}).", "Nothing was changed.")
     return path
 
 
 def ledger_damage(path: Path, events: int = 0) -> str:
-    """What is wrong with a ledger that should have at least so many events; nothing where all is well."""
+    """Return what is wrong with a ledger that should have at least `events` events, or "" if it is intact."""
     try:
         with closing(sqlite3.connect(path)) as connection:
             verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])

@@ -1,8 +1,7 @@
-"""Everything memhook keeps in one file, and back again; and what is left of a damaged store.
+"""Back up and restore everything memhook stores, and rebuild a damaged store.
 
-A backup is a zip archive: the rows of the table as they are (vectors and traces of forgotten memories too), the ledger,
-which projects were merged, the user's settings, and a note of what is in it. It is one version of the table, whatever
-is written meanwhile. `archive` reads one.
+A backup is a zip archive: the rows of the table (with vectors and the traces of forgotten memories), the ledger, the
+merged projects, the user's settings, and a summary. It is a snapshot of one version of the table. `archive` reads it.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ from memhook.writing.archive import (
 )
 from memhook.writing.offered_settings import Offered, offered, with_settings
 
-REPLACED, DAMAGED = "replaced", "damaged"  # how the names of the copies begin that restoring makes
+REPLACED, DAMAGED = "replaced", "damaged"  # prefixes of the copies that restoring makes
 DEFLATED = zipfile.ZIP_DEFLATED
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """How much of a damaged store could be read, and where it is kept."""
+    """The counts of a rebuilt store, and the path of the damaged one."""
 
     memories: int
     forgotten: int
@@ -62,9 +61,9 @@ class Rebuilt:
 def backed_up(
     file: Path, paths: Paths, uri: str, options: Mapping[str, str] | None = None, *, replace: bool = False
 ) -> Contents:
-    """Write the backup, in one step and for the user's eyes alone."""
+    """Write a backup atomically, readable by the user only."""
     if file.exists() and not replace:
-        raise InvalidInput(f"{file} is there already.", "Choose another name, or say --replace.")
+        raise InvalidInput(f"{file} already exists.", "Choose another name, or add --replace.")
     store = store_at(uri, options or {}, paths)
     if isinstance(store, ReplicatedStore):
         store.refresh()
@@ -72,7 +71,7 @@ def backed_up(
 
 
 def settings_offered(file: Path, paths: Paths) -> Offered:
-    """The settings in a backup that differ from those here; the file is checked as for restoring it."""
+    """Return the settings in a backup that differ from those here, after checking the file as for a restore."""
     with temporary_folder(paths.backups) as folder:
         return offered(unpacked(file, folder).settings, paths.config_file)
 
@@ -86,10 +85,10 @@ def restored(
     replace: bool = False,
     settings: Collection[str] = (),
 ) -> Contents:
-    """Put a backup back. What is there is replaced only if `replace` says so, and kept beside the backups then.
+    """Restore a backup. Existing data is replaced only with `replace`, and a copy of it is kept with the backups.
 
-    Of the settings in it, those with the keys `settings` come back. All of the backup is read and checked first; then
-    what is there is copied and replaced while nobody else writes.
+    Of the settings, those with the keys `settings` are restored. The whole backup is read and checked first; then the
+    existing data is copied and replaced under the write lock.
     """
     with temporary_folder(paths.backups) as folder:
         backup = unpacked(file, folder)
@@ -105,18 +104,18 @@ def restored(
 
 def _put_back(backup: Unpacked, store: MemoryStore, paths: Paths) -> None:
     if backup.ledger is not None:
-        _make_room_for_ledger(paths.ledger)  # first: what fails must not fail after the memories are in
+        _make_room_for_ledger(paths.ledger)  # first: it must not fail after the memories are restored
     if backup.rows is not None:
-        store.set_mark(MASKED, "")  # what comes back may be older than a mask
+        store.set_mark(MASKED, "")  # restored memories may be older than a mask
         store.put_back(backup.rows)
     if backup.ledger is not None:
-        _restore_ledger(backup.ledger, paths.ledger)
+        _copied(backup.ledger, paths.ledger)  # in place: a daemon that has it open continues with the restored one
     if backup.projects is not None:
         ProjectAliases(paths).put_back(backup.projects)
 
 
 def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """Each written anew without these memories; those that held one, and those that were deleted as unreadable."""
+    """Rewrite each without these memories; return those that had one, and those deleted as unreadable."""
     cleaned, deleted = [], []
     for file in files:
         try:
@@ -129,10 +128,10 @@ def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[
 
 
 def rebuilt(paths: Paths, uri: str) -> Rebuilt:
-    """A store of what is readable in the damaged one, which is kept. Raises when nothing is."""
+    """Rebuild a store from the readable rows of a damaged one, which is kept; raise if there are none."""
     directory = local_directory(uri)
     if directory is None or not directory.exists():
-        raise InvalidInput(f"There is no store on this machine at {uri}.", "Nothing has to be rebuilt.")
+        raise InvalidInput(f"There is no store on this machine at {uri}.", "There is nothing to rebuild.")
     with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
         found, kept = rebuilt_table(uri, paths.backups)
     return Rebuilt(*_counts(found.rows), found.unreadable, str(kept))
@@ -148,7 +147,7 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
             archive.writestr(ROWS, arrow_bytes(rows))
         events, damage = _add_ledger(archive, paths.ledger, folder)
         merged = ProjectAliases(paths).all()
-        archive.writestr(PROJECTS, aliases_text(merged))  # also where there are none: that comes back too
+        archive.writestr(PROJECTS, aliases_text(merged))  # even if empty: a restore must restore that too
         has_settings = paths.config_file.is_file()
         if has_settings:
             archive.write(paths.config_file, SETTINGS)
@@ -159,7 +158,7 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
 
 
 def _expunged(file: Path, ids: Collection[str]) -> bool:
-    """Written anew also where no row is one of them: the record in it may name it."""
+    """Rewrite the backup even if no row is one of them: its ledger may mention them."""
     with temporary_folder(file.parent) as folder:
         backup = unpacked(file, folder, ledger_may_be_damaged=True)
         rest = None if backup.rows is None else rows_without(backup.rows, ids)
@@ -176,7 +175,7 @@ def _expunged(file: Path, ids: Collection[str]) -> bool:
 
 
 def _add_expunged_ledger(fresh: zipfile.ZipFile, path: Path | None, ids: Collection[str]) -> int:
-    """In how many texts they were. A record that cannot be read is left out."""
+    """Add the ledger without these memories; return in how many texts they were. Omit an unreadable ledger."""
     if path is None:
         return 0
     try:
@@ -189,7 +188,7 @@ def _add_expunged_ledger(fresh: zipfile.ZipFile, path: Path | None, ids: Collect
 
 
 def _counts(rows: Any) -> tuple[int, int]:
-    """The memories and the forgotten ones."""
+    """Return the number of memories, and of forgotten ones."""
     forgotten = 0 if rows is None else len(rows) - rows["forgotten"].null_count
     return (0 if rows is None else len(rows) - forgotten), forgotten
 
@@ -206,36 +205,34 @@ def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replac
         if not replace or directory is None:
             raise
         with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
-            _kept(directory, paths.backups, DAMAGED)
+            _set_aside(directory, paths.backups)
         return MemoryStore(uri, paths.backups)
 
 
 def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
-    """Keep a copy of what will be replaced, or do not replace it. To be called while nobody else writes."""
+    """Copy the existing data, or refuse to replace it. The caller holds the write lock."""
     rows = store.all_rows()
     events = _events(paths.ledger)
     merged = len(ProjectAliases(paths).all())
     if not replace and ((rows is not None and len(rows)) or events or merged):
-        there = f"{0 if rows is None else len(rows)} memories and a record of {events} events"
+        there = f"{0 if rows is None else len(rows)} memories and a ledger of {events} events"
         there += f", and {merged} merged projects" if merged else ""
         raise InvalidInput(
-            f"There is something already: {there}.", "To replace it (a copy is kept): memhook restore FILE --replace"
+            f"There is data already: {there}.", "To replace it (a copy is kept): memhook restore FILE --replace"
         )
     if (rows is not None and len(rows)) or merged:
         _written(paths.backups / f"{REPLACED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.zip", paths, rows)
 
 
-def _kept(directory: Path, backups: Path, why: str) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+def _set_aside(directory: Path, backups: Path) -> None:
     durable.made_folder(backups)
-    target = backups / f"{why}-{stamp}"
-    return durable.moved(directory, target)
+    durable.moved(directory, backups / f"{DAMAGED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
 
 
 def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[int, str]:
-    """By SQLite's own way, which is consistent while somebody writes; how many events there are.
+    """Add a copy by SQLite's backup API, which is consistent during writes; return the events and the damage.
 
-    A damaged one is left out, and how it is damaged is returned: nobody could restore a backup with it.
+    A damaged ledger is omitted: a backup with it could not be restored.
     """
     if not ledger.exists():
         return 0, ""
@@ -250,13 +247,8 @@ def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[i
     return (0 if damage else _events(copy)), damage
 
 
-def _restore_ledger(copy: Path, ledger: Path) -> None:
-    """Into the file that is there: a daemon that has it open goes on with what was put in."""
-    _copied(copy, ledger)
-
-
 def _make_room_for_ledger(ledger: Path) -> None:
-    """A file that can be written to: one that is damaged is deleted, with its log."""
+    """Make sure the ledger can be written: delete a damaged one with its log."""
     try:
         damage = ledger_damage(ledger) if ledger.exists() else ""
         for path in ledger.parent.glob(f"{ledger.name}*") if damage else ():

@@ -1,4 +1,4 @@
-"""Whether something very close to a memory is there already."""
+"""Find near-duplicates of a memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
 
 NEAREST = 5
-# On notes of a sentence each, the same thing said in other words has a cosine from .95 on, and something else about
-# the same matter up to .90. Without vectors, of the words of both 64 to 100 % are shared against 12 to 43 %.
+# Between notes of one sentence, paraphrases have a cosine of at least .95, other statements on the same subject at most
+# .90. Without vectors, paraphrases share 64 to 100 % of their words, other statements 12 to 43 %.
 VERY_CLOSE = 0.94
 SHARED_WORDS = 0.6
 
 
 def very_close(library: Library, memory: Memory, allowed: Filter) -> list[Memory]:
-    """Those of the same project that say nearly the same, without those it replaces."""
+    """Return the near-duplicates in the same project, without those that `memory` supersedes."""
     words = searchable_terms(memory).split()
     allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], words, allowed, NEAREST + 1)

@@ -1,11 +1,10 @@
-"""Gone means gone: a memory taken out of everything memhook ever wrote about it.
+"""Delete a memory from everything memhook wrote.
 
-redacted(holdings, references, now)   emptied; its place, and so its URN, stays
-purged(holdings, references)          nothing is left, not even what would recognise it
+redacted(holdings, references, now)   emptied; its row and its URN stay
+purged(holdings, references)          deleted, with the hash that would recognize it
 
-In the store with its old versions and indexes, in copies made before a schema change or when something was restored or
-mended, and in the record of what was shown. The log is emptied: nothing is meant to quote a memory there, but what an
-error of a library says is not ours.
+This covers the store with its old versions and indexes, the copies made by a migration, a restore or a repair, and the
+ledger. The log is emptied too: memhook does not log memories, but the error of a library may quote one.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ log = logging.getLogger("memhook")
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Where something of a memory may be."""
+    """The places that may contain a memory."""
 
     library: Library
     ledger: Ledger | None
@@ -45,9 +44,9 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Expunged:
-    """What was done. `same_content` names other memories that say the same; `unreadable` copies stay as they are.
+    """The result. `same_content` has the URNs of other memories with that content; `unreadable` copies are unchanged.
 
-    `deleted` are those that memhook made of damaged files, where nothing says whether the memory is in them.
+    `deleted` are copies of damaged files, which may contain the memory.
     """
 
     memories: tuple[Memory, ...]
@@ -67,7 +66,7 @@ def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> Ex
 
 
 def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
-    """Also what was forgotten before: a hash of it is left then, and its name."""
+    """Purge memories, including forgotten ones, of which the hash and the name are left."""
     store = holdings.library.store
     with store.writing():
         memories = _known(holdings.library, references)
@@ -78,33 +77,33 @@ def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
 
 def _known(library: Library, references: Sequence[str]) -> list[Memory]:
     names = [id_of(reference) for reference in references]
-    alive, gone = library.store.by_reference(names, OWNER), library.store.forgotten_ones(names)
-    known = {name for memory in (*alive, *gone) for name in (memory.id, *memory.aliases)}
+    alive, forgotten = library.store.by_reference(names, OWNER), library.store.forgotten_ones(names)
+    known = {name for memory in (*alive, *forgotten) for name in (memory.id, *memory.aliases)}
     missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
     if missing:
-        raise NotFound(f"No memory is, or was, called {', '.join(missing)}.", "See: memhook list")
-    return list({memory.id: memory for memory in (*alive, *gone)}.values())
+        raise NotFound(f"Not a memory, nor a forgotten one: {', '.join(missing)}.", "See: memhook list")
+    return list({memory.id: memory for memory in (*alive, *forgotten)}.values())
 
 
 def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
-    """The rest, after the store: who asks it from now on does not find them."""
+    """Delete the rest, after the store, which from now on does not return them."""
     ids = [memory.id for memory in memories]
     shown_in = holdings.ledger.expunge(ids) if holdings.ledger else 0
     backups = holdings.paths.backups
     remove_leftovers(backups)
     cleaned, unreadable = expunged_copies(_copies(holdings), ids)
     rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
-    mended, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
+    rebuilt, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
     _empty_log(holdings.paths)
     others = holdings.library.store.with_content([memory.content_hash for memory in memories])
     same = tuple(one.urn for one in others if one.id not in ids)
     return Expunged(
-        tuple(memories), shown_in, (*cleaned, *rewritten, *mended), (*lost, *remains), tuple(unreadable), same
+        tuple(memories), shown_in, (*cleaned, *rewritten, *rebuilt), (*lost, *remains), tuple(unreadable), same
     )
 
 
 def _copies(holdings: Holdings) -> Iterable[Path]:
-    """Not the stores themselves, the one concerned or another: what another holds is said, and its own matter."""
+    """Return the copies, without any live store: what another store has is reported, not deleted."""
     paths = holdings.paths
     own = local_directory(holdings.library.store.uri)
     stores = [path.resolve() for path in (paths.store, own, *paths.replicas.glob("*")) if path is not None]
@@ -114,10 +113,10 @@ def _copies(holdings: Holdings) -> Iterable[Path]:
 
 
 def _empty_log(paths: Paths) -> None:
-    """In place: the daemon has the file open, and goes on at its end."""
+    """Truncate the log in place: the daemon has it open and continues at its end."""
     for path in paths.log.parent.glob(f"{paths.log.name}*"):
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC))
             durable.sync(path)
         except OSError as error:
-            log.warning("%s could not be emptied: %s", path, error)
+            log.warning("cannot truncate %s: %s", path, error)

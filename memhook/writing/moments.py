@@ -1,4 +1,4 @@
-"""Points in time as people type them: 2026-02-14, 2026-02-14T09:30+01:00, 30d, 12h, 2w."""
+"""Dates and durations as typed: 2026-02-14, 2026-02-14T09:30+01:00, 30d, 12h, 2w."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from datetime import UTC, datetime, timedelta
 from memhook.errors import InvalidInput
 
 _DURATION = re.compile(r"([0-9]{1,6})\s?(m|h|d|w)", re.IGNORECASE)
-# fromisoformat alone takes a row of digits of any length for a date.
+# fromisoformat alone accepts digits of any length as a date.
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{2,15}(?:Z|[+-][0-9:]{2,8})?)?")
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
 def moment_ahead(text: str, now: datetime) -> datetime:
-    """The moment meant by `text`; a duration counts from `now` on."""
+    """Parse a time; a duration counts forward from `now`."""
     return _moment(text, now, 1)
 
 
 def moment_back(text: str, now: datetime) -> datetime:
-    """The moment meant by `text`; a duration counts back from `now`."""
+    """Parse a time; a duration counts back from `now`."""
     return _moment(text, now, -1)
 
 
 def duration(text: str) -> timedelta | None:
-    """What `30m`, `12h`, `30d` and `2w` say, or None for anything else."""
+    """Parse `30m`, `12h`, `30d` or `2w`; return None for anything else."""
     found = _DURATION.fullmatch(text.strip())
     return int(found[1]) * _UNITS[found[2].lower()] if found else None
 
@@ -39,10 +39,10 @@ def _moment(text: str, now: datetime, direction: int) -> datetime:
     try:
         span = duration(text)
         moment = _date(text.strip()) if span is None else now + direction * span
-        # Without a zone it is taken as UTC, on every machine alike, as in an import.
+        # Without a zone it is UTC, the same on every machine, as in an import.
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{text!r} is not a point in time.",
-            "Say a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w).",
+            f"{text!r} is not a date or a duration.",
+            "Give a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w).",
         ) from None

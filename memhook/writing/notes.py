@@ -1,4 +1,4 @@
-"""Notes that a user types into a prompt, and taking them back: the only writing that a hook does."""
+"""Store notes typed into a prompt, and take them back: the only writes of a hook."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLE_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A memory as it was stored, what has to be known to take it back, and the kinds of secrets left out of it."""
+    """A stored note, what is needed to take it back, and the kinds of secrets masked in it."""
 
     memory: Memory
     is_new: bool
@@ -33,7 +33,7 @@ class Note:
 def stored_notes(
     library: Library, texts: Sequence[str], project: Project, settings: Settings, source: str, now: datetime
 ) -> list[Note]:
-    """Each text a memory of this project, or global outside of any."""
+    """Store each text as a memory of this project, or as a global one outside of any."""
     drafts = [
         checked(
             Draft(
@@ -47,17 +47,17 @@ def stored_notes(
         for text in texts
     ]
     hashes = [content_hash(draft.content) for draft in drafts]
-    gone = {memory.content_hash for memory in library.store.with_content(hashes, forgotten=True)}
+    forgotten_before = {memory.content_hash for memory in library.store.with_content(hashes, forgotten=True)}
     stored = remembered(library, drafts, now, again=True)
     return [
-        Note(one.memory, one.outcome == "stored", one.memory.content_hash in gone, masked(text).kinds)
+        Note(one.memory, one.outcome == "stored", one.memory.content_hash in forgotten_before, masked(text).kinds)
         for text, one in zip(texts, stored, strict=True)
         if one.memory is not None
     ]
 
 
 def take_back(library: Library, last: Captured, now: datetime) -> Memory | None:
-    """Undo that note as if it had never been; what was known before it stays. None when it is gone already."""
+    """Undo the note; a memory that existed before it stays. Return the memory, or None if it is already deleted."""
     found = library.store.by_reference([last.memory], OWNER)
     if not found or not last.is_new:
         return found[0] if found else None
@@ -71,13 +71,13 @@ def take_back(library: Library, last: Captured, now: datetime) -> Memory | None:
     return memory
 
 
-def said_of(notes: Sequence[Note], project: Project) -> str:
-    """One line for the user."""
+def confirmation(notes: Sequence[Note], project: Project) -> str:
+    """Return the message for the user about stored notes."""
     where = f"for {project.name}" if project.id else "for all projects"
     titles = ", ".join(f"“{short_title(note.memory)}”" for note in notes)
     noticed = "".join(_noticed(notes))
     if not any(note.is_new for note in notes):
-        return f"memhook: that was remembered before: {titles} ({notes[-1].memory.urn}).{noticed}"
+        return f"memhook: already remembered: {titles} ({notes[-1].memory.urn}).{noticed}"
     what = f"{len(notes)} notes " if len(notes) > 1 else ""
     return (
         f"memhook: remembered {what}{where}: {titles} ({notes[-1].memory.urn}).{noticed}"
@@ -85,15 +85,15 @@ def said_of(notes: Sequence[Note], project: Project) -> str:
     )
 
 
-def left_out(texts: Sequence[str]) -> str:
-    """One line for the user about notes that looked pasted."""
+def pasted_notice(texts: Sequence[str]) -> str:
+    """Return the message for the user about notes that look pasted."""
     title = shortened(collapsed(masked(texts[0]).text), TITLE_CHARS)
     more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
-    return f"memhook: not remembered, as it looks pasted: “{title}”{more}. To keep it, send it as a prompt of its own."
+    return f"memhook: not remembered, because it looks pasted: “{title}”{more}. To keep it, send it on its own."
 
 
 def _noticed(notes: Sequence[Note]) -> Iterator[str]:
-    """What the user would not expect of a note: a text that is not quite theirs, or that nobody will be shown."""
+    """Yield what the user would not expect: secrets were masked, or the note is in quarantine."""
     kinds = dict.fromkeys(kind for note in notes for kind in note.masked)
     if kinds:
         yield f" Masked before it was stored: {', '.join(kinds)}."
@@ -109,6 +109,6 @@ def short_title(memory: Memory) -> str:
 
 
 def _namespace(settings: Settings) -> str:
-    """One that comes up: where surfacing is narrowed, a note outside of that would never be seen again."""
+    """Return a namespace that hooks show: with a narrowed setting, a note outside it would never appear."""
     allowed = settings.namespaces
     return DEFAULT_NAMESPACE if not allowed or DEFAULT_NAMESPACE in allowed else allowed[0]

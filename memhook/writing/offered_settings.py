@@ -1,4 +1,4 @@
-"""The settings in a backup, which somebody else may have written: what each would change here, and what was chosen."""
+"""The settings in a backup, which somebody else may have written, and what each would change here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from memhook.files.toml_layout import literal
 from memhook.settings import HIDDEN, LONGEST_SHOWN, checked, flattened, is_secret, key_path, refuse_credentials
 from memhook.settings_file import with_value
 
-LOCATIONS = ("store", "stores", "embedding")  # where memories go to and come from, and what is fetched to read them
+LOCATIONS = ("store", "stores", "embedding")  # where memories are read and written, and what is downloaded
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One setting that differs; before is empty where it is not set here."""
+    """A setting that differs; `before` is empty if it is not set here."""
 
     key: str
     before: str
@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a backup would change; `unusable` names what no memhook of this version would take."""
+    """The changes that a backup would make; `unusable` has the keys that this version does not accept."""
 
     changes: tuple[Change, ...] = ()
     unusable: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Offered:
 
 
 def offered(text: str | None, config_file: Path) -> Offered:
-    """Nothing, when the backup has no settings or none that can be read."""
+    """Return the changes: none if the backup has no readable settings."""
     if text is None:
         return Offered()
     try:
@@ -66,7 +66,7 @@ def offered(text: str | None, config_file: Path) -> Offered:
 
 
 def with_settings(offer: Offered, chosen: Collection[str], config_file: Path) -> str | None:
-    """The text of the settings file with those changes; None when there are none to make."""
+    """Return the text of the settings file with the chosen changes, or None if there are none."""
     changes = [change for change in offer.changes if change.key in chosen]
     if not changes:
         return None

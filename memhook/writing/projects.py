@@ -1,4 +1,4 @@
-"""The projects there are, and mending them: memories moved to where they belong, under the URNs they have."""
+"""List projects, and move memories between them. Memories keep their URNs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memhook.store.table.memories import MemoryStore
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How many memories changed their project, and how many were there already and are one with those now."""
+    """The number of memories moved, and of those merged with one of the same content."""
 
     moved: int
     folded: int
 
 
 def known_projects(store: MemoryStore, ledger: Ledger | None, aliases: Mapping[str, str], here: str) -> dict[str, Any]:
-    """Every project with memories or with sessions that are still recorded, those with most memories first."""
+    """Return every project with memories or recorded sessions, those with most memories first."""
     counts = store.counted_by("project")
     last_used = ledger.projects() if ledger else {}
     ids = {*counts, *last_used, *aliases.values(), here} - {"", *aliases}
@@ -48,7 +48,7 @@ def of_project(store: MemoryStore, project: str) -> list[Memory]:
 
 
 def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
-    """Into the project `target`. Where that has the same content, the two become one that goes by both names."""
+    """Move memories into the project `target`; merge those whose content it has, under both names."""
     store = library.store
     with store.writing():
         wanted = [
@@ -84,7 +84,7 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
 
 
 def _as_one(memory: Memory, twin: Memory) -> Memory:
-    """`twin`, with what only `memory` said; of two sensitivities the stricter holds."""
+    """Return `twin` with the tags and names of `memory`, and the stricter sensitivity of the two."""
     levels = list(Sensitivity)
     return replace(
         twin,

@@ -1,4 +1,4 @@
-"""Writing memories down, changing them and forgetting them."""
+"""Store, edit and forget memories."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ MAX_CONTENT = 1_000_000
 MAX_LINE = 500
 MAX_NAMES = 64
 EDITED_FROM = "sha256:"
-"""The alias that a memory keeps of each content it had."""
+"""The prefix of the alias for each earlier content of a memory."""
 
 Outcome = Literal["stored", "already there", "forgotten before"]
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is to be remembered, before it has a name. Empty fields are derived from the content."""
+    """A memory to be stored, before it has an id. Empty fields are derived from the content."""
 
     content: str
     title: str = ""
@@ -78,14 +78,14 @@ class Stored:
 def remembered(
     library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False, from_file: bool = False
 ) -> list[Stored]:
-    """Store each draft that is not there yet, durably, before returning.
+    """Store each draft that is new, durably, before returning.
 
-    With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file. What does is
-    `checked` already.
+    With `again`, forgotten memories are restored; otherwise those from a file stay forgotten. Drafts from a file are
+    already `checked`.
     """
     memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
     store = library.store
-    # A file may hold what is there already: embedding that would take longer than all the rest.
+    # A file may contain memories that are already stored: embedding them would take longest.
     new = _new_ones(store, memories, again) if from_file else memories
     vectors, model = library.vectors(new, reuse=from_file)
     ready = dict(zip((memory.id for memory in new), vectors, strict=True))
@@ -105,7 +105,7 @@ def remembered(
 
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
-    """What storing these from a file would come to. Nothing is stored."""
+    """Return the outcome of storing these from a file, without storing them."""
     memories = [judged(_memory(draft, now)) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
@@ -113,7 +113,7 @@ def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bo
 def edited(
     library: Library, reference: str, changes: Mapping[str, Any], now: datetime, visible: Filter = OWNER
 ) -> Memory:
-    """The memory with these fields of a draft changed, under its old name; an error names only what is `visible`."""
+    """Change these fields of a memory, which keeps its URN; errors mention only `visible` memories."""
     store = library.store
     foreseen = _changed(found(library, [reference])[0], changes, now)
     vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
@@ -131,7 +131,7 @@ def edited(
 
 
 def forgotten(library: Library, references: Sequence[str], now: datetime) -> list[Memory]:
-    """Forget these; what one of them had replaced falls to its own successor, or counts again."""
+    """Forget memories; what they superseded passes to their successors, or becomes current again."""
     with library.store.writing():
         memories = found(library, references)
         library.store.forget(memories, now)
@@ -140,7 +140,7 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
 
 
 def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
-    """The memories called so, each by URN, id or alias; raises NotFound naming those that are not there."""
+    """Return the memories by URN, id or alias; raise NotFound with the unknown ones."""
     names = [id_of(reference) for reference in references]
     memories = library.store.by_reference(names, allowed)
     known = {name for memory in memories for name in (memory.id, *memory.aliases)}
@@ -151,12 +151,12 @@ def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNE
 
 
 def checked(draft: Draft) -> Draft:
-    """The draft, tidied and without secrets; raises InvalidInput when it cannot be a memory."""
+    """Return the draft, normalized and without secrets; raise InvalidInput if it cannot be stored."""
     return checked_for_secrets(draft)[0]
 
 
 def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """The same, and the kinds of secrets that were in it."""
+    """Return the checked draft, and the kinds of secrets that were in it."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
             "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'
@@ -215,7 +215,7 @@ def _memory(draft: Draft, now: datetime) -> Memory:
 
 
 def _without_words(draft: Draft) -> Draft:
-    """What a redacted memory said is nowhere, so it does not come in by a file either."""
+    """Empty the draft of a redacted memory: a file must not bring its text back."""
     return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
 
 
@@ -225,12 +225,12 @@ def draft_of(memory: Memory) -> Draft:
 
 
 def _is_imported(memory: Memory, from_file: bool) -> bool:
-    """An export brings memories of every origin."""
+    """Return whether the memory comes from a file: an export has memories of every origin."""
     return from_file or memory.origin is Origin.IMPORT
 
 
 def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
-    """For each whether it is new, there already or was forgotten; a new one has an id that nothing else ever had."""
+    """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
     known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
     known |= (
@@ -262,20 +262,20 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
 
 
 def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
-    """Those of a file that are to be stored, as it looks before the lock is taken."""
+    """Return the memories of a file that are new, as seen before the lock is taken."""
     told = zip(memories, _told_apart(store, memories, again, from_file=True), strict=True)
     return [memory for memory, expected in told if expected.outcome == "stored"]
 
 
 def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
-    """Another content under a name that is taken is another memory: nothing is lost, and nothing gets two meanings."""
+    """Rename a memory whose name is in use: other content under the same name is another memory."""
     own_id = memory.id if memory.id not in taken else id_from_bytes(secrets.token_bytes(ID_LENGTH))
     return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
 
 
 def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
     if current.redacted:
-        raise InvalidInput(f"{current.urn} is redacted: there is nothing left of it to change.", "Remember it anew.")
+        raise InvalidInput(f"{current.urn} is redacted: there is nothing to change.", "Store it again.")
     fields = dict(changes)
     if "content" in fields:
         # What was derived from the old content follows the new one.

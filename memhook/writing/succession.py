@@ -1,4 +1,4 @@
-"""Which memory took the place of which: `supersedes` is what is written down, `superseded_by` what a query looks at."""
+"""Which memory supersedes which: `supersedes` is stored by the author, `superseded_by` is derived for queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_CHAIN = 100
 
 
 def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
-    """Bring `superseded_by` in line with what these, just stored, supersede and are superseded by."""
+    """Update `superseded_by` after storing these memories."""
     named = _named(store, [name for memory in memories for name in memory.supersedes])
     followed = store.superseded_by([memory.id for memory in memories])
     for memory in memories:
@@ -28,16 +28,16 @@ def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
 
 
 def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
-    """The ids of what is called so, by id or alias."""
+    """Map ids and aliases to ids."""
     memories = store.by_reference(list(dict.fromkeys(names)), OWNER)
     by_alias = {alias: memory.id for memory in memories for alias in memory.aliases}
     return by_alias | {memory.id: memory.id for memory in memories}
 
 
-def hand_over(store: MemoryStore, gone: Sequence[Memory]) -> None:
-    """What the forgotten ones had replaced is now replaced by what replaced them, if anything still does."""
-    successors = {memory.id: memory.superseded_by for memory in gone}
-    for memory in gone:
+def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
+    """Pass on what the deleted memories superseded to their own successors, if they have any."""
+    successors = {memory.id: memory.superseded_by for memory in deleted}
+    for memory in deleted:
         heir = memory.superseded_by
         while heir in successors:
             heir = successors[heir]
@@ -45,12 +45,12 @@ def hand_over(store: MemoryStore, gone: Sequence[Memory]) -> None:
 
 
 def refuse_circle(store: MemoryStore, memory: Memory) -> None:
-    """Memories that supersede each other would never be seen again."""
+    """Raise InvalidInput if memories would supersede each other: none of them would be shown again."""
     names = {memory.id, *memory.aliases}
     ahead = list(memory.supersedes)
     for _ in range(LONGEST_CHAIN):
         if names & set(ahead):
-            raise InvalidInput("A memory cannot supersede itself, directly or through others.", "Leave it out.")
+            raise InvalidInput("A memory cannot supersede itself, directly or through others.", "Do not name it.")
         ahead = [name for one in store.by_reference(ahead, OWNER) for name in one.supersedes]
         if not ahead:
             return

@@ -1,4 +1,4 @@
-"""Memories from and to JSONL, one record a line."""
+"""Import and export memories as JSONL, one record per line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("memhook")
 
 Line = tuple[int, str]
 
-PROBES = 3  # lines that the store must refuse, and no other taken, to be called the one at fault
+PROBES = 3  # lines that must fail, with none stored, before the store is considered at fault
 UPDATED_FIELDS = frozenset(
     {
         *("title", "summary", "content", "namespace", "tags", "related", "source"),
@@ -34,7 +34,7 @@ UPDATED_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many lines came to which outcome, and what was wrong with the others, by line number."""
+    """The outcomes of the lines, and the errors of the others, by line number."""
 
     entries: tuple[Entry, ...]
     bad: tuple[Line, ...]
@@ -45,18 +45,18 @@ class Imported:
 
     @property
     def masked(self) -> int:
-        """How many held a secret."""
+        """The number of memories with a masked secret."""
         return sum(entry.is_masked for entry in self.entries)
 
     @property
     def quarantined(self) -> int:
-        """How many are new or changed, and try to command the model."""
+        """The number of new or changed memories in quarantine."""
         return sum(entry.is_quarantined for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What became of a line."""
+    """The outcome of a line."""
 
     line: int
     outcome: Outcome | Literal["updated"]
@@ -67,9 +67,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How lines are taken: `again` brings back what was forgotten, `update` changes what came under the same name.
+    """How to import: `again` restores forgotten memories, `update` changes those imported under the same name.
 
-    With `dry` it is only said what would come of it.
+    With `dry` nothing is stored; the result is what would be.
     """
 
     again: bool = False
@@ -81,7 +81,7 @@ STORING = Mode()
 
 
 def imported(library: Library, lines: Sequence[Line], project: str, now: datetime, mode: Mode = STORING) -> Imported:
-    """Store the good lines; the bad ones cost only themselves."""
+    """Store the valid lines; an invalid one does not affect the others."""
     drafts: dict[int, _Given] = {}
     failures = _Failures()
     for number, text in lines:
@@ -104,7 +104,7 @@ def imported(library: Library, lines: Sequence[Line], project: str, now: datetim
 
 
 class _Failures:
-    """The lines that could not be imported. What fails for the store's own sake is raised, and ends the import."""
+    """Collects the lines that could not be imported. An error of the store itself is raised and ends the import."""
 
     def __init__(self) -> None:
         self.bad: list[Line] = []
@@ -128,7 +128,7 @@ class _Failures:
 def _all_but_bad(
     given: Sequence[tuple[int, _Given]], stored: Callable[[Sequence[Draft]], Sequence[Stored]], failures: _Failures
 ) -> list[Entry]:
-    """All at once; where that fails, a part at a time, down to the line that is to blame."""
+    """Store all lines at once; if that fails, bisect down to the failing lines."""
     found: list[Entry] = []
     if len(given) <= 1:
         for number, one in given:
@@ -149,7 +149,7 @@ def _all_but_bad(
 
 
 def _parts(given: Sequence[tuple[int, _Given]], *, one_by_one: bool) -> list[Sequence[tuple[int, _Given]]]:
-    """Halves; or a few single ones first, which tell soon that nothing can be stored."""
+    """Return halves, or first a few single lines, which show early that nothing can be stored."""
     middle = len(given) // 2
     if one_by_one and len(given) > PROBES:
         return [given[:1], given[middle : middle + 1], given[-1:], given[1:middle], given[middle + 1 : -1]]
@@ -170,12 +170,12 @@ def _entries(given: Sequence[tuple[int, _Given]], stored: Sequence[Stored]) -> l
 
 
 def draft_of(text: str, project: str) -> Draft:
-    """What one line brings; raises InvalidInput saying what is wrong with it."""
+    """Parse one line; raise InvalidInput with the reason if it is invalid."""
     return _given(text, project).draft
 
 
 def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
-    """What was imported before under the same name, into the same project."""
+    """Return the memories imported before under the same names, into the same project."""
     names = [name for given in drafts.values() for name in given.names]
     memories = library.store.by_reference(names, OWNER)
     by_name = {(memory.project, name): memory for memory in memories for name in (*memory.aliases, memory.id)}
@@ -188,7 +188,7 @@ def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, 
 
 
 def _updated(library: Library, number: int, earlier: Memory, given: _Given, now: datetime, mode: Mode) -> Entry:
-    """Only what the file says is changed, and nothing when it says what is there."""
+    """Change only the fields given in the file, and nothing if they are equal."""
     changes = {
         name: value
         for name in given.fields & UPDATED_FIELDS
@@ -201,7 +201,7 @@ def _updated(library: Library, number: int, earlier: Memory, given: _Given, now:
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:
-    """A time without a zone is taken as UTC, on every machine alike."""
+    """Convert to UTC; a time without a zone is UTC, the same on every machine."""
     if moment is None:
         return None
     try:
@@ -224,7 +224,7 @@ _Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
 
 
 class _Line(BaseModel):
-    """A line of somebody's file. What memhook does not know it leaves aside."""
+    """A line of an import file; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.answering.inject import Found, Hit, enrichment, hits_of
+from memhook.answering.inject import Hit, Selection, enrichment, hits_of
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.rendering import END, LABEL
 from memhook.core.tokens import estimated_tokens
@@ -35,7 +35,7 @@ FIX = memory(2, "Reducing batch size from 10000 to 2000 rows resolved timeouts."
 
 
 def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> None:
-    text = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "database migration\nfailures", 4000).text
+    text = enrichment(Selection(((TIMEOUT, 0.94), (FIX, 0.87))), "database migration\nfailures", 4000).text
     assert text.startswith(
         f"## Relevant Context: database migration failures\n{LABEL}\n\n"
         "**PostgreSQL migration timeout on large tables** (incidents, score: 0.94, 2026-02-14) "
@@ -49,9 +49,9 @@ def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> Non
 
 
 def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
-    lengths = [len(enrichment(Found(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 340, 160, 130)]
+    lengths = [len(enrichment(Selection(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 340, 160, 130)]
     assert lengths == sorted(set(lengths), reverse=True)
-    light = enrichment(Found(((TIMEOUT, 0.94),)), "q", 130).text
+    light = enrichment(Selection(((TIMEOUT, 0.94),)), "q", 130).text
     assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in light
     assert light.endswith(f"[postgresql, migration, timeout]\n{END}")
 
@@ -59,36 +59,36 @@ def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
 def test_a_part_of_a_memory_is_the_one_that_bears_on_the_query() -> None:
     filler = "Nothing of note happened on that day.\n" * 60
     log = memory(3, f"{filler}The replica lagged,\nso read from the primary.\n{filler}", title="Log")
-    longer, shorter = (enrichment(Found(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
+    longer, shorter = (enrichment(Selection(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
     assert "  … The replica lagged,\n  so read from the primary.\n" in longer
     assert "  … The replica lagged,\n  so read from the primary.\n" in shorter
     assert len(shorter) < len(longer)
-    assert "replica" not in enrichment(Found(((log, 0.9),)), "", 440).text
+    assert "replica" not in enrichment(Selection(((log, 0.9),)), "", 440).text
 
 
 def test_the_rarer_term_decides_where_weights_are_given() -> None:
     filler = "Nothing of note happened on that day. " * 40
     log = memory(3, f"{filler}The replica. {filler}The ledger. {filler}", title="Log")
     shown = [
-        enrichment(Found(((log, 0.9),)), "replica ledger", 190, weights).text
+        enrichment(Selection(((log, 0.9),)), "replica ledger", 190, weights).text
         for weights in ({"replica": 3.0, "ledger": 1.0}, {"replica": 1.0, "ledger": 3.0})
     ]
     assert ["The replica." in shown[0], "The ledger." in shown[1]] == [True, True]
 
 
 def test_the_best_memory_in_full_does_not_push_out_the_name_of_the_next() -> None:
-    both = enrichment(Found(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 380)
+    both = enrichment(Selection(((TIMEOUT, 0.94), (FIX, 0.87))), "migration", 380)
     assert both.memories == (TIMEOUT, FIX)
 
 
 def test_what_may_bear_on_the_query_comes_in_a_line_whatever_room_there_is() -> None:
-    text = enrichment(Found(((FIX, 0.9), (TIMEOUT, 0.1)), weak=1), "migration", 4000).text
+    text = enrichment(Selection(((FIX, 0.9), (TIMEOUT, 0.1)), weak=1), "migration", 4000).text
     assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in text
     assert text.count("lock contention") == 1
 
 
 def test_where_nothing_surely_bears_on_the_query_the_best_comes_in_part() -> None:
-    text = enrichment(Found(((TIMEOUT, 0.4), (FIX, 0.3)), weak=2), "migration", 4000).text
+    text = enrichment(Selection(((TIMEOUT, 0.4), (FIX, 0.3)), weak=2), "migration", 4000).text
     assert "(incidents, score: 0.40, 2026-02-14) urn:memhook:000000000001" in text
     assert "Source:" not in text
     assert "(general) urn:memhook:000000000002" in text
@@ -96,24 +96,24 @@ def test_where_nothing_surely_bears_on_the_query_the_best_comes_in_part() -> Non
 
 def test_a_line_does_without_its_summary_before_the_next_is_not_named() -> None:
     notes = [memory(number, f"Note {number}. " + "word " * 60, title=f"Title {number}") for number in range(2, 5)]
-    weak = Found(((FIX, 0.9), *((one, 0.1) for one in notes)), weak=3)
+    weak = Selection(((FIX, 0.9), *((one, 0.1) for one in notes)), weak=3)
     needed = [len(enrichment(weak, "q", budget).memories) for budget in (150, 190, 250)]
     assert needed == [2, 3, 4]
 
 
 def test_a_query_cannot_break_out_of_the_heading() -> None:
-    text = enrichment(Found(((FIX, 0.5),)), "x\n## System\nurn:memhook:zzzzzzzzzzzz \x1b[31m", 400).text
+    text = enrichment(Selection(((FIX, 0.5),)), "x\n## System\nurn:memhook:zzzzzzzzzzzz \x1b[31m", 400).text
     assert text.split("\n")[0] == "## Relevant Context: x ## System urn\\:memhook\\:zzzzzzzzzzzz"
 
 
 def test_without_a_query_the_heading_is_bare_and_without_a_score_none_is_told() -> None:
-    assert enrichment(Found(((FIX, None),)), "", 400).text.startswith(
+    assert enrichment(Selection(((FIX, None),)), "", 400).text.startswith(
         f"## Relevant Context\n{LABEL}\n\n**Batch size fix** (general, 2026-02-14) urn:memhook:000000000002 · by user\n"
     )
 
 
 def test_unknown_references_are_named_in_one_line_that_they_cannot_leave() -> None:
-    found = Found(((FIX, 0.5),), ("gone", "x)\n## y", *(f"id{number}" for number in range(20))))
+    found = Selection(((FIX, 0.5),), ("gone", "x)\n## y", *(f"id{number}" for number in range(20))))
     last, end = enrichment(found, "q", 400).text.split("\n")[-2:]
     assert end == END
     assert last.startswith("(unknown: gone, x\\) ## y, id0, ")
@@ -121,18 +121,18 @@ def test_unknown_references_are_named_in_one_line_that_they_cannot_leave() -> No
 
 
 def test_only_unknown_references_give_the_heading_and_their_line() -> None:
-    assert enrichment(Found((), ("gone",)), "q", 400).text == "## Relevant Context: q\n\n(unknown: gone)"
+    assert enrichment(Selection((), ("gone",)), "q", 400).text == "## Relevant Context: q\n\n(unknown: gone)"
 
 
 def test_a_budget_too_small_for_any_memory_gives_a_note_that_fits_or_nothing() -> None:
-    note = enrichment(Found(((TIMEOUT, 0.9),)), "q", 30).text
+    note = enrichment(Selection(((TIMEOUT, 0.9),)), "q", 30).text
     assert "1 memory found, too large for 30 tokens" in note
-    assert enrichment(Found(((TIMEOUT, 0.9),)), "q", 1).text == ""
+    assert enrichment(Selection(((TIMEOUT, 0.9),)), "q", 1).text == ""
 
 
 def test_nothing_found_gives_no_text_and_says_so_beside_it() -> None:
-    nothing = enrichment(Found(()), "q", 400)
-    assert (nothing.text, nothing.note) == ("", "No memory bears on this.")
+    nothing = enrichment(Selection(()), "q", 400)
+    assert (nothing.text, nothing.note) == ("", "No relevant memory found.")
 
 
 texts = st.text(min_size=1, max_size=400) | st.sampled_from(["词" * 300, "🙂" * 90, "a1f9" * 80, "word " * 200])
@@ -153,7 +153,7 @@ memories = st.builds(
 def test_no_block_is_ever_above_its_budget(
     ranked: list[tuple[Memory, float | None]], unknown: list[str], query: str, budget: int
 ) -> None:
-    text = enrichment(Found(tuple(ranked), tuple(unknown)), query, budget).text
+    text = enrichment(Selection(tuple(ranked), tuple(unknown)), query, budget).text
     assert estimated_tokens(text) <= budget
 
 

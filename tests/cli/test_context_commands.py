@@ -75,9 +75,9 @@ def test_hits_that_cannot_be_read_are_refused(content: str, engine: Engine, cli:
 
 
 def test_nothing_to_inject_leaves_stdout_empty_and_says_so_beside_it(engine: Engine, cli: Cli) -> None:
-    engine.answers["inject"] = BLOCK | {"text": "", "note": "No memory bears on this."}
+    engine.answers["inject"] = BLOCK | {"text": "", "note": "No relevant memory found."}
     result = cli("inject", "x")
-    assert (result.code, result.out, result.err) == (0, "", "No memory bears on this.\n")
+    assert (result.code, result.out, result.err) == (0, "", "No relevant memory found.\n")
 
 
 def test_pack_prints_the_bundle(engine: Engine, cli: Cli) -> None:

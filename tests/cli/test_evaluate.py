@@ -102,7 +102,7 @@ def test_bad_input_is_told_with_file_and_line(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "queries.jsonl").write_text(json.dumps({"prompt": "x", "gold": ["b"]}))
     unknown = cli("eval", str(tmp_path))
     assert unknown.code == 1
-    assert "queries.jsonl, line 1: gold 'b' is the id of no memory" in unknown.err
+    assert "queries.jsonl, line 1: gold 'b' is not the id of a memory" in unknown.err
 
 
 @pytest.mark.parametrize("option", ["--budgets 0", "--budgets a", "--detail x", "--sample 0", "--session-prompts 0,1"])

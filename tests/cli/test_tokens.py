@@ -34,7 +34,7 @@ def test_without_options_it_may_only_read_and_ends_after_ninety_days(cli: Cli) -
     [
         (["--expires", "2020-01-01"], "past"),
         (["--expires", "0d"], "past"),
-        (["--expires", "soon"], "not a point in time"),
+        (["--expires", "soon"], "not a date or a duration"),
         (["--scopes", "memory:admin"], "memory:confidential"),
         (["--scopes", ""], "no name"),
         (["--namespaces", " , "], "no name"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memhook.answering.account import Account
 from memhook.answering.block import Budget, Extent, Ranked, hook_block
-from memhook.answering.inject import Found, enrichment
+from memhook.answering.inject import Selection, enrichment
 from memhook.answering.pack import bundle
 from memhook.core.fencing import clean, indented
 from memhook.core.memory import Memory, Origin
@@ -81,7 +81,7 @@ def hook_text(memories: Sequence[Memory], heading: str, detail: str) -> str:
 
 
 def inject_text(memories: Sequence[Memory], budget: int) -> str:
-    return enrichment(Found(tuple((memory, 0.9) for memory in memories)), "question", budget).text
+    return enrichment(Selection(tuple((memory, 0.9) for memory in memories)), "question", budget).text
 
 
 EMITTERS: dict[str, Callable[[Sequence[Memory]], str]] = {

@@ -15,8 +15,8 @@ from memhook.core.grading import (
     Calibration,
     Grade,
     Graded,
-    Level,
     Prompt,
+    Strictness,
     answer_to,
     grade_of,
     nearness_needed,
@@ -150,7 +150,7 @@ def answer(prompt, cosines, *, model=True, among=None):
     return answer_to(Prompt(None, len(set(asked)), len(store)), found, CALIBRATION)
 
 
-def shown(found, level=Level.BALANCED, most=10):
+def shown(found, level=Strictness.BALANCED, most=10):
     return [one.id for one in found.worth_showing(level, most)]
 
 
@@ -165,7 +165,7 @@ def test_a_matching_memory_is_shown_first(prompt, best, cosines):
 
 def test_an_unrelated_prompt_gets_nothing_and_hardly_ever_when_memhook_is_eager():
     assert [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines))] == []
-    eager = [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines), Level.EAGER)]
+    eager = [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines), Strictness.EAGER)]
     assert len(eager) <= 0.15 * len(UNRELATED)
 
 
@@ -191,10 +191,10 @@ def test_each_edge_belongs_to_the_surer_grade():
 
 def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three():
     some = tuple(Graded(str(number), 0.4, scored(1.0)) for number in range(20))
-    assert len(Answer(0.9, some).worth_showing(Level.BALANCED, 10)) == 10
-    assert len(Answer(0.3, some).worth_showing(Level.BALANCED, 10)) == 3
-    assert len(Answer(0.3, some).worth_showing(Level.BALANCED, 2)) == 2
-    assert Answer(0.1, some).worth_showing(Level.BALANCED, 10) == ()
+    assert len(Answer(0.9, some).worth_showing(Strictness.BALANCED, 10)) == 10
+    assert len(Answer(0.3, some).worth_showing(Strictness.BALANCED, 10)) == 3
+    assert len(Answer(0.3, some).worth_showing(Strictness.BALANCED, 2)) == 2
+    assert Answer(0.1, some).worth_showing(Strictness.BALANCED, 10) == ()
 
 
 def test_what_is_likely_by_itself_stays_beside_something_surer():
@@ -235,14 +235,14 @@ def test_scores_are_probabilities_in_the_order_of_the_evidence(evidence, cosine,
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=30))
 def test_a_more_eager_level_never_shows_less(chance, scores):
     some = Answer(chance, tuple(Graded(str(i), score, scored(0.0)) for i, score in enumerate(sorted(scores)[::-1])))
-    strict, balanced, eager = (shown(some, level) for level in Level)
+    strict, balanced, eager = (shown(some, level) for level in Strictness)
     assert strict == balanced[: len(strict)]
     assert balanced == eager[: len(balanced)]
 
 
-@given(st.floats(0.3, 0.7), st.floats(0.0, 0.15), st.floats(0.0, 1.0), st.sampled_from(list(Level)))
+@given(st.floats(0.3, 0.7), st.floats(0.0, 0.15), st.floats(0.0, 1.0), st.sampled_from(list(Strictness)))
 def test_a_memory_as_near_as_is_said_to_be_needed_reaches_the_edge(
-    nearest: float, less: float, lexical: float, level: Level
+    nearest: float, less: float, lexical: float, level: Strictness
 ) -> None:
     calibration = Calibration(-19.2, 16.2, 12.2, 3.4, -1.4, 1.1, request=(1.0,))
     prompt = Prompt((0.4,), terms=5, searched=40)

@@ -171,7 +171,7 @@ def impostor(paths: Paths) -> Iterator[socket.socket]:
 def test_a_daemon_that_accepts_and_never_answers_costs_a_hook_its_deadline_and_a_command_a_message(
     paths: Paths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(control, "AT_ONCE_SECONDS", 0.2)
+    monkeypatch.setattr(control, "IMMEDIATE_SECONDS", 0.2)
     with impostor(paths):
         run = hook(event())
         assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")

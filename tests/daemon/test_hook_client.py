@@ -33,7 +33,7 @@ def loaded_modules(code: str) -> set[str]:
 
 def test_it_is_of_the_package_s_version_and_protocol() -> None:
     assert (__version__, wire.PROTOCOL) == (hook_client.VERSION, hook_client.PROTOCOL)
-    assert (hook_client.STILL_STARTING, hook_client.ASK_AGAIN) == (wire.STILL_STARTING, wire.ASK_AGAIN)
+    assert (hook_client.STILL_STARTING, hook_client.RETRY) == (wire.STILL_STARTING, wire.RETRY)
 
 
 def test_it_looks_for_the_state_where_memhook_keeps_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

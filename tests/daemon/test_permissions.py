@@ -159,7 +159,7 @@ def test_without_any_private_place_the_hook_says_so_at_the_start_of_a_session(
     monkeypatch.setattr(hook_client, "state_directory", nowhere)
     monkeypatch.setattr(hook_client, "ENDING_SIGNALS", ())  # those of this process stay as they are
     assert hook_client.main(["SessionStart", "1"]) == 0
-    assert "yours alone" in json.loads(capfd.readouterr().out)["systemMessage"]
+    assert "private to you" in json.loads(capfd.readouterr().out)["systemMessage"]
     assert hook_client.main(["UserPromptSubmit", "1"]) == 0
     assert capfd.readouterr().out == ""
 

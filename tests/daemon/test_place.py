@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memhook.daemon import control, wire
-from memhook.daemon.place import taken
+from memhook.daemon.place import acquired
 from memhook.daemon.wire import Request
 from memhook.paths import Paths
 from tests.daemon.conftest import FACT, answered, event, log_text
@@ -108,12 +108,12 @@ def test_the_lock_is_taken_in_the_folder_that_has_the_socket(paths: Paths, monke
         paths.state.mkdir()
 
     monkeypatch.setattr("memhook.daemon.place.fcntl.flock", replaced_meanwhile)
-    place = taken(paths)
+    place = acquired(paths)
     assert place is not None
     with place.listener:
         assert list(paths.state.iterdir()) == []
         assert place.is_lost()
-        place.leave()
+        place.release()
     assert list(paths.state.with_name("moved").iterdir()) == []
 
 
@@ -121,7 +121,7 @@ def test_a_place_whose_folder_cannot_be_read_for_a_while_is_not_lost(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(paths.state)
-    place = taken(paths)
+    place = acquired(paths)
     assert place is not None
     with place.listener:
         stat = os.stat
@@ -132,5 +132,5 @@ def test_a_place_whose_folder_cannot_be_read_for_a_while_is_not_lost(
         monkeypatch.setattr("memhook.daemon.place.os.stat", refused)
         assert not place.is_lost()
         monkeypatch.setattr("memhook.daemon.place.os.stat", stat)
-        place.leave()
+        place.release()
     assert "Traceback" not in log_text(paths)

@@ -62,7 +62,7 @@ def hooked(client: list[str], session: str) -> dict[str, str]:
 def test_a_daemon_gives_way_to_a_newer_client_whatever_its_protocol(
     daemon: int, paths: Paths, protocol: str, version: str
 ) -> None:
-    assert asked(paths, protocol, version) == wire.ASK_AGAIN
+    assert asked(paths, protocol, version) == wire.RETRY
     assert not paths.socket.exists()  # before the answer: whoever asks again meets the next daemon
     assert gone(daemon)
     assert "takes over" in log_text(paths)
@@ -153,9 +153,9 @@ def test_an_older_client_takes_over_when_no_other_has_asked_for_long(
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(wire.block(b""))
-        one._serve_stranger(ours, b"", wire.Client(PREVIOUS, "0.0.1"))
+        one._serve_other_protocol(ours, b"", wire.Client(PREVIOUS, "0.0.1"))
         assert not one._stopping.is_set()
         monkeypatch.setattr(server, "UNUSED_SECONDS", time.monotonic() - one._last_understood - 1)
-        one._serve_stranger(ours, b"", wire.Client(PREVIOUS, "0.0.1"))
+        one._serve_other_protocol(ours, b"", wire.Client(PREVIOUS, "0.0.1"))
         assert one._stopping.is_set()
     assert not place.paths.socket.exists()

@@ -18,7 +18,7 @@ import pytest
 
 from memhook import __version__
 from memhook.daemon import control, hook_client, server, wire
-from memhook.daemon.place import Place, taken
+from memhook.daemon.place import Place, acquired
 from memhook.errors import DaemonUnavailable, InvalidInput, NotFound
 from memhook.paths import Paths
 from tests.daemon.conftest import FACT, Served, event, log_text
@@ -58,11 +58,11 @@ def gone(pid: int) -> bool:
 def place(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """Of a daemon that is this process."""
     monkeypatch.chdir(paths.state)  # back again after the test
-    mine = taken(paths)
+    mine = acquired(paths)
     assert mine is not None
     yield mine
     mine.listener.close()
-    mine.leave()
+    mine.release()
 
 
 def test_who_comes_while_it_loads_is_told_so_however_many_they_are(place: Place) -> None:
@@ -129,7 +129,7 @@ def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) 
         connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event(), version="99.0.0")))
         assert FACT in hook_answer(connection).decode()
-        connection.sendall(wire.READ_TO_ITS_END)
+        connection.sendall(wire.ACKNOWLEDGED)
     assert gone(daemon)
     assert "99.0.0 takes over" in log_text(paths)
     assert left_behind(paths) == set()

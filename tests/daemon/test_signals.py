@@ -152,7 +152,7 @@ def test_signals_while_it_writes_leave_one_whole_object(
                 process.send_signal(number)
             assert first + ended(process) == LARGE
             connection.settimeout(60)
-            assert connection.recv(1) == wire.READ_TO_ITS_END
+            assert connection.recv(1) == wire.ACKNOWLEDGED
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -187,7 +187,7 @@ def answered_for(listener: socket.socket, seconds: float, answer: bytes) -> None
                 wire.read_block(connection, wire.MAX_BODY)
                 connection.sendall(wire.block(answer))
                 connection.recv(1)
-            except (OSError, wire.ConnectionEnded):
+            except (OSError, wire.ConnectionClosed):
                 pass
 
 

@@ -37,7 +37,7 @@ def test_the_hook_client_speaks_the_same_protocol(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COPILOT_CLI", "1")
     monkeypatch.setenv("SOME_API_KEY", "secret")
     monkeypatch.setenv("MEMHOOK_CLIENT", "claude")
-    data = hook_client.request("hook", "SessionStart", "2", "codex", "/some/where", b'{"a": 1}')
+    data = hook_client.request("SessionStart", "2", "codex", "/some/where", b'{"a": 1}')
     size = int.from_bytes(data[:4], "big")
     request = wire.decoded(data[4 : 4 + size], data[8 + size :])
     assert (request.kind, request.event, request.part, request.directory) == ("hook", "SessionStart", 2, "/some/where")
@@ -83,7 +83,7 @@ def test_a_block_above_the_limit_is_refused_before_it_is_read() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall((1 << 31).to_bytes(4, "big"))
-        with pytest.raises(wire.BadRequest, match="above"):
+        with pytest.raises(wire.BadRequest, match="exceeds"):
             wire.read_block(theirs, 1000)
 
 

@@ -14,9 +14,9 @@ from memhook.core.passages import front
 from memhook.core.rendering import HOOK, INJECT, Frame, Level, hook_frames, rendering
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation.metrics import (
-    Entry,
     Judgement,
     Question,
+    ShownMemory,
     entries,
     judged,
     mean,
@@ -66,7 +66,7 @@ def test_a_block_is_read_entry_by_entry(style: Any) -> None:
 
 def test_what_pack_writes_is_read_too() -> None:
     shown = entries(bundle("deploys", [VPN, memory(3, "One.\nTwo.", "Count")], 1000).text)
-    assert shown[VPN.id] == Entry("No tunnel, no deploy", f"  {VPN.content}")
+    assert shown[VPN.id] == ShownMemory("No tunnel, no deploy", f"  {VPN.content}")
     assert shown[f"{3:012}"].body.split() == ["One.", "Two."]
 
 

@@ -45,7 +45,7 @@ def test_a_folder_of_sets_is_each_of_them_named_by_its_path(tmp_path: Path) -> N
 
 def test_what_a_prompt_needs_must_stand_in_its_gold(tmp_path: Path) -> None:
     assert read_set(written(tmp_path, queries=[{**QUERY, "needs": "without  the VPN"}])).queries[0].needs
-    with pytest.raises(InvalidInput, match="line 1: its needs stand in no gold memory"):
+    with pytest.raises(InvalidInput, match="line 1: needs is not in any gold memory"):
         read_set(written(tmp_path, queries=[{**QUERY, "needs": "with a VPN"}]))
 
 
@@ -67,16 +67,16 @@ def test_what_a_line_says_is_superseded_is_so(tmp_path: Path) -> None:
     [
         ([MEMORY, "{not json"], None, "memories.jsonl, line 2: not JSON"),
         ([MEMORY, "[1]"], None, "memories.jsonl, line 2: not a JSON object."),
-        ([{"text": "nameless"}], None, "memories.jsonl, line 1: it has no id."),
+        ([{"text": "nameless"}], None, "memories.jsonl, line 1: id is missing."),
         ([MEMORY, "", {"id": "empty", "text": " "}], None, "memories.jsonl, line 3: There is nothing to remember"),
-        ([MEMORY, MEMORY], None, "memories.jsonl, line 2: 'vpn' is the id of line 1 already."),
+        ([MEMORY, MEMORY], None, "memories.jsonl, line 2: line 1 already has the id 'vpn'."),
         ([{**MEMORY, "created": "soon"}], None, "memories.jsonl, line 1: created: "),
         (None, [QUERY, "{"], "queries.jsonl, line 2: not JSON"),
         (None, [{"gold": ["vpn"]}], "queries.jsonl, line 1: prompt: Field required."),
         (None, [{"prompt": "x", "gold": "vpn"}], "queries.jsonl, line 1: gold: "),
-        (None, [QUERY, {"prompt": "x", "gold": ["gone"]}], "line 2: gold 'gone' is the id of no memory"),
-        (None, [{"prompt": "x", "answerable": True}], "queries.jsonl, line 1: it is answerable without gold."),
-        (None, [{**QUERY, "answerable": False}], "line 1: it has gold and is not answerable."),
+        (None, [QUERY, {"prompt": "x", "gold": ["gone"]}], "line 2: gold 'gone' is not the id of a memory"),
+        (None, [{"prompt": "x", "answerable": True}], "queries.jsonl, line 1: answerable, but without gold."),
+        (None, [{**QUERY, "answerable": False}], "line 1: gold, but not answerable."),
         ([""], None, "memories.jsonl is empty."),
         (None, ["\n"], "queries.jsonl is empty."),
     ],

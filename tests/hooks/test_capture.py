@@ -111,8 +111,8 @@ def test_forget_that_undoes_the_last_note_exactly_one_after_the_other(assistant:
 def test_taking_back_what_was_known_before_leaves_it(assistant: Assistant) -> None:
     assistant.remembers(FACT, tags=["db"], pinned=True)
     before = everything(assistant)
-    assert said(assistant, f"remember: {FACT}").startswith("memhook: that was remembered before: “Ledger")
-    assert said(assistant, "forget that").endswith("was there before and stays.")
+    assert said(assistant, f"remember: {FACT}").startswith("memhook: already remembered: “Ledger")
+    assert said(assistant, "forget that").endswith("was stored before and stays.")
     assert everything(assistant) == before
 
 
@@ -135,7 +135,7 @@ def test_a_note_that_was_worked_on_since_is_forgotten_whole(assistant: Assistant
 def test_a_note_forgotten_meanwhile_is_told(assistant: Assistant) -> None:
     said(assistant, "remember: the first thing")
     assistant.calls("forget", references=[kept(assistant)[0]["urn"]])
-    assert said(assistant, "forget that") == "memhook: the last note was forgotten already."
+    assert said(assistant, "forget that") == "memhook: the last note was already forgotten."
 
 
 def test_a_secret_in_a_note_is_masked_and_its_kind_told(assistant: Assistant) -> None:
@@ -215,7 +215,7 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
 
     monkeypatch.setattr(accounts, "record_captured", recorded)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
-        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_AT_IT
+        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_STORING
     assert stored.wait(30)
     assert len(kept(assistant)) == 2
 
@@ -224,7 +224,7 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
 def test_what_looks_pasted_is_not_stored_and_the_user_hears_why(assistant: Assistant, prompt: str) -> None:
     line = said(assistant, prompt)
     assert kept(assistant) == []
-    assert line.startswith("memhook: not remembered, as it looks pasted: “")
+    assert line.startswith("memhook: not remembered, because it looks pasted: “")
     assert "\n" not in line
 
 
@@ -293,7 +293,7 @@ def test_what_was_stored_after_the_prompt_was_answered_is_told_at_the_next(
     assistant.remembers(FACT)
     monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
-        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_AT_IT
+        assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_STORING
     assistant.runner._captures._worker.submit(lambda: None).result(30)
     assert said(assistant, "yes").startswith("memhook: remembered for all projects: “a thing said meanwhile”")
     assert said(assistant, "yes") == ""
@@ -310,7 +310,7 @@ def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(
         raise OSError("no room on the disk")
 
     monkeypatch.setattr(capture.notes, "stored_notes", stuck)
-    assert said(assistant, "remember: a thing") == capture.STILL_AT_IT
+    assert said(assistant, "remember: a thing") == capture.STILL_STORING
     hold.set()
     assistant.runner._captures._worker.submit(lambda: None).result(30)
     assert "could not do that" in said(assistant, "yes")

@@ -187,7 +187,7 @@ def test_a_purged_memory_is_unknown_and_may_be_imported_again(
     assistant.calls("purge", references=[told])
     with pytest.raises(Exception, match="No memory is called"):
         assistant.calls("get", references=[told])
-    with pytest.raises(Exception, match="No memory is, or was, called"):
+    with pytest.raises(Exception, match="Not a memory, nor a forgotten one:"):
         assistant.calls("purge", references=[told])
     assert assistant.calls("import_lines", lines=[[1, line]])["outcomes"] == {"stored": 1}
 

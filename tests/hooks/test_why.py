@@ -10,7 +10,7 @@ import pytest
 
 from memhook.answering.why import WITHHELD
 from memhook.assistants.claude import PART_LIMIT
-from memhook.core.grading import EDGES, FLOOR, Level
+from memhook.core.grading import EDGES, FLOOR, Strictness
 from memhook.errors import NotFound
 from memhook.paths import user_paths
 from tests.hooks.conftest import Assistant
@@ -41,7 +41,7 @@ def test_the_last_event_is_explained_with_the_text_it_got(assistant: Assistant) 
     assert {"dense", "lexical"} <= set(shown["score_parts"])
     assert (below["urn"], below["reason"], below["shown"]) == (other, "below relevance", False)
     assert {"total", "embed", "search", "rank", "pack"} <= set(report["milliseconds"])
-    edges = EDGES[Level.BALANCED]
+    edges = EDGES[Strictness.BALANCED]
     relevance = report["relevance"]
     assert (relevance["level"], relevance["grade"], relevance["floor"]) == ("balanced", "sure", FLOOR)
     assert (relevance["unsure_from"], relevance["sure_from"]) == (edges.unsure, edges.sure)

@@ -193,7 +193,7 @@ def test_inject_with_a_query_gives_finished_text_about_it_alone(call: Call, assi
     assert text.startswith("## Relevant Context: Deploys hang")
     assert re.search(rf"\n\n\*\*VPN\*\* \(general, score: \d\.\d\d, [-\d]{{10}}\) {urn} · by user\n  {DEPLOY}", text)
     assert LEDGER not in text
-    assert assistant.text("inject_context", query="penguins of antarctica") == "No memory bears on this."
+    assert assistant.text("inject_context", query="penguins of antarctica") == "No relevant memory found."
 
 
 def test_inject_with_hits_gives_exactly_those_in_the_order_of_their_scores(call: Call, assistant: Assistant) -> None:

@@ -198,7 +198,7 @@ def _at_the_door(paths: Paths, body: bytes) -> bytes:
         connect(connection, paths.socket)
         connection.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=body)))
         answer = hook_answer(connection)
-        connection.sendall(wire.READ_TO_ITS_END)
+        connection.sendall(wire.ACKNOWLEDGED)
         return answer
 
 

@@ -85,7 +85,7 @@ def test_the_file_is_private_whole_and_never_written_over(paths: Paths, tmp_path
     written(paths, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").stat().st_mode & 0o777 == 0o600
     assert unfinished(tmp_path) == []
-    with pytest.raises(InvalidInput, match="there already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         written(paths, tmp_path / "b.zip")
 
 
@@ -93,7 +93,7 @@ def test_what_is_there_is_replaced_only_when_asked_and_kept_then(paths: Paths, t
     written(paths, tmp_path / "b.zip")
     with opened(paths).writing():
         opened(paths).add([memory(50, "written since")], [axis(50)], MODEL)
-    with pytest.raises(InvalidInput, match="something already") as refused:
+    with pytest.raises(InvalidInput, match="There is data already") as refused:
         restored(tmp_path / "b.zip", paths, str(paths.store))
     assert "--replace" in refused.value.hint
     assert opened(paths).count() == 10
