@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.edits import Edit
-from memhook.assistants.known import Assistant, Where
 from memhook.assistants.launcher import launcher_text
 from memhook.assistants.receipts import Records, Written, digest_of, write_bytes
 from memhook.errors import InvalidInput

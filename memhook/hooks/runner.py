@@ -16,8 +16,9 @@ from typing import Any
 
 from memhook.answering.answer import Outcome, Surroundings, silence
 from memhook.answering.stages import Stages
-from memhook.assistants.choice import Adapter, adapter_for
+from memhook.assistants.assistant import Assistant
 from memhook.assistants.events import TRIAL_SESSION, Answer, Event, Kind
+from memhook.assistants.known import assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
 from memhook.engine.engine import Engine
@@ -83,8 +84,8 @@ class Runner:
         """The bytes for stdout, and what to do once the client has read them to their end."""
         try:
             payload = _payload(name, body)
-            adapter = adapter_for(payload, environment)
-            event = _event(adapter, payload, directory, environment)
+            assistant = assistant_for(payload, environment)
+            event = _event(assistant, payload, directory, environment)
             if event is None:
                 return SILENCE
             plan, is_first = self._plan(event, part)
@@ -94,7 +95,7 @@ class Runner:
                 with self._session(event):
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
-            text = adapter.output_of(event, _part_of(outcome, part))
+            text = assistant.output_of(event, _part_of(outcome, part))
             return text, partial(self._delivered, plan, part)
         except Exception:  # the one broad except: a broken memhook must not break a prompt
             log.exception("hook %s failed", name)
@@ -279,9 +280,9 @@ def _injection(
 
 
 def _event(
-    adapter: Adapter, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
+    assistant: Assistant, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
 ) -> Event | None:
-    return adapter.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
+    return assistant.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
 
 
 def _payload(name: str, body: bytes) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""Where each assistant keeps its sessions, by what its own payloads name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memhook.assistants.assistant import Where
+from memhook.assistants.events import text
+from memhook.assistants.known import KNOWN, assistant_for
+from tests.hooks.conftest import PAYLOADS
+
+RECORDED = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(PAYLOADS.glob("*.json"))]
+NAMED = [one for one in RECORDED if text(one, "transcript_path", "transcriptPath")]
+MOVED = {
+    name: f"/moved/{name.lower()}"
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "COPILOT_HOME", "XDG_DATA_HOME")
+}
+
+
+def written(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+def test_the_transcript_that_a_payload_names_is_among_the_sessions(home: Path) -> None:
+    seen = set()
+    for payload in NAMED:
+        assistant = assistant_for(payload, {})
+        named = Path(text(payload, "transcript_path", "transcriptPath")).relative_to("/home/dev")
+        written(home / named)
+        assert home / named in assistant.session_files(Where(home, {}, Path()))
+        seen.add(assistant.name)
+    assert seen == set(KNOWN) - {"opencode"}
+
+
+@pytest.mark.parametrize("name", ["opencode.db", "opencode-beta.db", "storage/session/p1/ses_1.json"])
+def test_opencode_s_sessions_are_in_its_data_folder(home: Path, name: str) -> None:
+    path = written(home / ".local/share/opencode" / name)
+    assert KNOWN["opencode"].session_files(Where(home, {}, Path())) == [path]
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if name != "gemini"])
+def test_sessions_are_looked_for_where_the_user_moved_them(name: str, home: Path, tmp_path: Path) -> None:
+    assistant = KNOWN[name]
+    moved = Where(home, {variable: f"{tmp_path}{folder}" for variable, folder in MOVED.items()}, Path())
+    root = (assistant.data_folder or assistant.folder)(moved)
+    path = written(root / assistant.sessions[0].replace("*", "1"))
+    assert assistant.session_files(moved) == [path]
+    assert path.is_relative_to(tmp_path / "moved")
