@@ -9,11 +9,10 @@ import pytest
 
 from memhook.assistants.assistant import Where
 from memhook.assistants.events import text
-from memhook.assistants.known import KNOWN, assistant_for
+from memhook.assistants.known import KNOWN
 from tests.hooks.conftest import PAYLOADS
 
-RECORDED = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(PAYLOADS.glob("*.json"))]
-NAMED = [one for one in RECORDED if text(one, "transcript_path", "transcriptPath")]
+RECORDED = [(path.name.split("-")[0], json.loads(path.read_text(encoding="utf-8"))) for path in PAYLOADS.glob("*.json")]
 MOVED = {
     name: f"/moved/{name.lower()}"
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "COPILOT_HOME", "XDG_DATA_HOME")
@@ -28,12 +27,11 @@ def written(path: Path) -> Path:
 
 def test_the_transcript_that_a_payload_names_is_among_the_sessions(home: Path) -> None:
     seen = set()
-    for payload in NAMED:
-        assistant = assistant_for(payload, {})
-        named = Path(text(payload, "transcript_path", "transcriptPath")).relative_to("/home/dev")
-        written(home / named)
-        assert home / named in assistant.session_files(Where(home, {}, Path()))
-        seen.add(assistant.name)
+    for name, payload in RECORDED:
+        if transcript := text(payload, "transcript_path", "transcriptPath"):
+            path = written(home / Path(transcript).relative_to("/home/dev"))
+            assert path in KNOWN[name].session_files(Where(home, {}, Path()))
+            seen.add(name)
     assert seen == set(KNOWN) - {"opencode"}
 
 
