@@ -171,7 +171,7 @@ def test_languages_says_when_the_encoder_for_others_than_english_is_there(
 
 def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None:
     now = datetime.now(UTC)
-    runner.engine.recorded(replace(INJECTION, at=now - timedelta(days=10)))
+    runner.engine.accounts.record(replace(INJECTION, at=now - timedelta(days=10)))
 
     def is_kept() -> bool:
         assert runner.engine._ledger is not None

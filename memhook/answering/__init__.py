@@ -1,14 +1,16 @@
-"""What a prompt or a question gets: recall, grade, block, inject, pack, explore, why.
+"""What a prompt or a question gets.
 
-answer   What a prompt gets: decided here for the hook and for `why`, so that the two cannot disagree
-block    From ranked memories to finished text: what is new to the session, at which detail, within the budget
-explore  Search and list, a page at a time. What changes between two pages neither shifts nor repeats the rest
-inject   `inject`: finished text for a prompt, from a search or from memories that are named
+answer   what an event gets, from the search to the finished block; shared by hooks, `why` and `eval`
+silence  every reason for which an event gets nothing
+account  what a session has seen already
+recall   finding and ranking memories: for a prompt, for a search, for the start of a session
+block    ranked memories as the block of a hook: at which detail, within the budget
+inject   `inject`: finished text for a prompt, from a search or from hits that are named
 pack     `pack`: as many whole memories about a topic as fit a budget
-paging   Cursors: where the next page of one particular question starts. Opaque to whoever carries them
-recall   Finding memories: for a prompt, for a search, for the start of a session
-records  A memory as the plain record that leaves memhook: in `--json`, in an export, over MCP
-stages   How long each stage of an answer took
-usage    What memhook has cost and what it was good for, from the ledger
-why      Why something was shown or not: what was recorded of an event, or what a prompt would get now
+explore  `search` and `list`: full records, a page at a time
+paging   cursors of the pages
+records  a memory as the plain record that leaves memhook: in `--json`, in an export, over MCP
+why      why something was shown or not
+usage    what memhook has cost and what it was good for, from the ledger
+stages   how long each stage of an answer took
 """

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from memhook.core.excerpts import Range, excerpt
+from memhook.answering.account import Account
+from memhook.answering.silence import ALREADY_SHOWN
+from memhook.core.excerpts import excerpt
 from memhook.core.memory import Memory
 from memhook.core.packing import Packed, PartLimit, Policy, packed
 from memhook.core.rendering import HOOK, Frame, Level, Rendering, Renderings, rendering
 from memhook.settings import Detail
-from memhook.store.ledger import Considered, Shown
-
-ALREADY_SHOWN = "already shown"
+from memhook.store.ledger import Considered
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,80 +71,25 @@ def hook_block(
     detail: Detail,
     extent: Extent,
     weights: Mapping[str, float],
-    account: Mapping[str, Sequence[Shown]],
+    account: Account,
 ) -> Block:
-    """The memories, best first, without what the session's `account` says it has seen."""
-    offers = [
-        _Offer(one.memory, _details(one.memory, detail, budget, extent.steps(rank)), weights, account)
-        for rank, one in enumerate(ranked)
-    ]
+    """The memories, best first, without what the session has seen."""
+
+    def renderings(rank: int, memory: Memory) -> Renderings[_Detail]:
+        def render(chosen: _Detail) -> Rendering:
+            level, limit = chosen
+            return rendering(memory, level, HOOK, shown=partial(excerpt, weights=weights, limit_chars=limit))
+
+        return Renderings(_details(memory, detail, budget, extent.steps(rank)), render, account.is_new(memory))
+
+    offers = [renderings(rank, one.memory) for rank, one in enumerate(ranked)]
     policy = Policy.SKIP if detail == "full" else Policy.CASCADE
     block = packed(offers, budget.tokens, budget.frames, budget.part_limit, policy)
-    return Block(block.parts, tuple(_considered(ranked, offers, block)), block.tokens)
+    return Block(block.parts, tuple(_considered(ranked, offers, block, account)), block.tokens)
 
 
 _Detail = tuple[Level, int]
 """A level, and how many characters a preview shows."""
-
-
-class _Offer:
-    """What one memory offers to the packer: its renderings, richest first, that tell the session something new."""
-
-    def __init__(
-        self,
-        memory: Memory,
-        details: Iterable[_Detail],
-        weights: Mapping[str, float],
-        account: Mapping[str, Sequence[Shown]],
-    ) -> None:
-        self._content = memory.content
-        showings = account.get(memory.id, ())
-        self._showings = [showing for showing in showings if showing.content_hash == memory.content_hash]
-
-        def render(detail: _Detail) -> Rendering:
-            level, limit = detail
-            return rendering(memory, level, HOOK, shown=partial(excerpt, weights=weights, limit_chars=limit))
-
-        self._renderings = Renderings(details, render)
-
-    def __iter__(self) -> Iterator[Rendering]:
-        return (one for one in self._renderings if self.is_new(one))
-
-    @property
-    def was_shown(self) -> bool:
-        return bool(self._showings)
-
-    def is_new(self, offered: Rendering) -> bool:
-        """A richer level adds something, and so do passages of which less than half was seen, and what was missing.
-
-        A light showing is a summary: it shows no passage, so that a preview is still new.
-        """
-        seen = max((Level[showing.level.upper()] for showing in self._showings), default=None)
-        if seen is None or offered.level > seen:
-            return True
-        if seen > Level.LIGHT:
-            return False
-        offered_chars = _visible(self._content, offered.passages)
-        known = [passage for showing in self._showings for passage in showing.passages]
-        new_chars = _visible(self._content, _outside(offered.passages, known))
-        return 2 * new_chars > offered_chars or (offered.is_whole and new_chars > 0)
-
-
-def _visible(content: str, passages: Iterable[Range]) -> int:
-    return sum(len(word) for start, end in passages for word in content[start:end].split())
-
-
-def _outside(passages: Iterable[Range], known: Iterable[Range]) -> Iterator[Range]:
-    """The parts of `passages` that none of `known` has."""
-    covered = sorted(known)
-    for start, end in passages:
-        at = start
-        for low, high in covered:
-            if at < min(low, end):
-                yield at, min(low, end)
-            at = max(at, high)
-        if at < end:
-            yield at, end
 
 
 def _details(memory: Memory, detail: Detail, budget: Budget, steps: Sequence[int]) -> list[_Detail]:
@@ -165,7 +110,9 @@ def _fits_alone(memory: Memory, budget: Budget) -> bool:
     return fits_part and whole.tokens + frame.tokens <= budget.tokens
 
 
-def _considered(ranked: Sequence[Ranked], offers: Sequence[_Offer], block: Packed) -> Iterable[Considered]:
+def _considered(
+    ranked: Sequence[Ranked], offers: Sequence[Iterable[Rendering]], block: Packed, account: Account
+) -> Iterable[Considered]:
     chosen = {choice.index: choice for choice in block.chosen}
     reasons = {left.index: left.reason.value for left in block.left_out}
     for index, (one, offer) in enumerate(zip(ranked, offers, strict=True)):
@@ -175,5 +122,5 @@ def _considered(ranked: Sequence[Ranked], offers: Sequence[_Offer], block: Packe
             part = chosen[index].part + 1
             yield entry("", text.level.name.lower(), text.passages, text.tokens, part=part)
         else:
-            nothing_new = offer.was_shown and not any(True for _ in offer)
+            nothing_new = account.has_seen(one.memory) and not any(True for _ in offer)
             yield entry(ALREADY_SHOWN if nothing_new else reasons.get(index, "over budget"))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from memhook.answering.answer import SHOWN, SPENT
+from memhook.answering.silence import SHOWN, Silence
 from memhook.core.memory import Memory
 from memhook.library.access import OWNER, in_reach, is_open, open_ones
 from memhook.library.joined import ReadableStore
@@ -47,7 +47,7 @@ def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
         "tokens_per_prompt": _percentiles([event.tokens for event in prompts]),
         "tokens_per_injection": _percentiles(spoken),
         "sessions": len(sessions),
-        "sessions_used_up": len({event.session for event in events if event.outcome == SPENT}),
+        "sessions_used_up": len({event.session for event in events if event.outcome == Silence.SPENT}),
         "tokens_per_session": _percentiles(list(sessions.values())),
     }
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memhook.answering.answer import FOR_MEMHOOK, SMALL_TALK, Outcome, Surroundings, prompt_outcome, silence
+from memhook.answering import silence
+from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.recall import BELOW_RELEVANCE, kept_back
+from memhook.answering.silence import Silence
 from memhook.core.entries import without_entries
 from memhook.core.grading import EDGES, FLOOR, Calibration, Level, grade_of, nearness_needed
 from memhook.core.memory import URN_PREFIX, Memory
@@ -50,24 +52,13 @@ def explained_prompt(
 ) -> dict[str, Any]:
     """What `prompt` would get now, by the very code that answers the hook. Nothing is recorded."""
     with around.stages.timed("total"):
-        reason = silence(around.settings, pause)
+        reason = silence.at_rest(around.settings, pause)
         outcome = Outcome(reason) if reason else prompt_outcome(prompt, around, part_limit)
     block = outcome.block
-    injection = Injection(
-        at=around.now,
-        session=session,
-        agent="",
-        client="",
-        event=PROMPT_EVENT,
-        project=around.project.id,
-        outcome=outcome.outcome,
-        text=block.text,
-        tokens=block.tokens,
-        budget=around.settings.max_tokens,
-        milliseconds=around.stages.milliseconds,
-        considered=block.considered,
+    injection = outcome.injection(
+        PROMPT_EVENT, session, "", "", around.project.id, around.settings.max_tokens, around.now, around.stages
     )
-    was_searched = not reason and outcome.outcome not in (SMALL_TALK, FOR_MEMHOOK)
+    was_searched = not reason and outcome.silence not in (Silence.SMALL_TALK, Silence.FOR_MEMHOOK)
     left_out, withheld = _kept_back(prompt, around) if was_searched else ([], {})
     candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
     memories = _looked_up(around.library, candidates)

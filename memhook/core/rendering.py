@@ -145,14 +145,20 @@ def rendering(
 
 
 class Renderings(Generic[Step]):
-    """One memory at each of `steps`, richest first: rendered when first reached, and kept."""
+    """One memory at each of `steps`, richest first, as far as it is `wanted`: rendered when first reached, and kept."""
 
-    def __init__(self, steps: Iterable[Step], render: Callable[[Step], Rendering]) -> None:
+    def __init__(
+        self,
+        steps: Iterable[Step],
+        render: Callable[[Step], Rendering],
+        wanted: Callable[[Rendering], bool] = lambda _: True,
+    ) -> None:
         self._steps = tuple(steps)
         self._render = cache(render)
+        self._wanted = cache(wanted)
 
     def __iter__(self) -> Iterator[Rendering]:
-        return map(self._render, self._steps)
+        return filter(self._wanted, map(self._render, self._steps))
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The one resident engine: its libraries, and the operations that the doors may call.
 
+accounts    The sessions' accounts: every call that hooks make to the ledger
 agents      Which settings hold for a subagent of a given type
 caller      Who makes a call, and what answers it
 condition   Calls about how memhook is: for `status` and `doctor`

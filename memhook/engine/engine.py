@@ -5,16 +5,18 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from memhook.answering import recall
 from memhook.engine import operations
+from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
@@ -26,7 +28,7 @@ from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
 from memhook.store.cache.release import give_back
 from memhook.store.embedding.encoder import Embedder, FastembedEmbedder
-from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
+from memhook.store.ledger import Ledger
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
@@ -39,7 +41,14 @@ PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
 ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
 
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where an event or a call comes from: its project, the settings in force there, and whether memhook is paused."""
+
+    project: Project
+    loaded: Loaded
+    pause: Pause | None
 
 
 class Engine:
@@ -51,11 +60,11 @@ class Engine:
         self._libraries = OpenedLibraries(paths, self._embedder)
         self._embedders: dict[str, tuple[Future[Embedder], float]] = {}
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
-        self._told: set[str] = set()
         self._pauses = Pauses(paths)
         self._aliases = ProjectAliases(paths)
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._ledger = self._opened_ledger()
+        self.accounts = Accounts(self._ledger)
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         """One of the functions of `calls`, by name, if the caller's `rights` cover it; without any, the owner calls."""
@@ -125,6 +134,10 @@ class Engine:
     def version_of_settings(self) -> str:
         """Another one after each change to the user's file, so that a new fault in it is reported again."""
         return str(_stamp(self.paths.config_file))
+
+    def scene(self, directory: str, environment: Mapping[str, str], now: datetime) -> Scene:
+        project = self.project(directory, environment)
+        return Scene(project, self.loaded(environment, project.root), self.pause(project, now))
 
     def project(self, directory: str, environment: Mapping[str, str] | None = None) -> Project:
         return self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
@@ -248,70 +261,7 @@ class Engine:
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
             remove_leftovers(self.paths.backups)
-            self._from_ledger(lambda ledger: ledger.prune(now, self.settings().ledger.keep_days), 0)
-
-    # The session's account. A ledger that fails is told in the log and costs only the account.
-
-    def account(self, session: str, agent: str) -> dict[str, list[Shown]]:
-        return self._from_ledger(lambda ledger: ledger.shown(session, agent), {})
-
-    def spent(self, session: str, agent: str) -> int:
-        # Clients that name no session share the empty name: together they would use up anything.
-        return self._from_ledger(lambda ledger: ledger.spent(session, agent), 0) if session else 0
-
-    def captured(self, session: str, moment: str, notes: Sequence[Captured], now: datetime) -> None:
-        if session:  # without one nobody could say whose last note to take back
-            self._from_ledger(lambda ledger: ledger.record_captured(session, moment, notes, now), None)
-
-    def was_captured(self, session: str, moment: str) -> bool:
-        return self._from_ledger(lambda ledger: ledger.was_captured(session, moment), False)
-
-    def last_captured(self, session: str) -> Captured | None:
-        return self._from_ledger(lambda ledger: ledger.last_captured(session), None)
-
-    def uncapture(self, note: Captured) -> None:
-        self._from_ledger(lambda ledger: ledger.take_back(note.number), None)
-
-    def report_begun(self, line: str, now: datetime) -> int:
-        return self._from_ledger(lambda ledger: ledger.begin_report(line, now), 0)
-
-    def report_finished(self, number: int, line: str, memories: Sequence[str]) -> None:
-        self._from_ledger(lambda ledger: ledger.finish_report(number, line, memories), None)
-
-    def pending_reports(self) -> dict[int, str] | None:
-        """None when the ledger does not say."""
-        return self._from_ledger(lambda ledger: ledger.pending_reports(), None)
-
-    def reports_told(self, numbers: Sequence[int]) -> None:
-        self._from_ledger(lambda ledger: ledger.end_reports(numbers), None)
-
-    def reset_account(self, session: str, agent: str) -> None:
-        self._from_ledger(lambda ledger: ledger.reset(session, agent), None)
-
-    def recorded(self, injection: Injection) -> int:
-        return self._from_ledger(lambda ledger: ledger.record(injection), 0)
-
-    def considered_besides(self, number: int, considered: Sequence[Considered]) -> None:
-        self._from_ledger(lambda ledger: ledger.add_considered(number, considered), None)
-
-    def mark_delivered(self, number: int, part: int) -> None:
-        self._from_ledger(lambda ledger: ledger.delivered(number, part), None)
-
-    def times_shown(self, memories: Sequence[str]) -> Mapping[str, int]:
-        return self._from_ledger(lambda ledger: ledger.times_shown(memories), {})
-
-    def first_telling(self, what: str, now: datetime) -> bool:
-        if what in self._told:
-            return False
-        self._told.add(what)
-        return self._from_ledger(lambda ledger: ledger.first_telling(what, now), True)
-
-    def _from_ledger(self, action: Callable[[Ledger], T], otherwise: T) -> T:
-        try:
-            return otherwise if self._ledger is None else action(self._ledger)
-        except StoreError as error:
-            log.warning("%s", error.message)
-            return otherwise
+            self.accounts.prune(now, self.settings().ledger.keep_days)
 
     def _opened_ledger(self) -> Ledger | None:
         try:

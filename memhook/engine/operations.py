@@ -11,6 +11,7 @@ from typing import Any
 
 from memhook.answering import explore, recall, usage
 from memhook.answering import inject as injection
+from memhook.answering.account import Account
 from memhook.answering.answer import Surroundings
 from memhook.answering.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.answering.pack import bundle, ordered, ordering_of
@@ -24,6 +25,7 @@ from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.engine import condition, projects
+from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
@@ -262,14 +264,12 @@ def why(
     UTF-16 units.
     """
     if prompt is not None:
-        account = caller.record.shown(session, "") if session else {}
-        spent = caller.record.spent(session, "") if session else 0
         last = caller.record.last_injection(session) if session else None
-        client = last.client if last else ""
-        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), spent, client)
+        account = account_of(caller.record, session, "", last.client if last else "") if session else Account()
+        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages())
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
-        return {**report, "session_budget": _session_budget(caller, spent)}
+        return {**report, "session_budget": _session_budget(caller, account.spent)}
     last = caller.record.last_injection(session, caller.project.id, shown)
     if last is None:
         where = f"of the session {session}" if session else "in this project"

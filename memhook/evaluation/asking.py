@@ -6,11 +6,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from memhook.answering.account import Account
 from memhook.answering.answer import recalled_for
 from memhook.answering.recall import Recalled
+from memhook.answering.silence import of_prompt
+from memhook.core.note_requests import Asked
 from memhook.evaluation import metrics
 from memhook.evaluation.baselines import Simple, simple_answer
-from memhook.evaluation.policies import Asked, Plan
+from memhook.evaluation.policies import Plan, Prompted
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 
@@ -47,11 +50,12 @@ def answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> 
 def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
     question = shelf.question(query)
     settings = plan.hook_settings
-    around = shelf.surroundings(settings, project, {})
+    around = shelf.surroundings(settings, project, Account())
     first = next(iter(plan.policies.values()))
     started = time.perf_counter()
-    recalled = recalled_for(query.prompt, around)
-    asked = Asked(query.prompt, recalled, around, plan.part_limit) if recalled else None
+    is_asked = of_prompt(Asked((), query.prompt), around.budget) is None
+    recalled = recalled_for(query.prompt, around) if is_asked else None
+    asked = Prompted(query.prompt, recalled, around, plan.part_limit) if recalled else None
     parts = first(asked, settings.max_tokens) if asked else ()
     milliseconds = (time.perf_counter() - started) * 1000
     judgements = {

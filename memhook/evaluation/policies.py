@@ -16,7 +16,7 @@ Detail = Literal["preview", "cascade", "full", "pack"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Prompted:
     """A prompt that something was recalled for, and all that its answer is made from."""
 
     prompt: str
@@ -25,7 +25,7 @@ class Asked:
     part_limit: PartLimit | None
 
 
-Policy = Callable[[Asked, int], Sequence[str]]
+Policy = Callable[[Prompted, int], Sequence[str]]
 """The finished parts that go out within so many tokens."""
 
 
@@ -55,7 +55,7 @@ class Plan:
 def hook_policy(detail: str) -> Policy:
     """What the prompt hook shows at this detail."""
 
-    def parts(asked: Asked, budget: int) -> Sequence[str]:
+    def parts(asked: Prompted, budget: int) -> Sequence[str]:
         settings = _with_budget(asked.around.settings, budget, detail)
         around = replace(asked.around, settings=settings)
         return outcome_of(asked.recalled, around, asked.part_limit).block.parts
@@ -63,7 +63,7 @@ def hook_policy(detail: str) -> Policy:
     return parts
 
 
-def pack_policy(asked: Asked, budget: int) -> Sequence[str]:
+def pack_policy(asked: Prompted, budget: int) -> Sequence[str]:
     """What `pack` writes, of the memories the hook found relevant and in their order: whole ones, none of them cut."""
     found = bundle(asked.prompt, [one.memory for one in asked.recalled.worth_showing], budget)
     return (found.text,) if found.memories else ()

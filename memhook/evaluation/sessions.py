@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memhook.answering.answer import Outcome
+from memhook.answering.account import Account
+from memhook.answering.stages import Stages
 from memhook.assistants.events import Event, Kind
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation import metrics
@@ -21,7 +22,7 @@ from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 from memhook.hooks.handlers import handled, settings_for
 from memhook.settings import Settings
-from memhook.store.ledger import Injection, Ledger
+from memhook.store.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +112,16 @@ class _Running:
     def _answer(self, kind: Kind, prompt: str = "") -> int:
         """The tokens that the event is given."""
         event = Event(kind, kind.value, "eval", self._name, "", "", prompt, part_limit=self._part_limit)
-        account, spent = self._ledger.shown(self._name, ""), self._ledger.spent(self._name, "")
+        account = Account(self._ledger.shown(self._name, ""), self._ledger.spent(self._name, ""))
         settings = settings_for(event, self._settings)
-        around = self._shelf.surroundings(settings, self._project, account, spent)
+        around = self._shelf.surroundings(settings, self._project, account)
         # The uses of other sessions would make a session depend on those measured before it.
         outcome = handled(event, around, lambda _ids: {})
-        self._record(kind, outcome, settings.max_tokens)
+        injection = outcome.injection(
+            kind.value, self._name, "", "eval", self._project, settings.max_tokens, self._shelf.now, Stages()
+        )
+        number = self._ledger.record(injection)
+        for part in range(1, len(outcome.block.parts) + 1):
+            self._ledger.delivered(number, part)
         self._seen.extend(outcome.block.parts)
         return sum(map(estimated_tokens, outcome.block.parts))
-
-    def _record(self, kind: Kind, outcome: Outcome, budget: int) -> None:
-        block = outcome.block
-        number = self._ledger.record(
-            Injection(
-                at=self._shelf.now,
-                session=self._name,
-                agent="",
-                client="eval",
-                event=kind.value,
-                project=self._project,
-                outcome=outcome.outcome,
-                text=block.text,
-                tokens=block.tokens,
-                budget=budget,
-                milliseconds={},
-                considered=block.considered,
-            )
-        )
-        for part in range(1, len(block.parts) + 1):
-            self._ledger.delivered(number, part)

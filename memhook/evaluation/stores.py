@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from memhook.answering import recall
-from memhook.answering.answer import Account, Surroundings
+from memhook.answering.account import Account
+from memhook.answering.answer import Surroundings
 from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory
@@ -66,8 +67,8 @@ class Shelf:
         gold = {memory.id: memory for name in query.gold if (memory := self.memories.get(name))}
         return Question(query.prompt, query.kind, tuple(gold.values()), query.needs)
 
-    def surroundings(self, settings: Settings, project: str, account: Account, spent: int = 0) -> Surroundings:
-        return Surroundings(self.library, settings, Project(project, None, project), account, self.now, Stages(), spent)
+    def surroundings(self, settings: Settings, project: str, account: Account) -> Surroundings:
+        return Surroundings(self.library, settings, Project(project, None, project), account, self.now, Stages())
 
 
 @contextmanager

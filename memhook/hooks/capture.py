@@ -11,25 +11,15 @@ from itertools import groupby
 
 from memhook.assistants.events import Event
 from memhook.core.note_requests import TAKE_BACK
-from memhook.engine.engine import Engine
+from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError
 from memhook.hooks.reports import Reports
-from memhook.settings import Settings
-from memhook.store.ledger import Captured
-from memhook.store.project import Project
 from memhook.writing import notes
 
 log = logging.getLogger("memhook")
 
 WAIT_SECONDS = 0.7  # of the 1.5 a hook has: a long import may hold the right to write
 STILL_AT_IT = "memhook: still storing your note; the next prompt says how that went."
-
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    event: Event
-    project: Project
-    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +38,22 @@ class Captures:
         self._worker = ThreadPoolExecutor(1, "memhook-capture")
         self.reports = Reports(engine)
 
-    def carry_out(self, commands: Sequence[str], event: Event, project: Project, settings: Settings) -> str:
+    def carry_out(self, commands: Sequence[str], event: Event, scene: Scene) -> str:
         """Nothing when that was done in time: what to tell of it is among the reports then. Never raises."""
         number = self.reports.begun(event.session)
-        work = self._worker.submit(self._done, commands, _Scene(event, project, settings), number)
+        work = self._worker.submit(self._done, commands, event, scene, number)
         try:
             work.result(WAIT_SECONDS)
         except TimeoutError:
             return STILL_AT_IT
         return ""
 
-    def _done(self, commands: Sequence[str], scene: _Scene, number: int) -> None:
+    def _done(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
         lines: list[_Line] = []
         try:
-            if not self._engine.was_captured(scene.event.session, scene.event.moment):  # by the prompt's other part
+            if not self._engine.accounts.was_captured(event.session, event.moment):  # by the prompt's other part
                 for is_back, texts in _in_groups(commands):
-                    lines.append(self._taken_back(scene) if is_back else self._stored(texts, scene))
+                    lines.append(self._taken_back(event, scene) if is_back else self._stored(texts, event, scene))
         except MemhookError as error:
             log.error("a note was not stored: %s %s", error.message, error.hint)
             lines.append(_Line(f"memhook could not do that: {error.message} {error.hint}".strip()))
@@ -73,26 +63,21 @@ class Captures:
         text = " ".join(filter(None, (line.text for line in lines)))
         self.reports.finished(number, text, [memory for line in lines for memory in line.memories])
 
-    def _stored(self, texts: Sequence[str], scene: _Scene) -> _Line:
-        event, now = scene.event, datetime.now(UTC)
-        library = self._engine.library(scene.settings)
+    def _stored(self, texts: Sequence[str], event: Event, scene: Scene) -> _Line:
+        now, settings = datetime.now(UTC), scene.loaded.settings
+        library = self._engine.library(settings)
         source = f"prompt in {event.client}, session {event.session[: notes.SESSION_CHARS]}"
-        stored = notes.stored_notes(library, texts, scene.project, scene.settings, source, now)
-        self._engine.captured(
-            event.session,
-            event.moment,
-            [Captured(n.memory.id, n.memory.content_hash, n.is_new, n.was_forgotten) for n in stored],
-            now,
-        )
+        stored = notes.stored_notes(library, texts, scene.project, settings, source, now)
+        self._engine.accounts.record_captured(event.session, event.moment, stored, now)
         return _Line(notes.said_of(stored, scene.project), tuple(note.memory.id for note in stored))
 
-    def _taken_back(self, scene: _Scene) -> _Line:
+    def _taken_back(self, event: Event, scene: Scene) -> _Line:
         """Nothing is said in a session that has no notes: there the words are for the assistant."""
-        last = self._engine.last_captured(scene.event.session)
+        last = self._engine.accounts.last_captured(event.session)
         if last is None:
             return _Line("")
-        memory = notes.take_back(self._engine.library(scene.settings), last, datetime.now(UTC))
-        self._engine.uncapture(last)
+        memory = notes.take_back(self._engine.library(scene.loaded.settings), last, datetime.now(UTC))
+        self._engine.accounts.take_back(last)
         if memory is None:
             return _Line("memhook: the last note was forgotten already.")
         title = notes.short_title(memory)

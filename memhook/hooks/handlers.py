@@ -1,25 +1,27 @@
-"""What memhook does at each event: one function for each."""
+"""What memhook does at each event."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from memhook.answering.answer import SPENT, Outcome, Surroundings, prompt_outcome, reason_of
-from memhook.answering.block import Budget, Extent, hook_block
-from memhook.answering.recall import for_session
+from memhook.answering.answer import (
+    Outcome,
+    Surroundings,
+    TimesShown,
+    prompt_outcome,
+    session_outcome,
+    subagent_outcome,
+)
+from memhook.answering.silence import Silence
 from memhook.assistants.events import Event, Kind
-from memhook.core.rendering import SESSION_HEADING, hook_frames
 from memhook.engine.agents import settings_of_agent
 from memhook.settings import Settings
 
 FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: {command} remember "what is worth keeping"'
-SILENT_SOURCES = frozenset({"resume", "fork"})  # the text of the session's start is still in its history
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
-
-TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 def settings_for(event: Event, settings: Settings) -> Settings:
@@ -36,35 +38,10 @@ def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
     if event.kind is Kind.PROMPT:
         return prompt_outcome(event.prompt, around, event.part_limit)
     if event.kind is Kind.SUBAGENT_START:
-        return started(event, around, times_shown)
-    return session_started(event, around, times_shown)
-
-
-def session_started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
-    """What matters for this project before anything was asked."""
-    if event.source in SILENT_SOURCES:
-        return Outcome(f"source {event.source}")
-    if around.library.store.count() == 0:
-        return Outcome("no memories", notice=FIRST_STEPS.format(command=_command()))
-    return started(event, around, times_shown)
-
-
-def started(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
-    """A session, or within it a subagent, which starts with what there is for its type and the project."""
-    settings = around.settings
-    limit = settings.hooks.session_start.max_memories
-    if not (limit and settings.max_tokens):
-        return Outcome("switched off at the start")
-    if not around.budget:
-        return Outcome(SPENT)
-    ranked = for_session(
-        around.library, around.project, settings, times_shown, limit, around.now, around.stages, event.agent_type
-    )
-    budget = Budget(around.budget, hook_frames(SESSION_HEADING, not around.knows_label), event.part_limit)
-    with around.stages.timed("pack"):
-        extent = Extent(settings.preview_chars)  # nothing was asked yet that one of them could be the best for
-        block = hook_block(ranked, budget, settings.hooks.detail, extent, {}, around.account)
-    return Outcome(reason_of(block, around, "nothing for this project"), block)
+        return subagent_outcome(event.agent_type, around, event.part_limit, times_shown)
+    outcome = session_outcome(event.source, around, event.part_limit, times_shown)
+    is_first = outcome.silence is Silence.NO_MEMORIES
+    return replace(outcome, notice=FIRST_STEPS.format(command=_command())) if is_first else outcome
 
 
 def _command() -> str:

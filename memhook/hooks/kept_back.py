@@ -16,7 +16,6 @@ from memhook.core.note_requests import asked_in
 from memhook.engine.engine import Engine
 from memhook.errors import MemhookError
 from memhook.settings import Settings
-from memhook.store.ledger import Considered
 
 log = logging.getLogger("memhook")
 
@@ -58,11 +57,9 @@ class KeptBack:
 
     def _write_down(self, number: int, searched: Searched) -> None:
         try:
-            self._engine.considered_besides(number, self._found(searched))
+            library = self._engine.searched(searched.settings)
+            prompt = asked_in(searched.prompt).rest
+            found = kept_back_from(prompt, library, searched.project, searched.settings, searched.at)
+            self._engine.accounts.add_considered(number, found)
         except MemhookError as error:
             log.warning("what was kept back is not recorded: %s", error.message)
-
-    def _found(self, searched: Searched) -> tuple[Considered, ...]:
-        library = self._engine.searched(searched.settings)
-        prompt = asked_in(searched.prompt).rest
-        return kept_back_from(prompt, library, searched.project, searched.settings, searched.at)

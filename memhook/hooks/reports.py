@@ -38,13 +38,15 @@ class Reports:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = Lock()
-        self._reports = {number: _Report("", line) for number, line in (engine.pending_reports() or {}).items()}
+        self._reports = {
+            number: _Report("", line) for number, line in (engine.accounts.pending_reports() or {}).items()
+        }
         self._unwritten = count(-1, -1)
         self._take_over_from_setup()
 
     def begun(self, session: str) -> int:
         """From here on the user is told something, if only that it was interrupted."""
-        number = self._engine.report_begun(INTERRUPTED, datetime.now(UTC)) or next(self._unwritten)
+        number = self._engine.accounts.begin_report(INTERRUPTED, datetime.now(UTC)) or next(self._unwritten)
         with self._lock:
             self._reports[number] = _Report(session, INTERRUPTED, is_finished=False)
         return number
@@ -54,7 +56,7 @@ class Reports:
         if not line:
             self.told([number])
             return
-        self._engine.report_finished(number, line, memories)
+        self._engine.accounts.finish_report(number, line, memories)
         with self._lock:
             report = self._reports.get(number, _Report("", ""))
             report.line, report.is_finished = line, True
@@ -81,11 +83,11 @@ class Reports:
         with self._lock:
             known = [number for number in numbers if self._reports.pop(number, None) is not None]
         if known:
-            self._engine.reports_told(known)
+            self._engine.accounts.end_reports(known)
 
     def _drop_expunged(self) -> None:
         """Lines about a memory that was redacted or purged are deleted from the ledger alone."""
-        written = self._engine.pending_reports() if self._reports else None
+        written = self._engine.accounts.pending_reports() if self._reports else None
         if written is not None:
             for number in [number for number in self._reports if number > 0 and number not in written]:
                 del self._reports[number]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,14 +14,17 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from memhook.answering.answer import Outcome, Surroundings, silence
+from memhook.answering import silence
+from memhook.answering.account import Account
+from memhook.answering.answer import Outcome, Surroundings
+from memhook.answering.silence import Silence
 from memhook.answering.stages import Stages
 from memhook.assistants.assistant import Assistant
 from memhook.assistants.events import TRIAL_SESSION, Answer, Event, Kind
 from memhook.assistants.known import assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
-from memhook.engine.engine import Engine
+from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.capture import Captures
 from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
@@ -29,7 +32,6 @@ from memhook.hooks.kept_back import KeptBack, Searched
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
-from memhook.store.project import Project
 from memhook.writing.notes import left_out
 
 log = logging.getLogger("memhook")
@@ -58,10 +60,10 @@ class _Plan:
         """The processes that fetch the parts start together, not much later than one another."""
         return time.monotonic() - self.made < PARTS_TOGETHER_SECONDS
 
-    def on_the_way(self) -> Iterable[tuple[str, Shown]]:
+    def on_the_way(self) -> list[tuple[str, Shown]]:
         """What was answered a moment ago and is not in the ledger yet."""
         if self.number or self.injection is None or time.monotonic() - self.made > ON_THE_WAY_SECONDS:
-            return ()
+            return []
         shown = (one for one in self.injection.considered if one.part)
         return [(one.memory, Shown(one.content_hash, one.level, one.passages)) for one in shown]
 
@@ -156,11 +158,11 @@ class Runner:
             try:
                 outcome = self._outcome(plan, event, environment)
             except SettingsError as error:
-                outcome = Outcome("failed", notice=self._told_once(error, self.engine.version_of_settings()))
+                outcome = Outcome(Silence.FAILED, notice=self._told_once(error, self.engine.version_of_settings()))
             except MemhookError as error:
                 log.error("%s: %s %s", event.name, error.message, error.hint)
                 self.engine.reopen()
-                outcome = Outcome("failed", notice=self._told_once(error))
+                outcome = Outcome(Silence.FAILED, notice=self._told_once(error))
             # After the search: what is being written down now must not come up for the prompt that says it.
             notices = (self._captured(plan, event, environment), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
@@ -178,17 +180,16 @@ class Runner:
         return " ".join(filter(None, (*plan.reports.values(), said)))
 
     def _carried_out(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
-        project = self.engine.project(event.directory, environment)
-        loaded = self.engine.loaded(environment, project.root)
-        settings = loaded.settings
-        if silence(settings, self.engine.pause(project, datetime.now(UTC))):
+        scene = self.engine.scene(event.directory, environment, datetime.now(UTC))
+        loaded, settings = scene.loaded, scene.loaded.settings
+        if silence.at_rest(settings, scene.pause):
             return ""
         unknown = loaded.unreadable or loaded.project_problem
         if unknown and asked.commands:  # said each time: else the note is lost silently
             return f"memhook did not store that: {collapsed(unknown)}"
         if unknown or not settings.hooks.capture:
             return ""
-        said = self._captures.carry_out(asked.commands, event, project, settings) if asked.commands else ""
+        said = self._captures.carry_out(asked.commands, event, scene) if asked.commands else ""
         if asked.pasted:
             self._captures.reports.noted(event.session, left_out(asked.pasted))
         return said
@@ -198,43 +199,38 @@ class Runner:
         now = datetime.now(UTC)
         with stages.timed("total"):
             with stages.timed("project"):
-                project = self.engine.project(event.directory, environment)
-                loaded = self.engine.loaded(environment, project.root)
-                settings = settings_for(event, loaded.usable())
+                scene = self.engine.scene(event.directory, environment, now)
+                settings = settings_for(event, scene.loaded.usable())
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
-                self.engine.reset_account(event.session, event.agent)
-            reason = silence(settings, self.engine.pause(project, now))
-            outcome = Outcome(reason) if reason else self._handled(event, project, settings, now, stages)
-            outcome = replace(outcome, notice=outcome.notice or _said_of_project_file(loaded))
+                self.engine.accounts.reset(event.session, event.agent)
+            reason = silence.at_rest(settings, scene.pause)
+            outcome = Outcome(reason) if reason else self._handled(event, scene, settings, now, stages)
+            outcome = replace(outcome, notice=outcome.notice or _said_of_project_file(scene.loaded))
         if event.session != TRIAL_SESSION:
-            plan.injection = _injection(event, outcome, project, settings, now, stages)
+            plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
-                plan.searched = Searched(event.prompt, project.id, settings, now)
-        if outcome.notice and not self.engine.first_telling(outcome.notice, now):
-            outcome = Outcome(outcome.outcome, outcome.block)
+                plan.searched = Searched(event.prompt, scene.project.id, settings, now)
+        if outcome.notice and not self.engine.accounts.is_first_report(outcome.notice, now):
+            outcome = Outcome(outcome.silence, outcome.block)
         return outcome
 
-    def _handled(self, event: Event, project: Project, settings: Settings, now: datetime, stages: Stages) -> Outcome:
+    def _handled(self, event: Event, scene: Scene, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
             missing = " ".join(self.engine.first_copies(settings, FIRST_COPY_SECONDS))
             library = self.engine.searched(settings)
             account = self._account(event)
-            spent = self.engine.spent(event.session, event.agent)
-        around = Surroundings(library, settings, project, account, now, stages, spent, event.client)
-        outcome = handled(event, around, self.engine.times_shown)
+        around = Surroundings(library, settings, scene.project, account, now, stages)
+        outcome = handled(event, around, self.engine.accounts.times_shown)
         notice = outcome.notice or self.engine.mended(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)
 
-    def _account(self, event: Event) -> Mapping[str, Sequence[Shown]]:
+    def _account(self, event: Event) -> Account:
         """What the session has seen, and what another kind of event is bringing it at this moment."""
-        account = {memory: list(shown) for memory, shown in self.engine.account(event.session, event.agent).items()}
         with self._planning:
             session = (event.session, event.agent)
             others = [plan for key, plan in self._plans.items() if key[:2] == session and key[2] != event.name]
-        for plan in others:
-            for memory, shown in plan.on_the_way():
-                account.setdefault(memory, []).append(shown)
-        return account
+        on_the_way = [one for plan in others for one in plan.on_the_way()]
+        return self.engine.accounts.of(event.session, event.agent, event.client, on_the_way)
 
     def _delivered(self, plan: _Plan, part: int) -> None:
         """After the answer is out, so that writing the ledger costs the prompt nothing."""
@@ -242,17 +238,17 @@ class Runner:
             self._captures.reports.told(plan.reports)
         with self._recording:
             if plan.injection is not None and not plan.number:
-                plan.number = self.engine.recorded(plan.injection)
+                plan.number = self.engine.accounts.record(plan.injection)
                 if plan.number and plan.searched:
                     self._kept_back.remember(plan.number, plan.searched)
                 plan.searched = None  # a plan outlives its event, the words of a prompt need not
             if plan.number:
-                self.engine.mark_delivered(plan.number, part)
+                self.engine.accounts.mark_delivered(plan.number, part)
 
     def _told_once(self, error: MemhookError, occasion: str = "") -> str:
         """The error for the user, unless they know it from the same occasion."""
         notice = f"memhook: {collapsed(error.message)} {error.hint}".strip()
-        return notice if self.engine.first_telling(f"{notice}{occasion}", datetime.now(UTC)) else ""
+        return notice if self.engine.accounts.is_first_report(f"{notice}{occasion}", datetime.now(UTC)) else ""
 
 
 def _said_of_project_file(loaded: Loaded) -> str:
@@ -261,22 +257,12 @@ def _said_of_project_file(loaded: Loaded) -> str:
 
 
 def _injection(
-    event: Event, outcome: Outcome, project: Project, settings: Settings, now: datetime, stages: Stages
+    event: Event, outcome: Outcome, scene: Scene, settings: Settings, now: datetime, stages: Stages
 ) -> Injection:
-    return Injection(
-        at=now,
-        session=event.session,
-        agent=event.agent,
-        client=event.client,
-        event=event.kind.value,
-        project=project.id,
-        outcome=outcome.outcome,
-        text=outcome.block.text,
-        tokens=outcome.block.tokens,
-        budget=settings.max_tokens,
-        milliseconds=stages.milliseconds,
-        considered=outcome.block.considered[:KEPT_CONSIDERED],
+    whole = outcome.injection(
+        event.kind.value, event.session, event.agent, event.client, scene.project.id, settings.max_tokens, now, stages
     )
+    return replace(whole, considered=whole.considered[:KEPT_CONSIDERED])
 
 
 def _event(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhook.answering.account import Account
 from memhook.answering.block import Block, Budget, Extent, Ranked, hook_block
 from memhook.core.memory import Memory, content_hash, derived_summary, derived_title
 from memhook.core.packing import PartLimit, utf8_bytes, utf16_units
@@ -53,12 +53,12 @@ def ranked(*texts: str) -> list[Ranked]:
     return [Ranked(memory(number, text), 0.9) for number, text in enumerate(texts)]
 
 
-def seen_after(block: Block, account: Mapping[str, Sequence[Shown]] | None = None) -> dict[str, list[Shown]]:
-    seen = {name: list(showings) for name, showings in (account or {}).items()}
+def seen_after(block: Block, account: Account | None = None) -> Account:
+    seen = {name: list(showings) for name, showings in account.shown.items()} if account else {}
     for one in block.considered:
         if not one.reason:
             seen.setdefault(one.memory, []).append(Shown(one.content_hash, one.level, one.passages))
-    return seen
+    return Account(seen)
 
 
 def test_only_the_first_gets_what_the_best_may_have() -> None:
@@ -68,14 +68,14 @@ def test_only_the_first_gets_what_the_best_may_have() -> None:
 
 def test_where_the_budget_is_short_the_best_is_cut_by_halves() -> None:
     assert Extent(200, 1500).steps(0) == (1500, 750, 375, 200)
-    sizes = [len(hook_block(ranked(STORY), replace(PLENTY, tokens=tokens), "preview", Extent(200, 3000), {}, {}).text)
-             for tokens in (120, 200, 400, 4000)]  # fmt: skip
+    bounds = [replace(PLENTY, tokens=tokens) for tokens in (120, 200, 400, 4000)]
+    sizes = [len(hook_block(ranked(STORY), one, "preview", Extent(200, 3000), {}, Account()).text) for one in bounds]
     assert sizes == sorted(set(sizes))
 
 
 def test_what_is_missing_of_a_short_memory_completes_it() -> None:
     text = "The ledger is off in May. " * 8 + "Then it was closed."
-    first = hook_block(ranked("other", text), PLENTY, "preview", Extent(200, 1500), {"ledger": 1.0}, {})
+    first = hook_block(ranked("other", text), PLENTY, "preview", Extent(200, 1500), {"ledger": 1.0}, Account())
     best = ranked("other", text)[1:]
     again = hook_block(best, PLENTY, "preview", Extent(200, 1500), {"ledger": 1.0}, seen_after(first))
     assert "Then it was closed." not in first.text
@@ -85,7 +85,7 @@ def test_what_is_missing_of_a_short_memory_completes_it() -> None:
 def test_what_was_shown_as_a_summary_still_comes_as_a_passage_and_then_not_again() -> None:
     found = ranked(f"The ledger job reads the replica. {'It was watched for a week. ' * 40}Fix: read from the primary.")
     summary = Budget(150, hook_frames())
-    light = hook_block(found, summary, "cascade", Extent(200), {}, {})
+    light = hook_block(found, summary, "cascade", Extent(200), {}, Account())
     assert [one.level for one in light.considered] == ["light"]
     account = seen_after(light)
     block = hook_block(found, Budget(4_000, hook_frames()), "preview", Extent(200, 1_500), {}, account)
@@ -96,10 +96,10 @@ def test_what_was_shown_as_a_summary_still_comes_as_a_passage_and_then_not_again
 
 def test_two_passages_that_were_seen_apart_are_not_new_together() -> None:
     content = f"Alpha comes first. {'Some words. ' * 30}Gamma comes last."
-    seen: dict[str, list[Shown]] = {}
+    seen = Account()
     for term in ("alpha", "gamma"):
         seen = seen_after(hook_block(ranked(content), PLENTY, "preview", Extent(40), {term: 1.0}, seen), seen)
-    assert len(seen["000000000000"]) == 2
+    assert len(seen.shown["000000000000"]) == 2
     both = hook_block(ranked(content), PLENTY, "preview", Extent(60), {"alpha": 1.0, "gamma": 1.0}, seen)
     assert both.parts == ()
 
@@ -109,7 +109,7 @@ def test_two_passages_that_were_seen_apart_are_not_new_together() -> None:
 def test_the_bounds_hold_whatever_the_best_may_have(
     texts: list[str], budget: Budget, extent: Extent, weights: dict[str, float]
 ) -> None:
-    block = hook_block(ranked(*texts), budget, "preview", extent, weights, {})
+    block = hook_block(ranked(*texts), budget, "preview", extent, weights, Account())
     assert sum(map(estimated_tokens, block.parts)) <= block.tokens <= budget.tokens
     limit = budget.part_limit
     assert limit is None or all(limit.measure(part) <= limit.size for part in block.parts)
@@ -119,12 +119,14 @@ def test_the_bounds_hold_whatever_the_best_may_have(
 @settings(deadline=None)
 @given(st.lists(contents, max_size=4), extents, st.lists(weightings, max_size=4))
 def test_a_session_sees_nothing_twice(texts: list[str], extent: Extent, prompts: list[dict[str, float]]) -> None:
-    account: dict[str, list[Shown]] = {}
+    account = Account()
     for weights in prompts:
         account = seen_after(hook_block(ranked(*texts), PLENTY, "preview", extent, weights, account), account)
         again = hook_block(ranked(*texts), PLENTY, "preview", extent, weights, account)
         # What is left is less of a memory than the budget allowed, from a part that was not seen.
         for one, text in zip(again.considered, texts, strict=True):
-            known = {at for shown in account[one.memory] for start, end in shown.passages for at in range(start, end)}
+            known = {
+                at for shown in account.shown[one.memory] for start, end in shown.passages for at in range(start, end)
+            }
             fresh = [at for start, end in one.passages for at in range(start, end) if at not in known]
             assert one.reason or any(not text[at].isspace() for at in fresh)

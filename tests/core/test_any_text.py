@@ -227,6 +227,7 @@ CALLS: dict[str, Call] = {
     "toml_layout.Layout.entry": lambda text: toml_layout.layout_of("a = 1").entry((text,)),
     "toml_layout.comments_in": toml_layout.comments_in,
     "toml_layout.layout_of": rejecting(toml_layout.layout_of),
+    "toml_layout.literal": toml_layout.literal,
     "topics.entry": lambda text: topics.entry(remembered(text)),
     "topics.headed": lambda text: topics.headed(text, 1, text),
     "topics.heading": lambda text: topics.heading(text, 1, 1),

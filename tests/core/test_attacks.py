@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
+from memhook.answering.account import Account
 from memhook.answering.block import Budget, Extent, Ranked, hook_block
 from memhook.answering.inject import Found, enrichment
 from memhook.answering.pack import bundle
@@ -76,7 +77,7 @@ VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110
 def hook_text(memories: Sequence[Memory], heading: str, detail: str) -> str:
     ranked = [Ranked(memory, 0.9) for memory in memories]
     budget = Budget(100_000, hook_frames(heading))
-    return hook_block(ranked, budget, detail, Extent(200, 1500), {}, {}).text  # type: ignore[arg-type]
+    return hook_block(ranked, budget, detail, Extent(200, 1500), {}, Account()).text  # type: ignore[arg-type]
 
 
 def inject_text(memories: Sequence[Memory], budget: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memhook.errors import EmbeddingError
-from memhook.evaluation.policies import Asked, Plan, policy_of
+from memhook.evaluation.policies import Plan, Prompted, policy_of
 from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import Query, read_set
 from memhook.paths import user_paths
@@ -94,9 +94,9 @@ def test_the_ranking_is_judged_before_and_the_budget_after_the_decision_to_speak
 
 
 def test_a_policy_gets_only_what_the_hook_found_worth_showing() -> None:
-    seen: list[Asked] = []
+    seen: list[Prompted] = []
 
-    def watching(asked: Asked, _budget: int) -> Sequence[str]:
+    def watching(asked: Prompted, _budget: int) -> Sequence[str]:
         seen.append(asked)
         return ()
 
@@ -111,7 +111,7 @@ def test_a_policy_gets_only_what_the_hook_found_worth_showing() -> None:
 def test_within_the_namespace_only_its_own_and_the_global_memories_are_found() -> None:
     seen: dict[str, set[str]] = {}
 
-    def watching(asked: Asked, _budget: int) -> Sequence[str]:
+    def watching(asked: Prompted, _budget: int) -> Sequence[str]:
         found = {one.memory.namespace for one in asked.recalled.worth_showing}
         ids = {one.memory for one in asked.recalled.rest}
         found |= {memory.namespace for memory in asked.around.library.store.by_ids(sorted(ids)).values()}

@@ -206,13 +206,14 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
     monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     assistant.remembers(FACT)
     stored = threading.Event()
-    record = assistant.runner.engine.captured
+    accounts = assistant.runner.engine.accounts
+    record = accounts.record_captured
 
     def recorded(*arguments: Any) -> None:
         record(*arguments)
         stored.set()
 
-    monkeypatch.setattr(assistant.runner.engine, "captured", recorded)
+    monkeypatch.setattr(accounts, "record_captured", recorded)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
         assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_AT_IT
     assert stored.wait(30)
@@ -308,7 +309,7 @@ def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(
         hold.wait(30)
         raise OSError("no room on the disk")
 
-    monkeypatch.setattr(capture.capture, "stored_notes", stuck)
+    monkeypatch.setattr(capture.notes, "stored_notes", stuck)
     assert said(assistant, "remember: a thing") == capture.STILL_AT_IT
     hold.set()
     assistant.runner._captures._worker.submit(lambda: None).result(30)

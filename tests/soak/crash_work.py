@@ -103,7 +103,7 @@ class Work:
         text = f"- **Fact** urn:memhook:{key}\n  {content}\n"
         considered = (Considered(key, "hash", 0.9, level="full"),)
         with self.doing("record"):
-            self.engine.recorded(
+            self.engine.accounts.record(
                 Injection(datetime.now(UTC), "s", "", "c", "UserPromptSubmit", "p", "shown", text, 9, 9, {}, considered)
             )
 
