@@ -54,6 +54,7 @@ class _Plan:
     searched: Searched | None = None
     number: int = 0
     reports: Mapping[int, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     made: float = field(default_factory=time.monotonic)
 
     def is_recent(self) -> bool:
@@ -158,11 +159,12 @@ class Runner:
             try:
                 outcome = self._outcome(plan, event, environment)
             except SettingsError as error:
-                outcome = Outcome(Silence.FAILED, notice=self._told_once(error, self.engine.version_of_settings()))
+                notice = self._once(plan, _described(error), self.engine.version_of_settings())
+                outcome = Outcome(Silence.FAILED, notice=notice)
             except MemhookError as error:
                 log.error("%s: %s %s", event.name, error.message, error.hint)
                 self.engine.reopen()
-                outcome = Outcome(Silence.FAILED, notice=self._told_once(error))
+                outcome = Outcome(Silence.FAILED, notice=self._once(plan, _described(error)))
             # After the search: what is being written down now must not come up for the prompt that says it.
             notices = (self._captured(plan, event, environment), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
@@ -210,9 +212,7 @@ class Runner:
             plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
                 plan.searched = Searched(event.prompt, scene.project.id, settings, now)
-        if outcome.notice and not self.engine.accounts.is_first_report(outcome.notice, now):
-            outcome = Outcome(outcome.silence, outcome.block)
-        return outcome
+        return replace(outcome, notice=self._once(plan, outcome.notice))
 
     def _handled(self, event: Event, scene: Scene, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
@@ -236,6 +236,8 @@ class Runner:
         """After the answer is out, so that writing the ledger costs the prompt nothing."""
         if part == 1:  # it carries the notice
             self._captures.reports.told(plan.reports)
+            for notice in plan.notices:
+                self.engine.accounts.mark_read(notice, datetime.now(UTC))
         with self._recording:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.accounts.record(plan.injection)
@@ -245,10 +247,16 @@ class Runner:
             if plan.number:
                 self.engine.accounts.mark_delivered(plan.number, part)
 
-    def _told_once(self, error: MemhookError, occasion: str = "") -> str:
-        """The error for the user, unless they know it from the same occasion."""
-        notice = f"memhook: {collapsed(error.message)} {error.hint}".strip()
-        return notice if self.engine.accounts.is_first_report(f"{notice}{occasion}", datetime.now(UTC)) else ""
+    def _once(self, plan: _Plan, notice: str, occasion: str = "") -> str:
+        """The notice, unless the user has read it on the same occasion. An answer that came too late was not read."""
+        if not notice or self.engine.accounts.was_read(f"{notice}{occasion}"):
+            return ""
+        plan.notices.append(f"{notice}{occasion}")
+        return notice
+
+
+def _described(error: MemhookError) -> str:
+    return f"memhook: {collapsed(error.message)} {error.hint}".strip()
 
 
 def _said_of_project_file(loaded: Loaded) -> str:
