@@ -38,12 +38,6 @@ def test_the_welcome_says_what_to_run_where_prompts_are_not_captured(assistant: 
     assert assistant.answer(START)["systemMessage"].endswith('run: memhook remember "what is worth keeping"')
 
 
-def test_what_the_welcome_says_to_type_is_stored(assistant: Assistant) -> None:
-    typed = assistant.answer(START)["systemMessage"].split("type: ")[1]
-    assistant.prompts(typed)
-    assert [one["content"] for one in assistant.calls("list")["memories"]] == ["what is worth keeping"]
-
-
 def test_a_welcome_that_came_too_late_comes_in_the_next_session(assistant: Assistant) -> None:
     assert list(assistant.answer({**START, "session_id": "slow"}, read=False)) == ["systemMessage"]
     assistant.runner = Runner(user_paths())  # the next daemon
