@@ -32,7 +32,7 @@ def test_the_transcript_that_a_payload_names_is_among_the_sessions(home: Path) -
             path = written(home / Path(transcript).relative_to("/home/dev"))
             assert path in KNOWN[name].session_files(Where(home, {}, Path()))
             seen.add(name)
-    assert seen == set(KNOWN) - {"opencode"}
+    assert seen == {"claude", "codex", "copilot", "gemini", "qwen"}
 
 
 @pytest.mark.parametrize("name", ["opencode.db", "opencode-beta.db", "storage/session/p1/ses_1.json"])
@@ -41,7 +41,7 @@ def test_opencode_s_sessions_are_in_its_data_folder(home: Path, name: str) -> No
     assert KNOWN["opencode"].session_files(Where(home, {}, Path())) == [path]
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name != "gemini"])
+@pytest.mark.parametrize("name", ["claude", "codex", "copilot", "opencode", "qwen"])
 def test_sessions_are_looked_for_where_the_user_moved_them(name: str, home: Path, tmp_path: Path) -> None:
     assistant = KNOWN[name]
     moved = Where(home, {variable: f"{tmp_path}{folder}" for variable, folder in MOVED.items()}, Path())
