@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from memhook.assistants.known import KNOWN, Where
+from memhook.assistants.assistant import Where
+from memhook.assistants.known import KNOWN
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

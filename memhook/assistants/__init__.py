@@ -1,19 +1,17 @@
-"""The assistants: what each sends and expects, and which of its files memhook writes.
+"""The assistants: one module for each, and the machinery that switches memhook on in them.
 
-choice     Which assistant an event came from: as the command line says, as the payload shows
-claude     Claude Code: its payload on stdin, its JSON on stdout. What others took over from it, they take from here
-codex      Codex: Claude Code's events with a turn instead of a prompt's id, and a limit in bytes
-copilot    Copilot CLI: Claude Code's events, or its own in camelCase without a name
-edits      What memhook writes into one file of an assistant, and how it takes exactly that out again
-events     An event of an assistant in memhook's own words, and the answer to it
-gemini     Gemini CLI: a prompt is BeforeAgent there; no limit was found up to 100,000 characters
-known      The assistants memhook can be switched on in, and what each wants to be told, in which file
-launcher   The small shell script that every assistant runs: it knows the interpreter
-limits     How much of a budget the assistant's own limits let through
-opencode   OpenCode: its plugin, which memhook brings
-payload    Reading a payload that others wrote: any field may be missing or of another kind
+assistant  What memhook has to know about an assistant: events, answers, configuration, notes, sessions
+claude     Claude Code: the format of events and answers that the others adopted, and two settings files
+codex      Codex: Claude Code's events with a turn instead of a prompt's id, a limit in bytes, servers in TOML
+copilot    Copilot CLI: Claude Code's events, or its own in camelCase; context at the top level of the answer
+edits      An edit of an assistant's file that can be undone: hooks, an MCP server, or a file of memhook's own
+events     An assistant's event in memhook's own terms, the answer to it, and reading the payload it came in
+gemini     Gemini CLI: a prompt is BeforeAgent there, timeouts are milliseconds, and memhook is an extension
+known      The assistants memhook knows, one line each, and which of them an event came from
+launcher   The shell script that every assistant runs: it knows the interpreter
+opencode   OpenCode: a plugin in JavaScript, which memhook installs, sends Claude Code's events
 presence   Which assistants are on this machine, and in which of them memhook is on, and how
-qwen       Qwen Code: Claude Code's names; no limit was found up to 100,000 characters
-receipts   What memhook wrote into whose files, so that each can be put back byte for byte
-switching  Switching memhook on and off: first what would change, to be shown and confirmed, then the change itself
+qwen       Qwen Code: Claude Code's events and answers, Gemini CLI's settings
+receipts   A record of what memhook wrote into whose files, so that each can be restored byte for byte
+switching  Switching memhook on and off: first the changes, to be shown and confirmed, then writing them
 """

@@ -1,48 +1,99 @@
-"""Claude Code: its payload on stdin, its JSON on stdout. What others took over from it, they take from here."""
+"""Claude Code: the format of events and answers that the others adopted, and two settings files."""
 
 from __future__ import annotations
 
-import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from memhook.assistants.events import Answer, Event, Kind
-from memhook.assistants.payload import Payload, text
+from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
+from memhook.assistants.edits import PLUGIN, Edit, hook_groups, json_object, json_server
+from memhook.assistants.events import Kind
 from memhook.core.packing import PartLimit, utf16_units
-
-NAME = "claude"
 
 # Claude Code 2.1 takes 10,000 UTF-16 units of one hook entry whole and replaces 10,001 by a file path.
 PART_LIMIT = PartLimit(10_000, utf16_units)
+PARTS = 2  # hook entries per event
+CHARACTERS_PER_TOKEN = 4  # of plain English; denser text fills the budget before it fills the entries
+CARRIED_TOKENS = PARTS * PART_LIMIT.size // CHARACTERS_PER_TOKEN
 
-_KINDS = {kind.value: kind for kind in Kind}  # memhook's names are Claude Code's
 
-
-def event_of(payload: Payload, directory: str) -> Event | None:
-    """None for an event at which memhook has nothing to say. Any field may be missing."""
-    name = text(payload, "hook_event_name")
-    kind = _KINDS.get(name)
-    if kind is None:
-        return None
-    return Event(
-        kind=kind,
-        name=name,
-        client=NAME,
-        session=text(payload, "session_id"),
-        agent=text(payload, "agent_id"),
-        directory=text(payload, "cwd") or directory,
-        prompt=text(payload, "prompt"),
-        source=text(payload, "source"),
-        agent_type=text(payload, "agent_type"),
-        moment=text(payload, "prompt_id"),
-        part_limit=PART_LIMIT,
+def budget_note(max_tokens: int) -> str:
+    """What to know about a budget that the hook entries cannot carry; empty when they can."""
+    if max_tokens <= CARRIED_TOKENS:
+        return ""
+    return (
+        f"max_tokens = {max_tokens} is more than Claude Code lets through: {PARTS} hook entries of"
+        f" {PART_LIMIT.size:,} characters, about {CARRIED_TOKENS:,} tokens of English text. The rest is left out."
     )
 
 
-def output_of(event: Event, answer: Answer) -> bytes:
-    """One JSON object, or nothing at all when there is nothing to say."""
-    output: dict[str, Any] = {}
-    if answer.notice:
-        output["systemMessage"] = answer.notice
-    if answer.context:
-        output["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": answer.context}
-    return (json.dumps(output) + "\n").encode() if output else b""
+def enables_plugin(folder: Path, project: Path | None) -> bool:
+    """Whether the settings enable memhook as a plugin, those of the project over the user's."""
+    files = [folder / "settings.json"]
+    if project:
+        files += [project / ".claude/settings.json", project / ".claude/settings.local.json"]
+    enabled: dict[str, Any] = {}
+    for file in files:
+        plugins = json_object(file).get("enabledPlugins")
+        enabled |= plugins if isinstance(plugins, dict) else {}
+    return any(name.startswith(f"{PLUGIN}@") and bool(is_enabled) for name, is_enabled in enabled.items())
+
+
+def _folder(where: Where) -> Path:
+    return where.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _edits(where: Where) -> tuple[Edit, ...]:
+    is_moved = where.environment.get("CLAUDE_CONFIG_DIR", "").startswith("/")
+    servers = (_folder(where) if is_moved else where.home) / ".claude.json"
+    # Of the project, but not shared with those who clone it: the launcher is on this machine.
+    local = where.project and where.project / ".claude/settings.local.json"
+    settings = local or _folder(where) / "settings.json"
+    at = ("projects", str(where.project), "mcpServers") if where.project else ("mcpServers",)
+    return (
+        hook_groups(settings, where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)),
+        json_server(servers, at, {"type": "stdio", **where.server(alwaysLoad=True)}),
+    )
+
+
+def _memories_by_directory(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The memory folder of each directory that is still on this machine."""
+    for memory in sorted(folder.glob("projects/*/memory")):
+        directories = list(_directories_called(memory.parent.name))
+        if len(directories) == 1:
+            yield from ((path, directories[0]) for path in sorted(memory.glob("*.md")))
+
+
+def _directories_called(encoded: str, at: Path = Path("/"), so_far: str = "") -> Iterator[Path]:
+    """The directories whose path has this name: each character other than a letter or a digit became a dash."""
+    try:
+        children = sorted(Path(entry.path) for entry in os.scandir(at) if entry.is_dir())
+    except OSError:
+        return
+    for child in children:
+        written = f"{so_far}-{re.sub('[^A-Za-z0-9]', '-', child.name)}"
+        if written == encoded:
+            yield child
+        elif encoded.startswith(f"{written}-"):
+            yield from _directories_called(encoded, child, written)
+
+
+CLAUDE = Assistant(
+    name="claude",
+    title="Claude Code",
+    more_events={"SubagentStart": Kind.SUBAGENT_START},
+    part_limit=PART_LIMIT,
+    folder=_folder,
+    edits=_edits,
+    has_plugin=lambda where: enables_plugin(_folder(where), where.project),
+    user_notes=("CLAUDE.md", "rules/**/*.md", "agent-memory/*/*.md"),
+    project_notes=(
+        *("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/**/*.md"),
+        *(".claude/agent-memory/*/*.md", ".claude/agent-memory-local/*/*.md"),
+    ),
+    notes_by_directory=_memories_by_directory,
+    sessions=("projects/*/*.jsonl",),
+)

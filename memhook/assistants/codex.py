@@ -1,32 +1,64 @@
-"""Codex: Claude Code's events with a turn instead of a prompt's id, and a limit in bytes."""
+"""Codex: Claude Code's events with a turn instead of a prompt's id, a limit in bytes, servers in TOML."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import PurePath
+import tomllib
+from pathlib import Path, PurePath
 
-from memhook.assistants import claude
-from memhook.assistants.events import Event
-from memhook.assistants.payload import Payload, text
+from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
+from memhook.assistants.edits import PLUGIN, Edit, hook_groups, toml_server
+from memhook.assistants.events import Kind, Payload, text
 from memhook.core.packing import PartLimit, utf8_bytes
-
-NAME = "codex"
 
 # Codex 0.166 takes 10,000 bytes of one hook entry whole and cuts the middle out of more.
 PART_LIMIT = PartLimit(10_000, utf8_bytes)
 
-output_of = claude.output_of
 
-
-def event_of(payload: Payload, directory: str) -> Event | None:
-    event = claude.event_of(payload, directory)
-    return event and replace(event, client=NAME, moment=text(payload, "turn_id"), part_limit=PART_LIMIT)
-
-
-def wrote(payload: Payload) -> bool:
-    """Only Codex counts turns, names its transcripts so, and tells the permission mode before the first prompt."""
+def _wrote(payload: Payload) -> bool:
+    """Only Codex counts turns, names its transcripts so, and gives the permission mode before the first prompt."""
     if "timestamp" in payload:
         return False
     transcript = PurePath(text(payload, "transcript_path")).name
-    tells_early = text(payload, "hook_event_name") == "SessionStart" and "permission_mode" in payload
-    return "turn_id" in payload or transcript.startswith("rollout-") or tells_early
+    is_early = text(payload, "hook_event_name") == "SessionStart" and "permission_mode" in payload
+    return "turn_id" in payload or transcript.startswith("rollout-") or is_early
+
+
+def _folder(where: Where) -> Path:
+    return where.folder("CODEX_HOME", ".codex")
+
+
+def _edits(where: Where) -> tuple[Edit, ...]:
+    folder = where.project / ".codex" if where.project else _folder(where)
+    return (
+        hook_groups(folder / "hooks.json", where.hooks("codex", START_AND_PROMPT, parts=2)),
+        toml_server(folder / "config.toml", ("mcp_servers",), where.server(startup_timeout_sec=20)),
+    )
+
+
+def _has_plugin(where: Where) -> bool:
+    try:
+        plugins = tomllib.loads((_folder(where) / "config.toml").read_text(encoding="utf-8")).get("plugins", {})
+    except (OSError, ValueError, RecursionError):
+        return False
+    entries = plugins.items() if isinstance(plugins, dict) else ()
+    return any(
+        name.startswith(f"{PLUGIN}@") and isinstance(entry, dict) and entry.get("enabled", True)
+        for name, entry in entries
+    )
+
+
+CODEX = Assistant(
+    name="codex",
+    title="Codex",
+    more_events={"SubagentStart": Kind.SUBAGENT_START},
+    moment="turn_id",
+    part_limit=PART_LIMIT,
+    wrote=_wrote,
+    folder=_folder,
+    edits=_edits,
+    has_plugin=_has_plugin,
+    note="Codex runs no hook before you have trusted it: start codex, look at the hooks it shows and trust them.",
+    user_notes=("AGENTS.md", "memories/*.md"),
+    project_notes=("AGENTS.md",),
+    sessions=("sessions/*/*/*/rollout-*.jsonl",),
+)

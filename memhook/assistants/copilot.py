@@ -2,60 +2,61 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
-from memhook.assistants.events import Answer, Event, Kind
-from memhook.assistants.payload import Payload, text
-
-NAME = "copilot"
-
-_KINDS = {
-    "SessionStart": Kind.SESSION_START,
-    "sessionStart": Kind.SESSION_START,
-    "UserPromptSubmit": Kind.PROMPT,
-    "userPromptSubmitted": Kind.PROMPT,
-}
+from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, Assistant, Where, output
+from memhook.assistants.claude import enables_plugin
+from memhook.assistants.edits import Edit, json_server, json_text, whole_file
+from memhook.assistants.events import Answer, Event, Kind, Payload
 
 
-def event_of(payload: Payload, directory: str) -> Event | None:
-    name = text(payload, "hook_event_name") or _unnamed(payload)
-    kind = _KINDS.get(name)
-    if kind is None:
-        return None
-    return Event(
-        kind=kind,
-        name=name,
-        client=NAME,
-        session=text(payload, "session_id", "sessionId"),
-        agent="",
-        directory=text(payload, "cwd") or directory,
-        prompt=text(payload, "prompt"),
-        source=text(payload, "source"),
-        moment=str(payload.get("timestamp", "")),
-    )
-
-
-def output_of(_event: Event, answer: Answer) -> bytes:
-    output: dict[str, Any] = {}
-    if answer.notice:
-        output["systemMessage"] = answer.notice
-    if answer.context:
-        output["additionalContext"] = answer.context
-    return (json.dumps(output) + "\n").encode() if output else b""
-
-
-def wrote(payload: Payload) -> bool:
-    return "sessionId" in payload or ("timestamp" in payload and "transcript_path" not in payload)
-
-
-def runs_here(environment: Mapping[str, str]) -> bool:
-    return "COPILOT_CLI" in environment
-
-
-def _unnamed(payload: Payload) -> str:
-    """What a native event is, by what it carries."""
+def _unnamed_event(payload: Payload) -> str:
+    """A native event's name, by what it carries."""
     if "toolName" in payload:
         return ""
     return "userPromptSubmitted" if "prompt" in payload else "sessionStart" if "source" in payload else ""
+
+
+def _output(_event: Event, answer: Answer) -> bytes:
+    return output(answer.notice, {"additionalContext": answer.context} if answer.context else {})
+
+
+def _wrote(payload: Payload) -> bool:
+    return "sessionId" in payload or ("timestamp" in payload and "transcript_path" not in payload)
+
+
+def _folder(where: Where) -> Path:
+    return where.folder("COPILOT_HOME", ".copilot")
+
+
+def _edits(where: Where) -> tuple[Edit, ...]:
+    folder = where.project / ".github" if where.project else _folder(where)
+    hooks = {
+        event: [
+            {"type": "command", "bash": command, "timeoutSec": SECONDS} for command in where.commands("copilot", event)
+        ]
+        for event in START_AND_PROMPT
+    }
+    servers = folder / ("mcp.json" if where.project else "mcp-config.json")
+    return (
+        whole_file(folder / "hooks/memhook.json", json_text({"version": 1, "hooks": hooks})),
+        json_server(servers, ("mcpServers",), {"type": "local", **where.server(tools=["*"])}),
+    )
+
+
+COPILOT = Assistant(
+    name="copilot",
+    title="Copilot CLI",
+    more_events={"sessionStart": Kind.SESSION_START, "userPromptSubmitted": Kind.PROMPT},
+    unnamed_event=_unnamed_event,
+    moment="timestamp",
+    output_of=_output,
+    wrote=_wrote,
+    runs_here=lambda environment: "COPILOT_CLI" in environment,
+    folder=_folder,
+    edits=_edits,
+    has_plugin=lambda where: enables_plugin(_folder(where), where.project),
+    user_notes=("copilot-instructions.md",),
+    project_notes=(".github/copilot-instructions.md",),
+    sessions=("session-state/*/events.jsonl",),
+)

@@ -1,48 +1,67 @@
-"""Gemini CLI: a prompt is BeforeAgent there; no limit was found up to 100,000 characters."""
+"""Gemini CLI: a prompt is BeforeAgent there, timeouts are milliseconds, and memhook is an extension."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from pathlib import Path
 
-from memhook.assistants import claude
-from memhook.assistants.events import Event, Kind
-from memhook.assistants.payload import Payload, text
+from memhook import __version__
+from memhook.assistants.assistant import SECONDS, Assistant, Where
+from memhook.assistants.edits import PLUGIN, SERVER, Edit, hook_groups, joined, json_server, json_text, whole_file
+from memhook.assistants.events import Kind, Payload, text
 
-NAME = "gemini"
-
-# Its own name for a prompt, and the others' for whoever forces this adapter on a payload of theirs.
-_KINDS = {"SessionStart": Kind.SESSION_START, "BeforeAgent": Kind.PROMPT, "UserPromptSubmit": Kind.PROMPT}
+DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
 
 # The first prompt of a session arrives with what the hooks said at its start, which nobody typed.
 _HOOK_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 
-output_of = claude.output_of
+
+def _typed(prompt: str) -> str:
+    return _HOOK_CONTEXT.sub("", prompt)
 
 
-def event_of(payload: Payload, directory: str) -> Event | None:
-    name = text(payload, "hook_event_name")
-    kind = _KINDS.get(name)
-    if kind is None:
-        return None
-    return Event(
-        kind=kind,
-        name=name,
-        client=NAME,
-        session=text(payload, "session_id"),
-        agent="",
-        directory=text(payload, "cwd") or directory,
-        prompt=_HOOK_CONTEXT.sub("", text(payload, "prompt")),
-        source=text(payload, "source"),
-        moment=text(payload, "timestamp"),
-    )
-
-
-def wrote(payload: Payload) -> bool:
+def _wrote(payload: Payload) -> bool:
     stamped = "timestamp" in payload and "transcript_path" in payload and "permission_mode" not in payload
     return stamped or text(payload, "hook_event_name") == "BeforeAgent"
 
 
-def runs_here(environment: Mapping[str, str]) -> bool:
-    """Qwen Code is made from Gemini CLI and sets the variables of both."""
-    return "GEMINI_PROJECT_DIR" in environment and "QWEN_PROJECT_DIR" not in environment
+def _folder(where: Where) -> Path:
+    return where.home / ".gemini"
+
+
+def _edits(where: Where) -> tuple[Edit, ...]:
+    hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent"), timeout=SECONDS * 1000)
+    if where.project:
+        settings = where.project / ".gemini/settings.json"
+        server = json_server(settings, ("mcpServers",), where.server())
+        return (joined(settings, hook_groups(settings, hooks), server),)
+    extension = _folder(where) / "extensions" / PLUGIN
+    manifest = {
+        "name": PLUGIN,
+        "version": __version__,
+        "description": DESCRIPTION,
+        "mcpServers": {SERVER: where.server()},
+    }
+    groups = hook_groups(extension / "hooks/hooks.json", hooks)
+    return (
+        whole_file(extension / "gemini-extension.json", json_text(manifest)),
+        whole_file(groups.path, groups.add("")),
+    )
+
+
+GEMINI = Assistant(
+    name="gemini",
+    title="Gemini CLI",
+    more_events={"BeforeAgent": Kind.PROMPT},
+    moment="timestamp",
+    typed=_typed,
+    wrote=_wrote,
+    # Qwen Code is made from Gemini CLI and sets the variables of both.
+    runs_here=lambda environment: "GEMINI_PROJECT_DIR" in environment and "QWEN_PROJECT_DIR" not in environment,
+    folder=_folder,
+    edits=_edits,
+    way="extension",
+    user_notes=("GEMINI.md",),
+    project_notes=("GEMINI.md",),
+    sessions=("tmp/*/chats/session-*.json", "tmp/*/chats/session-*.jsonl"),
+)

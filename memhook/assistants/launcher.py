@@ -1,4 +1,4 @@
-"""The small shell script that every assistant runs: it knows the interpreter, and what to do when that is gone."""
+"""The shell script that every assistant runs: it knows the interpreter, and what to do when that was deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from memhook.paths import Paths
 
 GONE = (
-    f"memhook: the Python it was switched on with is gone ({sys.executable}), so no memories are shown."
+    f"memhook: the Python it was switched on with was deleted ({sys.executable}), so no memories are shown."
     " Install memhook again and run: memhook install"
 )
 TEMPORARY = ("/archive-v", "/pipx/.cache/", "/.cache/uv/")
@@ -22,7 +22,7 @@ def launcher_path(paths: Paths) -> Path:
 
 
 def launcher_text() -> str:
-    """For the interpreter and the client of the environment that runs this, wherever it was installed by."""
+    """Return the script for the interpreter and the client of the environment that runs this."""
     text = files("memhook").joinpath("resources/launch.sh").read_text(encoding="utf-8")
     return (
         text.replace("@PYTHON@", shlex.quote(sys.executable))
@@ -32,5 +32,5 @@ def launcher_text() -> str:
 
 
 def is_temporary() -> bool:
-    """uvx and `pipx run` make environments that are cleaned away one day."""
+    """Whether this environment is one of uvx or `pipx run`, which are deleted one day."""
     return any(mark in sys.prefix for mark in TEMPORARY)

@@ -1,25 +1,48 @@
-"""OpenCode: its plugin, which memhook brings, speaks Claude Code's language and takes the context as plain text."""
+"""OpenCode: a plugin in JavaScript, which memhook installs, sends Claude Code's events and adds the context itself."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from importlib.resources import files
+from pathlib import Path
 
-from memhook.assistants import claude
-from memhook.assistants.events import Event
-from memhook.assistants.payload import Payload
-
-NAME = "opencode"
-
-output_of = claude.output_of
+from memhook.assistants.assistant import Assistant, Where
+from memhook.assistants.edits import Edit, json_server, whole_file
 
 
-def event_of(payload: Payload, directory: str) -> Event | None:
-    event = claude.event_of(payload, directory)
-    return event and replace(event, client=NAME, part_limit=None, prompt=_unquoted(event.prompt))
-
-
-def _unquoted(prompt: str) -> str:
-    """`opencode run` puts a prompt of several words in quotes, so that no line would start as it was typed."""
+def _typed(prompt: str) -> str:
+    """The prompt without the quotes that `opencode run` puts around several words: no line would start as typed."""
     inner = prompt[1:-1]
     is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in inner
     return inner if is_quoted else prompt
+
+
+def _folder(where: Where) -> Path:
+    usual = where.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    return where.folder("OPENCODE_CONFIG_DIR", str(usual))
+
+
+def _edits(where: Where) -> tuple[Edit, ...]:
+    folder = where.project / ".opencode" if where.project else _folder(where)
+    shim = files("memhook").joinpath("resources/opencode.js").read_text(encoding="utf-8")
+    shim = shim.replace('"@LAUNCH@"', json.dumps(str(where.launcher)))
+    settings = where.project or folder
+    named = next((settings / name for name in ("opencode.jsonc", "opencode.json") if (settings / name).exists()), None)
+    server = {"type": "local", "command": [str(where.launcher), "mcp"], "enabled": True}
+    return (
+        whole_file(folder / "plugin/memhook.js", shim),
+        json_server(named or settings / "opencode.json", ("mcp",), server),
+    )
+
+
+OPENCODE = Assistant(
+    name="opencode",
+    title="OpenCode",
+    typed=_typed,
+    folder=_folder,
+    edits=_edits,
+    user_notes=("AGENTS.md",),
+    # One SQLite database since 1.2, whose name may carry a release channel; before that one file per session.
+    sessions=("opencode*.db", "storage/session/*/*.json"),
+    data_folder=lambda where: where.folder("XDG_DATA_HOME", ".local/share") / "opencode",
+)

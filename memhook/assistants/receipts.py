@@ -1,4 +1,4 @@
-"""What memhook wrote into whose files, so that each can be put back byte for byte."""
+"""A record of what memhook wrote into whose files, so that each can be restored byte for byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memhook.paths import Paths, private_directory, write_private
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One file: who has entries in it, the hash of what memhook left there, and the copy of what was there before."""
+    """One file: who has entries in it, the hash of what memhook wrote, and the copy of what was there before."""
 
     owners: tuple[str, ...]
     digest: str
@@ -28,30 +28,30 @@ class Written:
         return replace(self, owners=tuple(other for other in self.owners if other != owner))
 
     def now(self, content: bytes | None) -> Written:
-        """After memhook wrote this into the file; None when it wrote nothing."""
+        """Return the record after memhook wrote this into the file; None when it wrote nothing."""
         return self if content is None else replace(self, digest=digest_of(content))
 
 
 @dataclass(slots=True)
 class Records:
-    """Kept in a folder of memhook's data, with the copies beside it."""
+    """All files memhook wrote to, stored in a folder of its data with the copies beside it."""
 
     folder: Path
     files: dict[str, Written] = field(default_factory=dict)
 
     def keep(self, content: bytes, name: str) -> str:
-        """A copy of what a file held; its name."""
+        """Store a copy of a file's content and return the copy's name."""
         copy = private_directory(self.folder) / f"{digest_of(content)[:12]}-{name.lstrip('.')}"
         if not copy.exists():
             write_bytes(copy, content, 0o600)
         return copy.name
 
     def has_kept(self, written: Written) -> bool:
-        """Whether it is known what was there before; a copy may have been deleted."""
+        """Whether the content from before memhook is known; a copy may have been deleted."""
         return not written.backup or (self.folder / written.backup).is_file()
 
     def kept(self, written: Written) -> bytes | None:
-        """What was there before memhook; None when there was no file."""
+        """Return the content from before memhook; None when there was no file."""
         if not written.backup:
             return None
         try:
@@ -65,7 +65,7 @@ class Records:
 
 
 def records_of(paths: Paths) -> Records:
-    """An unreadable record counts as none: then entries are taken out one by one."""
+    """Return the records; empty when they cannot be read: entries are then removed one by one."""
     folder = paths.data / "switched-on"
     try:
         files = json.loads((folder / "record.json").read_text(encoding="utf-8"))["files"]
@@ -79,7 +79,7 @@ def digest_of(content: bytes) -> str:
 
 
 def write_bytes(path: Path, content: bytes, mode: int) -> None:
-    """Replace the file in one step, where a link to it points, with the rights it has or `mode`."""
+    """Replace the file in one step, where a link to it points, with the permissions it has or `mode`."""
     target = path.resolve()
     durable.made_folder(target.parent, 0o777)
     durable.write(target, content, target.stat().st_mode & 0o7777 if target.exists() else mode)

@@ -1,4 +1,4 @@
-"""Switching memhook on and off: first what would change, to be shown and confirmed, then the change itself."""
+"""Switching memhook on and off: first the changes, to be shown and confirmed, then writing them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.edits import Edit
-from memhook.assistants.known import Assistant, Where
 from memhook.assistants.launcher import launcher_text
 from memhook.assistants.receipts import Records, Written, digest_of, write_bytes
 from memhook.errors import InvalidInput
@@ -24,7 +24,7 @@ Planned = dict[Path, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file as it is and as it shall be; None is no file. `original` is what memhook found there at first."""
+    """One file before and after; None is no file. `original` is its content from before memhook."""
 
     path: Path
     before: bytes | None
@@ -41,7 +41,7 @@ class Change:
 
 
 def owner_of(assistant: str, project: Path | None) -> str:
-    """Who has entries in a file: an assistant, in one project or everywhere."""
+    """Name the owner of entries in a file: an assistant, in one project or everywhere."""
     return f"{assistant}:{project}" if project else assistant
 
 
@@ -51,16 +51,16 @@ def scope_of(owner: str) -> tuple[str, Path | None]:
 
 
 def switching_on(assistant: Assistant, where: Where, records: Records) -> list[Change]:
-    """What has to change so that memhook is on there; nothing when it is already."""
+    """Return the changes that switch memhook on there; none when it is on already."""
     changes = (_added(edit, records) for edit in assistant.edits(where))
     return [change for change in changes if change.after != change.before]
 
 
 def switching_off(assistant: Assistant, where: Where, records: Records, planned: Planned) -> list[Change]:
-    """Each file as it was before, byte for byte, unless it was changed since; then without memhook's entries.
+    """Return the changes that restore each file byte for byte, or remove memhook's entries if it was changed since.
 
-    `records` and `planned` are those of a plan: they become what this change leaves. A file may be of several owners,
-    as Claude Code's servers of all projects are in one, and each takes its entries out of what the last one left.
+    `records` and `planned` are those of a plan and are updated. A file may have several owners, as the servers of all
+    projects are in one file in Claude Code: each removes its entries from what the previous one left.
     """
     owner = owner_of(assistant.name, where.project)
     found = (_removed(edit, owner, records, planned) for edit in _all_edits(assistant, where, records))
@@ -81,7 +81,7 @@ def launcher_gone(where: Where) -> list[Change]:
 
 
 def switch_on(changes: Sequence[Change], owner: str, records: Records) -> None:
-    """The copy, the record and then the file, one after the other: whenever it stops, it can be put back."""
+    """Write the copy, the record and then the file: wherever it stops, the file can be restored."""
     for change in changes:
         before = records.files.get(str(change.path))
         folders = [str(folder) for folder in change.path.parents if not folder.exists()]
@@ -104,7 +104,7 @@ def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
 
 
 def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]:
-    """The record without that owner, once the files have changed so; the folders that nobody needs any more."""
+    """Remove that owner from the record after these changes; return the folders that nobody needs any more."""
     after = {str(change.path): change.after for change in changes}
     folders: list[str] = []
     for path, written in list(records.files.items()):
@@ -122,21 +122,21 @@ def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]
 def write(change: Change) -> None:
     try:
         if change.after is None:
-            change.path.resolve().unlink(missing_ok=True)  # a link that led nowhere does so again
+            change.path.resolve().unlink(missing_ok=True)  # a link to a missing file becomes one again
         else:
             write_bytes(change.path, change.after, change.mode)
     except OSError as error:
-        hint = "See to its permissions and its folder's."
+        hint = "Check its permissions and its folder's."
         raise InvalidInput(f"{change.path} cannot be written ({error.strerror}).", hint) from error
 
 
 def owners(records: Records) -> list[str]:
-    """Where memhook was switched on by this command."""
+    """Return the owners for which `memhook install` switched memhook on."""
     return sorted({owner for written in records.files.values() for owner in written.owners})
 
 
 def is_on(assistant: Assistant, where: Where) -> bool:
-    """Whether its hooks are there, whoever put them there."""
+    """Whether its hooks are there, whoever wrote them."""
     hooks = assistant.edits(where)[0]
     try:
         content = _content(hooks.path)
@@ -147,7 +147,7 @@ def is_on(assistant: Assistant, where: Where) -> bool:
 
 def _added(edit: Edit, records: Records) -> Change:
     before = _content(edit.path)
-    with _told_of(edit.path):
+    with _naming(edit.path):
         text = (before or b"").decode()
         after = edit.add(text)
         rest = edit.remove(text, "")
@@ -156,7 +156,7 @@ def _added(edit: Edit, records: Records) -> Change:
         original = records.kept(written)
     elif rest == text:
         original = before
-    else:  # entries of memhook's that nobody knows how they came: put back means without them
+    else:  # entries of memhook's without a record: restoring means removing them
         original = rest.encode() if rest else None
     return Change(edit.path, before, after.encode(), original)
 
@@ -164,13 +164,13 @@ def _added(edit: Edit, records: Records) -> Change:
 def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Change:
     before = planned[edit.path] if edit.path in planned else _content(edit.path)
     written = records.files.get(str(edit.path))
-    if before is None or (written is None and NAME not in before):  # then it need not even be well-formed
+    if before is None or (written is None and NAME not in before):  # then it need not even be valid
         return Change(edit.path, before, before)
     is_alone = written is not None and written.owners == (owner,)
     if written is not None and is_alone and written.digest == digest_of(before) and records.has_kept(written):
         return Change(edit.path, before, records.kept(written))
     found = records.kept(written) if written is not None and records.has_kept(written) else None
-    with _told_of(edit.path):
+    with _naming(edit.path):
         rest = edit.remove(before.decode(), (found or b"").decode())
     is_ours = written is not None and is_alone and not written.backup
     gone = (is_ours and rest.strip() in BLANK) or (not rest and bool(before))
@@ -178,7 +178,7 @@ def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Chan
 
 
 def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator[Edit]:
-    """Also of files that the assistant's settings have left behind: those can at least be put back."""
+    """The edits, also of files the assistant no longer uses since its folder moved: those can at least be restored."""
     edits = assistant.edits(where)
     yield from edits
     named = {str(edit.path) for edit in edits}
@@ -189,12 +189,12 @@ def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator
 
 
 @contextmanager
-def _told_of(path: Path) -> Iterator[None]:
-    """Errors inside name the file."""
+def _naming(path: Path) -> Iterator[None]:
+    """Errors raised inside name the file."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not UTF-8, so it is left as it is.", "Mend it first.") from error
+        raise InvalidInput(f"{path} is not UTF-8, so it is left as it is.", "Repair it first.") from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error.message}", error.hint) from error
 
@@ -205,7 +205,7 @@ def _content(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", "See to its permissions.") from error
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", "Check its permissions.") from error
 
 
 def _lines(content: bytes | None) -> list[str]:

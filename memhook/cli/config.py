@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.limits import budget_note
+from memhook.assistants.claude import budget_note
 from memhook.cli.editor import editor_command, open_in_editor
 from memhook.cli.models import model_named
 from memhook.cli.output import say, say_json, warn

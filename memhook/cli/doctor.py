@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
-from memhook.assistants.limits import CARRIED_TOKENS, budget_note
+from memhook.assistants.claude import CARRIED_TOKENS, budget_note
 from memhook.assistants.presence import presences
 from memhook.assistants.switching import launcher_written
 from memhook.cli import round_trip as trial

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from memhook.assistants.known import KNOWN, Assistant, Where
+from memhook.assistants.assistant import Assistant, Where
+from memhook.assistants.known import KNOWN
 from memhook.assistants.launcher import is_temporary, launcher_path
-from memhook.assistants.presence import has_plugin, is_found
+from memhook.assistants.presence import is_found
 from memhook.assistants.receipts import Records, records_of
 from memhook.assistants.switching import (
     Change,
@@ -125,9 +126,9 @@ def _wanted(names: Sequence[str], where: Where) -> list[Assistant]:
         known = ", ".join(KNOWN)
         raise InvalidInput("No assistant was found on this machine.", f"Name one: memhook install NAME, of {known}.")
     for assistant in chosen:
-        if has_plugin(assistant, where):
+        if assistant.has_plugin(where):
             say(f"{assistant.title}: memhook is on as a plugin, so its settings stay as they are.")
-    return [assistant for assistant in chosen if not has_plugin(assistant, where)]
+    return [assistant for assistant in chosen if not assistant.has_plugin(where)]
 
 
 def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[Step], list[InvalidInput]]:
@@ -229,7 +230,7 @@ def _tell_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
 def _tell_plugins(where: Where) -> None:
     """A plugin is the assistant's to remove."""
     for assistant in KNOWN.values():
-        if has_plugin(assistant, where):
+        if assistant.has_plugin(where):
             say(f"{assistant.title} has memhook as a plugin; remove it there.")
 
 

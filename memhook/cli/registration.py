@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.known import KNOWN, Where
+from memhook.assistants.assistant import Where
+from memhook.assistants.known import KNOWN
 
 EVENTS = ("SessionStart", "UserPromptSubmit")
 _LARGEST_FILE = 4 << 20

@@ -27,6 +27,7 @@ from memhook.files import durable
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, host_memories
+from memhook.supply.source import Entry
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
 BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
@@ -76,9 +77,8 @@ def import_(args: Namespace, place: Place) -> int:
             raise InvalidInput(f"{args.file} has nothing in it to import.", "Give a folder with Markdown files.")
         return _import_entries(args, place, entries)
     with _opened(args.file) as file:
-        kind = files.kind_of(file.peek(), args.file)
-        if kind is not files.Kind.LINES:
-            return _import_entries(args, place, files.entries_of(kind, file.read(), args.file))
+        if source := files.source_of(file.peek(), args.file):
+            return _import_entries(args, place, files.entries_of(source, file.read(), args.file))
         return _import_lines(args, place, file)
 
 
@@ -171,7 +171,7 @@ def _told_how_to_go_on(tally: Tally) -> Iterator[None]:
         raise
 
 
-def _import_entries(args: Namespace, place: Place, entries: Sequence[files.Entry]) -> int:
+def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:
     """What has a name of its own there: importing it again updates it."""
     tally = Tally()
     bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]

@@ -32,7 +32,7 @@ class Accounts:
 
     def __init__(self, ledger: Ledger | None) -> None:
         self._ledger = ledger
-        self._reported: set[str] = set()
+        self._read: set[str] = set()
 
     def of(self, session: str, agent: str, client: str, on_the_way: Iterable[tuple[str, Shown]] = ()) -> Account:
         """`on_the_way` is what another event brings the session at this moment."""
@@ -85,12 +85,13 @@ class Accounts:
     def end_reports(self, numbers: Sequence[int]) -> None:
         self._from(lambda ledger: ledger.end_reports(numbers), None)
 
-    def is_first_report(self, text: str, now: datetime) -> bool:
-        """Whether the user has not read `text` before. Without a ledger, once for each process."""
-        if text in self._reported:
-            return False
-        self._reported.add(text)
-        return self._from(lambda ledger: ledger.first_telling(text, now), True)
+    def was_read(self, notice: str) -> bool:
+        """Whether the user has read this notice before; without a ledger, since this process started."""
+        return notice in self._read or self._from(lambda ledger: ledger.was_read(notice), False)
+
+    def mark_read(self, notice: str, now: datetime) -> None:
+        self._read.add(notice)
+        self._from(lambda ledger: ledger.mark_read(notice, now), None)
 
     def prune(self, now: datetime, keep_days: int) -> None:
         self._from(lambda ledger: ledger.prune(now, keep_days), None)

@@ -3,13 +3,13 @@
 A file's content is on disk once the file is synced, its name once its folder is. Every file that somebody relies on is
 written here, or synced here after a library wrote it.
 
-made_folder(path)      a folder, with those above it
-replacing(path)        a temporary file that takes the place of `path` in one step
-write(path, content)   the same for content that is at hand
-moved(source, target)  a file or a folder, also to another file system
-delete(path)           no name of it comes back
-sync_tree(folder)      what a library wrote, all of it
-Synced(folder)         the same again and again, each time what has changed since
+made_folder(path)      create a folder, with those above it
+replacing(path)        a temporary file that replaces `path` in one step
+write(path, content)   the same for content in memory
+moved(source, target)  rename a file or a folder, also to another file system
+delete(path)           delete so that no name comes back
+sync_tree(folder)      sync everything a library wrote
+Synced(folder)         the same repeatedly, each time only the changes
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_COARSE_CLOCK = 50_000_000  # nanoseconds: file systems note times later, and less exactly, than the clock says
+_COARSE_CLOCK = 50_000_000  # nanoseconds: file systems record times later, and less exactly, than the clock
 
 
 def made_folder(path: Path, mode: int = 0o700) -> Path:
-    """`path` as a folder, made with those above it where they are missing."""
+    """Return `path` after creating it and the folders above it where they are missing."""
     if path.is_dir():
         return path
     missing = [one for one in (path, *path.parents) if not one.exists()]
@@ -40,7 +40,7 @@ def made_folder(path: Path, mode: int = 0o700) -> Path:
 
 @contextmanager
 def replacing(path: Path, mode: int = 0o600) -> Iterator[Path]:
-    """A new file beside `path` that takes its place once it is complete and on disk, and leaves no trace otherwise."""
+    """Yield a new file beside `path` that replaces it once it is complete and on disk, and is deleted otherwise."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     temporary = Path(name)
@@ -61,7 +61,7 @@ def write(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def moved(source: Path, target: Path) -> Path:
-    """`source` under the name `target`, which must be free. To another file system it is copied, then deleted."""
+    """Rename `source` to `target`, which must be free; to another file system it is copied, then deleted."""
     try:
         source.rename(target)
     except OSError as error:
@@ -75,7 +75,7 @@ def moved(source: Path, target: Path) -> Path:
 
 
 def delete(path: Path) -> None:
-    """A file or a folder with all that is in it; nothing is done where there is none."""
+    """Delete a file, or a folder with everything in it; do nothing where there is none."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -88,20 +88,20 @@ def sync(path: Path) -> None:
     """Force one file, or the names in one folder, to disk."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except PermissionError:  # may be written and not be read
+    except PermissionError:  # writable but not readable
         os.sync()
         return
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a network's file system may know no such thing
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems cannot
             raise
     finally:
         os.close(handle)
 
 
 def sync_tree(folder: Path, since_ns: int = 0) -> None:
-    """Force all that changed below `folder` since then to disk, and its own name."""
+    """Force everything below `folder` that changed since then to disk, and its own name."""
     for below, _, names in os.walk(folder):
         for name in names:
             _sync_if_newer(Path(below, name), since_ns)
@@ -112,7 +112,7 @@ def sync_tree(folder: Path, since_ns: int = 0) -> None:
 class Synced:
     """A folder that a library writes to without syncing.
 
-    At first all of it is synced, whoever wrote it: a process that was killed has left files that later ones rely on.
+    The first time all of it is synced: a killed process may have left files that later ones rely on.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -120,9 +120,9 @@ class Synced:
         self._clock, self._monotonic, self._since = 0, 0, 0
 
     def sync(self) -> None:
-        """Force what has changed since the last time to disk."""
+        """Force the changes since the last call to disk."""
         clock, monotonic = time.time_ns(), time.monotonic_ns()
-        # Where the clock was set back meanwhile, files that are new have times before the last sync.
+        # If the clock was set back meanwhile, new files have times before the last sync.
         set_back = max(0, (monotonic - self._monotonic) - (clock - self._clock)) if self._clock else 0
         sync_tree(self._folder, self._since - set_back)
         self._clock, self._monotonic, self._since = clock, monotonic, clock - _COARSE_CLOCK
@@ -132,7 +132,7 @@ def _sync_if_newer(path: Path, since_ns: int) -> None:
     try:
         if path.lstat().st_ctime_ns >= since_ns and not path.is_symlink():
             sync(path)
-    except FileNotFoundError:  # compaction deleted it meanwhile: something newer has its rows
+    except FileNotFoundError:  # compaction deleted it meanwhile: a newer file has its rows
         return
 
 

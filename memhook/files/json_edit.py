@@ -1,10 +1,10 @@
-"""One entry of a JSON file added or taken out in place: comments, order, layout and everything else stay.
+"""Adding or removing one entry of a JSON file in place: comments, order, layout and everything else stay.
 
 with_member(text, path, value)  the object at `path[:-1]` has that member
 with_item(text, path, item)     the array at `path` ends with that item
-without(text, path, found)      the member or item is gone, and what only held it and was not `found` there
+without(text, path, found)      the member or item is removed, and containers that only held it and were not `found`
 
-A path is of keys and, in arrays, of numbers. What is added is looked for again before the text is returned. Libraries
+A path consists of keys and, in arrays, of numbers. An added entry is read back before the text is returned. Libraries
 that keep comments were tried: jsoncgx 1.1 refuses trailing commas, which settings have, and repeats a comment;
 json4humans 0.1 writes what is new on one line.
 """
@@ -26,12 +26,12 @@ BLANK = "\ufeff \t\r\n"
 
 
 def plain(text: str) -> Any:
-    """What the file says; an empty one says nothing yet."""
+    """Return the value in the file; an empty object for an empty file."""
     return _layout(_begun(text)).plain
 
 
 def value_at(text: str, path: Path) -> Any:
-    """None when there is nothing at that path."""
+    """Return the value at that path; None when there is none."""
     node = _found(_layout(_begun(text)), path)
     return None if node is None else node.plain
 
@@ -55,9 +55,10 @@ def with_item(text: str, path: Path, item: Any) -> str:
 
 
 def without(text: str, path: Path, found: str = "") -> str:
-    """The same text when nothing is there. A container that only held it goes too, unless it is another's.
+    """Return the text without that entry; the same text when there is none.
 
-    That is so for the file's own, for one that was there in the text that was `found`, and for one with a comment.
+    A container that only held it is removed too, except the file's own, one with a comment, and one that was in the
+    text `found`.
     """
     while path and _found(_layout(text), path) is not None:
         holder = _found(_layout(text), path[:-1])
@@ -78,9 +79,9 @@ def _layout(text: str) -> Node:
     try:
         root = layout_of(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"It is not valid JSON: {error}.", "Mend it first, then try again.") from error
+        raise InvalidInput(f"It is not valid JSON: {error}.", "Repair it first, then try again.") from error
     if root.opened != "{":
-        raise InvalidInput("It is not a JSON object.", "Mend it first, then try again.")
+        raise InvalidInput("It is not a JSON object.", "Repair it first, then try again.")
     return root
 
 
@@ -103,7 +104,7 @@ def _holder(text: str, path: Path, bracket: str) -> Node:
     node = _found(_layout(text), path)
     if node is None or node.opened != bracket:
         kind = "an object" if bracket == "{" else "a list"
-        raise InvalidInput(f"Its {'.'.join(map(str, path))} is not {kind}.", "Mend it first, then try again.")
+        raise InvalidInput(f"Its {'.'.join(map(str, path))} is not {kind}.", "Repair it first, then try again.")
     return node
 
 
@@ -116,20 +117,20 @@ def _with_container(text: str, path: Path, empty: Any) -> str:
 
 
 def _appended(text: str, holder: Node, name: str, value: Any) -> str:
-    """As the last one, laid out as the others are."""
+    """Add it as the last entry, laid out like the others."""
     start, end = holder.span
     unit = _unit(text)
     if not holder.members:
         margin = _indent_at(text, start)
         inner = f"{_newline(text)}{margin}{unit}{name}{_written(value, margin + unit, text)}"
-        kept = text[start + 1 : end - 1].rstrip()  # a comment may be all there is
+        kept = text[start + 1 : end - 1].rstrip()  # there may be only a comment
         return _spliced(text, start + 1, end - 1, f"{kept}{inner}{_newline(text)}{margin}")
     last = holder.members[-1]
     if "\n" not in text[start : last.start]:
         return _spliced(text, last.end, last.end, f", {name}{json.dumps(value, ensure_ascii=False)}")
     margin = _indent_at(text, last.start)
     at = _end_of_line(text, last)
-    ends_with_comma = "," if _comma_after(text, last) else ""  # then so shall the new one
+    ends_with_comma = "," if _comma_after(text, last) else ""  # then the new one does too
     text = _spliced(text, at, at, f"{_newline(text)}{margin}{name}{_written(value, margin, text)}{ends_with_comma}")
     return text if ends_with_comma else _spliced(text, last.end, last.end, ",")
 
@@ -141,14 +142,14 @@ def _shortened(text: str, holder: Node, step: Step) -> str:
     if comma := _comma_after(text, gone):
         return _spliced(text, start, comma, "")
     text = _spliced(text, start, gone.end, "")
-    if index:  # it was the last: the comma before it has nothing to part any more
+    if index:  # it was the last: the comma before it has to go
         before = _comma_after(text, holder.members[index - 1])
         return _spliced(text, before - 1, before, "") if before else text
     return _emptied(text, holder.span[0])
 
 
 def _emptied(text: str, start: int) -> str:
-    """`{}` and not two brackets lines apart, unless there is a comment between them."""
+    """Join empty brackets on one line, unless there is a comment between them."""
     end = blank_after(text, start + 1)
     return text if text[start + 1 : end].strip() else _spliced(text, start + 1, end, "")
 
@@ -168,25 +169,25 @@ def _start_with_space(text: str, start: int) -> int:
 
 
 def _end_of_line(text: str, member: Member) -> int:
-    """Behind the comma and the comment that stand on the line of its end, if nothing else does."""
+    """The position after the comma and the comment on the line of its end, if nothing else is there."""
     found = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?(?=[ \t]*\r?\n)").match(text, member.end)
     return found.end() if found else _comma_after(text, member) or member.end
 
 
 def _comma_after(text: str, member: Member) -> int:
-    """Where the comma behind it ends; 0 when there is none."""
+    """The end of the comma after it; 0 when there is none."""
     at = blank_after(text, member.end)
     return at + 1 if text[at : at + 1] == "," else 0
 
 
 def _written(value: Any, margin: str, file: str) -> str:
-    """Laid out as the file is."""
+    """The value as text, laid out like the file."""
     lines = json.dumps(value, indent=_unit(file), ensure_ascii=False).split("\n")
     return f"{_newline(file)}{margin}".join(lines)
 
 
 def _unit(text: str) -> str:
-    """What the file indents by."""
+    """The unit by which the file indents."""
     found = re.search(r"\{\s*?\n([ \t]+)\S", text)
     return found[1] if found else "  "
 

@@ -1,4 +1,4 @@
-"""Where in a JSON file each value stands, comments and trailing commas allowed, as assistants' settings have them."""
+"""The position of each value in a JSON file, comments and trailing commas allowed, as in assistants' settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 Span = tuple[int, int]
 
-DEEPEST = 100  # no settings are nested so deep, and Python stops at some depth
+DEEPEST = 100  # no settings are nested so deep, and Python's recursion is limited
 
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -31,7 +31,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value. `opened` is the bracket it starts with, or nothing; `plain` is what it means."""
+    """A value. `opened` is the bracket it starts with, or nothing; `plain` is its Python value."""
 
     span: Span
     plain: Any
@@ -39,12 +39,12 @@ class Node:
     members: tuple[Member, ...] = ()
 
     def member(self, key: str) -> Member | None:
-        """The last of that name counts, as for every reader of JSON."""
+        """Return the last member of that name, as every reader of JSON does."""
         return next((member for member in reversed(self.members) if self.opened == "{" and member.key == key), None)
 
 
 def layout_of(text: str) -> Node:
-    """Raises ValueError where the text is not JSON."""
+    """Return the layout; raises ValueError where the text is not JSON."""
     scanner = _Scanner(text)
     root = scanner.value()
     scanner.blank()
@@ -54,7 +54,7 @@ def layout_of(text: str) -> Node:
 
 
 def blank_after(text: str, at: int) -> int:
-    """Where what follows `at` begins, spaces and comments passed over."""
+    """Return the position after the spaces and comments at `at`."""
     found = _BLANK.match(text, at)
     return found.end() if found else at
 

@@ -1,6 +1,6 @@
-"""Files and folders that are only wanted while something runs: what a kill leaves of them, the next run removes.
+"""Temporary files and folders: those that a killed process leaves are removed by the next run.
 
-Each is locked by the process that made it, so that nobody removes what is still in use.
+Each is locked by the process that made it, so that nobody removes one in use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PREFIX = ".memhook-unfinished-"
 
 @contextmanager
 def temporary_folder(parent: Path) -> Iterator[Path]:
-    """A folder in `parent`, which is made private when it is missing."""
+    """Yield a temporary folder in `parent`, which is created private when it is missing."""
     durable.made_folder(parent)
     remove_leftovers(parent)
     folder, handle = _locked_folder(parent)
@@ -34,7 +34,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
 
 @contextmanager
 def in_one_step(file: Path) -> Iterator[Path]:
-    """A file that takes the place of `file`, synced, when it is complete. Raises OSError when it cannot be written."""
+    """Yield a file that replaces `file`, synced, when it is complete. Raises OSError when it cannot be written."""
     remove_leftovers(file.parent)
     temporary, handle = _locked_file(file.parent)
     try:
@@ -48,7 +48,7 @@ def in_one_step(file: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Of processes that have ended; what cannot be looked at stays."""
+    """Remove those of processes that have ended; any that cannot be examined stay."""
     for path in folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -76,7 +76,7 @@ def _locked_file(parent: Path) -> tuple[Path, int]:
 
 
 def _is_ours(path: Path, handle: int) -> bool:
-    """Between making it and locking it, somebody may have taken it for a leftover."""
+    """Lock it; before that, another process may have removed it as a leftover."""
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if is_named(path, handle):

@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.005
 
 @contextmanager
 def exclusive(path: Path, timeout: float) -> Iterator[None]:
-    """Hold the lock file at `path`; raises StoreError when another writer keeps it longer than `timeout` seconds."""
+    """Hold the lock file at `path`; raises StoreError when another writer holds it longer than `timeout` seconds."""
     deadline = time.monotonic() + timeout
     with _turn(path, timeout):
         handle = _acquired(path, timeout, deadline)
@@ -29,7 +29,7 @@ def exclusive(path: Path, timeout: float) -> Iterator[None]:
 
 
 def remove_lock(path: Path) -> None:
-    """Leave no lock file behind, unless another process holds it: who waits for it finds that it is gone."""
+    """Remove the lock file, unless another process holds it; a process that waits for it notices."""
     with suppress(OSError, StoreError):
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
@@ -54,9 +54,9 @@ _MOVED_UP = Condition()
 
 @contextmanager
 def _turn(path: Path, timeout: float) -> Iterator[None]:
-    """The threads of this process, first come, first served.
+    """Wait for a turn among the threads of this process, first come, first served.
 
-    The lock file goes to whoever looks at the right moment. One who writes without a pause is nearly always that:
+    The lock file alone goes to whoever tries at the right moment, nearly always one that writes without a pause:
     compaction waited in vain while the store grew to thirty times its size.
     """
     place = object()

@@ -1,4 +1,4 @@
-"""Where in a valid TOML file each value stands. What it means is tomllib's business."""
+"""The position of each value in a valid TOML file; tomllib reads what it means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DOT = re.compile(r"[ \t]*\.[ \t]*")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(
-    r'"""(?:\\[\s\S]|[^\\])*?"{3,5}|\'\'\'[\s\S]*?\'{3,5}|"(?:[^"\\]|\\.)*"|\'[^\']*\''  # the long ones first
+    r'"""(?:\\[\s\S]|[^\\])*?"{3,5}|\'\'\'[\s\S]*?\'{3,5}|"(?:[^"\\]|\\.)*"|\'[^\']*\''  # multi-line strings first
 )
 _SCALAR = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n\s]")
 _TO_LINE_END = re.compile(r"[^\r\n]*")
@@ -26,7 +26,7 @@ _TO_LINE_END = re.compile(r"[^\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key and its value. `table` is the header it stands under; `inline` means within braces on someone's line."""
+    """A key and its value. `table` is the header above it; `inline` means within braces."""
 
     path: KeyPath
     table: KeyPath
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The entries in the order of the file, and for each table the span from the end of its header to the next one."""
+    """Entries in the order of the file, and for each table the span from the end of its header to the next one."""
 
     entries: tuple[Entry, ...]
     tables: Mapping[KeyPath, Span]
@@ -48,14 +48,14 @@ class Layout:
 
 
 def literal(value: Any) -> str:
-    """`value` as TOML writes it, on one line."""
+    """Return `value` as TOML on one line."""
     if isinstance(value, list | tuple):
         return "[" + ", ".join(literal(item) for item in value) + "]"
     return tomli_w.dumps({"v": value}).removeprefix("v = ").rstrip("\n")
 
 
 def layout_of(text: str) -> Layout:
-    """May raise ValueError where the text is not TOML, and does where it is nested deeper than Python can read."""
+    """Return the layout; raises ValueError where the text is found not to be TOML, or nested too deeply."""
     scanner = _Scanner(text)
     try:
         scanner.scan()
@@ -65,13 +65,13 @@ def layout_of(text: str) -> Layout:
 
 
 def comments_in(value: str) -> list[str]:
-    """Those between the lines of a value, as in an array that has a line for each of its items."""
+    """Return the comments within a value, as in an array with one item per line."""
     strings_and_comments = re.compile(rf"{_STRING.pattern}|(#[^\r\n]*)")
     return [found[1].rstrip() for found in strings_and_comments.finditer(value) if found[1]]
 
 
 class _Scanner:
-    """Walks over a text that tomllib has accepted. Another ends in an error, sooner or later, and never in a loop."""
+    """Scans a text that tomllib has accepted. Any other text ends in an error, never in a loop."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -99,7 +99,7 @@ class _Scanner:
         self.at += 2 if is_array else 1
         self._skip(_BLANK)
         path = self._key()
-        # What stands in an array of tables has no path of its own.
+        # An entry in an array of tables has no path of its own.
         return (*path, f"[{self.at}]") if is_array else path
 
     def _pair(self, table: KeyPath, prefix: KeyPath, *, inline: bool) -> None:

@@ -1,7 +1,6 @@
-"""One table of a TOML file added at its end or taken out: nothing else of the file changes.
+"""Adding a table at the end of a TOML file or removing it: nothing else of the file changes.
 
-A table's header may stand at the end of any file that does not have the table, so text is appended; nothing of the
-file is written anew.
+A table's header may be at the end of any file that does not have the table, so text is only appended.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def plain(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"It is not valid TOML: {error}.", "Mend it first, then try again.") from error
+        raise InvalidInput(f"It is not valid TOML: {error}.", "Repair it first, then try again.") from error
 
 
 def table_at(text: str, path: KeyPath) -> Mapping[str, Any] | None:
@@ -32,7 +31,7 @@ def table_at(text: str, path: KeyPath) -> Mapping[str, Any] | None:
 
 
 def with_table(text: str, path: KeyPath, values: Mapping[str, Any]) -> str:
-    """`text` with that table at its end, in place of the one it may have."""
+    """Return `text` with that table at its end, replacing the one it may have."""
     text = without_table(text, path)
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"[{'.'.join(path)}]", *(f"{key} = {literal(value)}" for key, value in values.items())]
@@ -46,7 +45,7 @@ def with_table(text: str, path: KeyPath, values: Mapping[str, Any]) -> str:
 
 
 def without_table(text: str, path: KeyPath) -> str:
-    """The same text when it has no such table."""
+    """Return the text without that table; the same text when it has none."""
     if table_at(text, path) is None:
         return text
     for table, (start, end) in reversed(list(layout_of(text).tables.items())):
@@ -54,18 +53,18 @@ def without_table(text: str, path: KeyPath) -> str:
             header = text.rfind("\n", 0, text.rindex("[", 0, start)) + 1
             text = text[: _without_gap(text, header)] + text[_end_of_table(text, start, end) :]
     if table_at(text, path) is not None:
-        raise InvalidInput(f"Its {'.'.join(path)} cannot be taken out.", "Take it out by hand.")
+        raise InvalidInput(f"Its {'.'.join(path)} cannot be removed.", "Remove it by hand.")
     return text
 
 
 def _without_gap(text: str, header: int) -> int:
-    """One empty line above it goes with it."""
+    """The start of its span: one empty line above it belongs to it."""
     found = re.compile(r"(?<=\n)\r?\n\Z").search(text[:header])
     return found.start() if found else header
 
 
 def _end_of_table(text: str, start: int, end: int) -> int:
-    """Comments above the next header are the next table's."""
+    """The end of its span: comments above the next header belong to the next table."""
     body = text[start:end]
     kept = re.search(r"(?:^[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z", body[body.find("\n") + 1 :], re.MULTILINE)
     return end - len(kept[0]) if kept and end < len(text) else end

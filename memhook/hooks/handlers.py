@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 from memhook.answering.answer import (
     Outcome,
@@ -20,7 +17,9 @@ from memhook.assistants.events import Event, Kind
 from memhook.engine.agents import settings_of_agent
 from memhook.settings import Settings
 
-FIRST_STEPS = 'memhook is on. There are no memories yet; add the first: {command} remember "what is worth keeping"'
+WELCOME = "memhook is on. There are no memories yet; "
+FIRST_PROMPT = "to store the first, type: remember: what is worth keeping"
+FIRST_COMMAND = 'to store the first, run: memhook remember "what is worth keeping"'
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
 
 
@@ -40,10 +39,6 @@ def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
     if event.kind is Kind.SUBAGENT_START:
         return subagent_outcome(event.agent_type, around, event.part_limit, times_shown)
     outcome = session_outcome(event.source, around, event.part_limit, times_shown)
-    is_first = outcome.silence is Silence.NO_MEMORIES
-    return replace(outcome, notice=FIRST_STEPS.format(command=_command())) if is_first else outcome
-
-
-def _command() -> str:
-    """Return the command to type: the environment of a plugin is not on PATH."""
-    return "memhook" if shutil.which("memhook") else str(Path(sys.executable).with_name("memhook"))
+    if outcome.silence is not Silence.NO_MEMORIES:
+        return outcome
+    return replace(outcome, notice=WELCOME + (FIRST_PROMPT if around.settings.hooks.capture else FIRST_COMMAND))

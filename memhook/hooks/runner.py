@@ -19,8 +19,9 @@ from memhook.answering.account import Account
 from memhook.answering.answer import Outcome, Surroundings
 from memhook.answering.silence import Silence
 from memhook.answering.stages import Stages
-from memhook.assistants.choice import Adapter, adapter_for
+from memhook.assistants.assistant import Assistant
 from memhook.assistants.events import TRIAL_SESSION, Answer, Event, Kind
+from memhook.assistants.known import assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
 from memhook.engine.engine import Engine, Scene
@@ -53,6 +54,7 @@ class _Plan:
     searched: Searched | None = None
     number: int = 0
     reports: Mapping[int, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     made: float = field(default_factory=time.monotonic)
 
     def is_recent(self) -> bool:
@@ -85,8 +87,8 @@ class Runner:
         """Return the bytes for stdout, and a callback for when the client has read them."""
         try:
             payload = _payload(name, body)
-            adapter = adapter_for(payload, environment)
-            event = _event(adapter, payload, directory, environment)
+            assistant = assistant_for(payload, environment)
+            event = _event(assistant, payload, directory, environment)
             if event is None:
                 return SILENCE
             plan, is_first = self._plan(event, part)
@@ -96,7 +98,7 @@ class Runner:
                 with self._session(event):
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
-            text = adapter.output_of(event, _part_of(outcome, part))
+            text = assistant.output_of(event, _part_of(outcome, part))
             return text, partial(self._delivered, plan, part)
         except Exception:  # the one broad except: a broken memhook must not break a prompt
             log.exception("hook %s failed", name)
@@ -157,11 +159,12 @@ class Runner:
             try:
                 outcome = self._outcome(plan, event, environment)
             except SettingsError as error:
-                outcome = Outcome(Silence.FAILED, notice=self._notice_once(error, self.engine.version_of_settings()))
+                notice = self._once(plan, _described(error), self.engine.version_of_settings())
+                outcome = Outcome(Silence.FAILED, notice=notice)
             except MemhookError as error:
                 log.error("%s: %s %s", event.name, error.message, error.hint)
                 self.engine.reopen()
-                outcome = Outcome(Silence.FAILED, notice=self._notice_once(error))
+                outcome = Outcome(Silence.FAILED, notice=self._once(plan, _described(error)))
             # After the search: a note must not be recalled for the prompt that contains it.
             notices = (self._captured(plan, event, environment), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
@@ -209,9 +212,7 @@ class Runner:
             plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
                 plan.searched = Searched(event.prompt, scene.project.id, settings, now)
-        if outcome.notice and not self.engine.accounts.is_first_report(outcome.notice, now):
-            outcome = Outcome(outcome.silence, outcome.block)
-        return outcome
+        return replace(outcome, notice=self._once(plan, outcome.notice))
 
     def _handled(self, event: Event, scene: Scene, settings: Settings, now: datetime, stages: Stages) -> Outcome:
         with stages.timed("open"):
@@ -235,6 +236,8 @@ class Runner:
         """Write the ledger after the answer was sent, so that the prompt does not wait for it."""
         if part == 1:  # it carries the notice
             self._captures.reports.acknowledged(plan.reports)
+            for notice in plan.notices:
+                self.engine.accounts.mark_read(notice, datetime.now(UTC))
         with self._recording:
             if plan.injection is not None and not plan.number:
                 plan.number = self.engine.accounts.record(plan.injection)
@@ -244,10 +247,16 @@ class Runner:
             if plan.number:
                 self.engine.accounts.mark_delivered(plan.number, part)
 
-    def _notice_once(self, error: MemhookError, occasion: str = "") -> str:
-        """Return the error for the user, unless it was reported on the same occasion."""
-        notice = f"memhook: {collapsed(error.message)} {error.hint}".strip()
-        return notice if self.engine.accounts.is_first_report(f"{notice}{occasion}", datetime.now(UTC)) else ""
+    def _once(self, plan: _Plan, notice: str, occasion: str = "") -> str:
+        """Return the notice unless the user has read it on this occasion. An answer that came too late was not read."""
+        if not notice or self.engine.accounts.was_read(f"{notice}{occasion}"):
+            return ""
+        plan.notices.append(f"{notice}{occasion}")
+        return notice
+
+
+def _described(error: MemhookError) -> str:
+    return f"memhook: {collapsed(error.message)} {error.hint}".strip()
 
 
 def _project_file_notice(loaded: Loaded) -> str:
@@ -265,9 +274,9 @@ def _injection(
 
 
 def _event(
-    adapter: Adapter, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
+    assistant: Assistant, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
 ) -> Event | None:
-    return adapter.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
+    return assistant.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
 
 
 def _payload(name: str, body: bytes) -> dict[str, Any]:

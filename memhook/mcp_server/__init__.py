@@ -8,4 +8,5 @@ main         `memhook mcp`: over stdio say hello, then load the SDK and serve; o
 server       The server behind the streams: tools and resources of MCP, each one call to the daemon
 stdio        stdin and stdout for MCP: answered before the SDK is there, and closed to everything that is not protocol
 tools        The tools: what each takes, what it is for, and which call of the engine it makes
+waiting      The MCP server while the plugin's environment is being made, run by the system's Python
 """

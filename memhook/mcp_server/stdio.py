@@ -66,6 +66,15 @@ def early_answer(line: bytes) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode() + b"\n"
 
 
+def message_of(line: str | bytes) -> dict[str, Any]:
+    """Return the message on a line; empty when there is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 class Wire:
     """Lines from and to the client, as the SDK reads and writes them, with two things it does not know about.
 
@@ -86,11 +95,11 @@ class Wire:
         with self._changed:
             if not line:
                 self._changed.wait_for(lambda: not self._open, LAST_ANSWERS_SECONDS)
-            self._note(_message(line))
+            self._note(message_of(line))
         return line.decode("utf-8", "replace")
 
     def write(self, text: str) -> int:
-        answer = _message(text)
+        answer = message_of(text)
         number = None if "method" in answer else answer.get("id")
         if number is not None and number == self._answered_early:
             self._answered_early = None
@@ -109,14 +118,6 @@ class Wire:
             self._open.clear()  # what is cancelled is not answered; which one it was does not matter for the end
         elif "method" in message and isinstance(message.get("id"), int | str):
             self._open.add(message["id"])
-
-
-def _message(line: str | bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _introduces_a_client(params: dict[str, Any]) -> bool:

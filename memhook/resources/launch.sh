@@ -1,10 +1,9 @@
 #!/bin/sh
-# Written by `memhook install`, taken away by `memhook uninstall`.
+# Written by `memhook install`, removed by `memhook uninstall`.
 # launch EVENT PART --client NAME: hand the event on stdin to memhook; always exits 0.
 # launch mcp: the MCP server.
 
-# A signal ends it with 0. What is ignored stays so in the program that takes its place: Python has a moment in which it
-# could not catch one.
+# A signal ends it with exit code 0. Ignored signals stay ignored after exec: Python cannot catch one while it starts.
 trap 'exit 0' HUP INT TERM
 
 run() { # PYTHON FOLDER ARGUMENT...
@@ -14,14 +13,14 @@ run() { # PYTHON FOLDER ARGUMENT...
   [ -x "$python" ] && [ -f "$folder/hook_client.py" ] || return 0
   [ "$1" = mcp ] && exec "$python" -P -E -m memhook.cli "$@"
   trap '' HUP INT TERM
-  # Imported, not run by its path: so Python takes the compiled file and need not compile it for every prompt.
+  # Imported, not run by its path: so Python uses the compiled file instead of compiling it for every prompt.
   exec "$python" -I -S -c 'import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])' \
     "$folder" "$@"
 }
 
 run @PYTHON@ @FOLDER@ "$@"
 
-# Gone, after an upgrade perhaps. The one that the daemon last ran with may be another, and so may be the one on PATH.
+# Deleted, perhaps by an upgrade. Try the interpreter that the daemon last ran with, then `memhook` on PATH.
 case ${XDG_STATE_HOME:-} in /*) state=$XDG_STATE_HOME/memhook ;; *) state=${HOME:-/nonexistent}/.local/state/memhook ;; esac
 if { read -r recorded && read -r client; } 2>/dev/null <"$state/interpreter"; then
   run "$recorded" "${client%/*}" "$@"
@@ -34,8 +33,11 @@ if command -v memhook >/dev/null 2>&1; then
   case $? in 126 | 127) ;; *) exit 0 ;; esac
 fi
 
-[ "$1" = mcp ] && exit 1
-# Told once: the mark stays until memhook runs again.
+if [ "$1" = mcp ]; then
+  echo "memhook: its Python was deleted. Install memhook again and run: memhook install" >&2
+  exit 1
+fi
+# Reported once: the mark stays until memhook runs again.
 if mkdir -p "$state" 2>/dev/null && mkdir "$state/interpreter.gone" 2>/dev/null; then
   printf '%s\n' @GONE@
 fi

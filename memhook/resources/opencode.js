@@ -1,5 +1,5 @@
-// Written by `memhook install`, taken away by `memhook uninstall`.
-// Hands the start of a session and each prompt to memhook, and what memhook remembers to the model.
+// Written by `memhook install`, removed by `memhook uninstall`.
+// Sends the start of a session and each prompt to memhook, and its memories to the model.
 import { spawn } from "node:child_process"
 
 const LAUNCH = "@LAUNCH@"
@@ -24,7 +24,7 @@ function asked(payload) {
       }
     })
     child.stdout.on("data", (chunk) => chunks.push(chunk))
-    child.stdin.on("error", () => {}) // it may have gone before it had read everything
+    child.stdin.on("error", () => {}) // it may end before it has read everything
     child.stdin.end(JSON.stringify(payload))
   })
 }
@@ -41,7 +41,7 @@ export const Memhook = async ({ client, directory }) => {
     return (data ?? []).some(({ info }) => info.role === "assistant") ? "" : "startup"
   }
 
-  // For the user, not for the model; where there is no screen to show it on, nobody waits for it.
+  // For the user, not for the model; without a screen nobody waits for it.
   function tell(notice) {
     if (notice) client.tui?.showToast({ body: { message: notice, variant: "info" } })?.catch(() => {})
   }

@@ -306,14 +306,13 @@ class Ledger:
         query = f"SELECT memory, count(*) FROM considered WHERE delivered = 1 AND memory IN ({marks}) GROUP BY memory"  # noqa: S608
         return dict(self._read(query, tuple(memories)))
 
-    def first_telling(self, what: str, at: datetime) -> bool:
-        """Whether the user has not been told this before; from now on they have."""
-        with self._writing() as connection:
-            return connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (what, at.isoformat())).rowcount > 0
+    def was_read(self, notice: str) -> bool:
+        """Whether the user has read this notice before."""
+        return bool(self._read("SELECT 1 FROM told WHERE what = ?", (notice,)))
 
-    def untell(self, what: str) -> None:
+    def mark_read(self, notice: str, at: datetime) -> None:
         with self._writing() as connection:
-            connection.execute("DELETE FROM told WHERE what = ?", (what,))
+            connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (notice, at.isoformat()))
 
     def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any."""

@@ -1,48 +1,27 @@
-"""What assistants already keep in files of their own: instructions and memory folders, found and read."""
+"""Memories that assistants keep in files of their own: instructions and memory folders, found and read.
+
+Where each assistant keeps them is in its module in assistants/.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.known import KNOWN, Where
+from memhook.assistants.assistant import Where
+from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
 from memhook.store.project import Project
 from memhook.supply import markdown
-from memhook.supply.files import Entry
+from memhook.supply.source import Entry
 
 LARGEST_BYTES = 1 << 20
 TITLE_CHARS = 80
 
-# Assistant, and where below its folder or the project's root it keeps notes.
-_OF_USER = (
-    ("claude", "CLAUDE.md"),
-    ("claude", "rules/**/*.md"),
-    ("claude", "agent-memory/*/*.md"),
-    ("codex", "AGENTS.md"),
-    ("codex", "memories/*.md"),
-    ("gemini", "GEMINI.md"),
-    ("qwen", "QWEN.md"),
-    ("copilot", "copilot-instructions.md"),
-    ("opencode", "AGENTS.md"),
-)
-_OF_PROJECT = (
-    ("claude", "CLAUDE.md"),
-    ("claude", "CLAUDE.local.md"),
-    ("claude", ".claude/CLAUDE.md"),
-    ("claude", ".claude/rules/**/*.md"),
-    ("claude", ".claude/agent-memory/*/*.md"),
-    ("claude", ".claude/agent-memory-local/*/*.md"),
-    ("codex", "AGENTS.md"),
-    ("gemini", "GEMINI.md"),
-    ("qwen", "QWEN.md"),
-    ("copilot", ".github/copilot-instructions.md"),
-)
 _MEMORY_FOLDER = re.compile(r"/(?:memory|memories|agent-memory(?:-local)?/[^/]+)/[^/]+$")
 _LINK_TO_NOTE = re.compile(r"\s*[-*]\s+\[[^]]*\]\([^)/]+\.md\)")
 _FRONT_NAMES = {"name": "title", "description": "summary"}
@@ -50,7 +29,7 @@ _FRONT_NAMES = {"name": "title", "description": "summary"}
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file of an assistant's, and the memories in it. Without a project it is about all of them."""
+    """A file of an assistant's, and the memories in it. A project without an id means all projects."""
 
     assistant: str
     path: Path
@@ -67,11 +46,10 @@ class Kept:
 def kept_by_assistants(
     project: Project, environment: Mapping[str, str], project_of: Callable[[str], Project]
 ) -> list[Kept]:
-    """Every file with something in it, each once, wherever links lead; the user's first, then this project's."""
+    """Return every file with a memory in it, each once, wherever links lead; the user's first, then this project's."""
     home = Path(environment.get("HOME") or "/")
-    found = [*_of_user(home, environment), *_memory_folders(_folders(home, environment)["claude"], project_of)]
-    if project.root is not None:
-        found += [(name, path, project) for name, path in _matching(project.root, _OF_PROJECT)]
+    where = Where(home, environment, launcher=Path())
+    found = [*_of_user(where), *_by_directory(where, project_of), *_of_project(project)]
     by_file: dict[Path, Kept] = {}
     for assistant, path, belongs in found:
         if (real := path.resolve()) not in by_file and (kept := _read(assistant, path, belongs, home)):
@@ -79,51 +57,35 @@ def kept_by_assistants(
     return list(by_file.values())
 
 
-def _folders(home: Path, environment: Mapping[str, str]) -> dict[str, Path]:
-    """Where each assistant keeps what is the user's."""
-    where = Where(home, environment, launcher=Path())
-    return {assistant.name: assistant.folder(where) for assistant in KNOWN.values()}
-
-
 Found = tuple[str, Path, Project]
 
 
-def _of_user(home: Path, environment: Mapping[str, str]) -> Iterator[Found]:
-    for assistant, folder in _folders(home, environment).items():
-        own = [place for place in _OF_USER if place[0] == assistant]
-        yield from ((assistant, path, Project()) for _, path in _matching(folder, own))
+def _of_user(where: Where) -> Iterator[Found]:
+    for one in KNOWN.values():
+        yield from ((one.name, path, Project()) for path in _matching(one.folder(where), one.user_notes))
 
 
-def _memory_folders(claude: Path, project_of: Callable[[str], Project]) -> Iterator[Found]:
-    """Claude Code's memory of each project, where that is still on this machine."""
-    for folder in sorted(claude.glob("projects/*/memory")):
-        directories = list(_directories_called(folder.parent.name))
-        project = project_of(str(directories[0])) if len(directories) == 1 else None
-        if project is not None and project.id:
-            yield from (("claude", path, project) for path in sorted(folder.glob("*.md")))
+def _by_directory(where: Where, project_of: Callable[[str], Project]) -> Iterator[Found]:
+    """Notes about directories, where those still belong to a project."""
+    for one in KNOWN.values():
+        for path, directory in one.notes_by_directory(one.folder(where)):
+            if (project := project_of(str(directory))).id:
+                yield one.name, path, project
 
 
-def _directories_called(encoded: str, at: Path = Path("/"), so_far: str = "") -> Iterator[Path]:
-    """The directories whose path Claude Code writes so: every other character than a letter or a digit as a dash."""
-    try:
-        children = sorted(Path(entry.path) for entry in os.scandir(at) if entry.is_dir())
-    except OSError:
-        return
-    for child in children:
-        written = f"{so_far}-{re.sub('[^A-Za-z0-9]', '-', child.name)}"
-        if written == encoded:
-            yield child
-        elif encoded.startswith(f"{written}-"):
-            yield from _directories_called(encoded, child, written)
+def _of_project(project: Project) -> Iterator[Found]:
+    if project.root is not None:
+        for one in KNOWN.values():
+            yield from ((one.name, path, project) for path in _matching(project.root, one.project_notes))
 
 
-def _matching(root: Path, places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Path]]:
-    for assistant, pattern in places:
-        yield from ((assistant, path) for path in sorted(root.glob(pattern)))
+def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from sorted(root.glob(pattern))
 
 
 def _read(assistant: str, path: Path, project: Project, home: Path) -> Kept | None:
-    """None for what is no file, too large, no text or empty."""
+    """None for a file that is not regular, too large, not text or empty."""
     try:
         size = path.stat().st_size
         text = path.read_bytes().decode("utf-8-sig") if path.is_file() and 0 < size <= LARGEST_BYTES else ""
@@ -145,7 +107,7 @@ def _shown(path: Path, project: Project, home: Path) -> str:
 
 
 def _records(text: str, path: Path, shown: str, key: str) -> list[dict[str, Any]]:
-    """Each top heading a memory; in a memory folder each file is one, and an index of them is none."""
+    """One memory per top heading; in a memory folder one per file, and none for the index of them."""
     if not _MEMORY_FOLDER.search(path.as_posix()):
         return [record for record in markdown.records(text, shown, key) if _says_something(record["content"])]
     if path.name == "MEMORY.md":
@@ -162,7 +124,7 @@ def _whole(text: str, shown: str, key: str) -> dict[str, Any]:
 
 
 def _says_something(content: str) -> bool:
-    """More than references to other files, which only an assistant follows."""
+    """Whether there is more than references to other files, which only an assistant follows."""
     lines = [line.strip() for line in content.splitlines() if line.strip()]
     return any(not line.startswith(("@", "<!--")) for line in lines)
 
@@ -174,7 +136,7 @@ def _placed(record: dict[str, Any], path: Path, project: Project) -> dict[str, A
 
 
 def _telling(record: Mapping[str, Any]) -> str:
-    """A heading of one word says little by itself: what it is about follows."""
+    """The title; after a heading of one word, which says little, the start of the content too."""
     title, opening = str(record.get("title") or ""), derived_title(record["content"])
     if not title:
         return opening
@@ -182,7 +144,7 @@ def _telling(record: Mapping[str, Any]) -> str:
 
 
 def chosen(kept: Sequence[Kept], answer: str) -> list[Kept]:
-    """All for yes, those with these numbers (1, 3-5), or none."""
+    """Return all for yes, those with these numbers (1, 3-5), or none."""
     if answer.lower() in ("y", "yes", "all"):
         return list(kept)
     numbers: set[int] = set()
@@ -195,6 +157,6 @@ def chosen(kept: Sequence[Kept], answer: str) -> list[Kept]:
 
 
 def of_assistant(kept: Sequence[Kept], name: str) -> list[Kept]:
-    """Those of the assistant called so, or below the path named."""
+    """Return those of the assistant with this name, or below this path."""
     path = Path(name).expanduser().absolute()
     return [one for one in kept if name in ("", one.assistant) or one.path.is_relative_to(path)]

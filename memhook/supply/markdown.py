@@ -1,7 +1,8 @@
 """Memories from and to Markdown.
 
-records(text, name, key)   what a file holds: its front matter as fields, each of its top headings a memory
+records(text, name, key)   the memories in a file: its front matter as fields, each of its top headings a memory
 document(record)           one memory as a file of its own, which `records` reads back as the same memory
+MARKDOWN                   the format, for import
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Record = dict[str, Any]
+from memhook.supply.source import Entry, Head, Record, Source, not_utf8
 
+SUFFIXES = (".md", ".markdown")
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 FIELDS = (
     *("title", "summary", "namespace", "tags", "related", "source", "project", "sensitivity", "pinned", "redacted"),
     *("muted", "origin", "created", "updated", "accessed", "expires", "supersedes", "aliases", "quarantine"),
@@ -24,6 +27,7 @@ _FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^ \t].*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_TELLING_LINE = re.compile(r"(?:#{1,6}|[-*+]|>|\d+\.)[ \t]+\S|---[ \t]*$|```")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class _Section:
 
 
 def records(text: str, name: str, key: str) -> list[Record]:
-    """`name` is said to be the source; `key` is what the file is known by when it is imported again."""
+    """`name` becomes the source; by `key` the memories are found again when the file is imported again."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = front_matter(text)
     known = {field: fields[field] for field in FIELDS if fields.get(field) not in (None, "")}
@@ -59,13 +63,13 @@ def records(text: str, name: str, key: str) -> list[Record]:
 
 
 def document(record: Mapping[str, Any]) -> str:
-    """Every field in the front matter, as JSON, which YAML reads too; then the content as it is."""
+    """Return every field in the front matter, as JSON, which is YAML too; then the content as it is."""
     lines = [f"{name}: {json.dumps(record[name], ensure_ascii=False)}" for name in ("id", *FIELDS)]
     return "\n".join(("---", *lines, "---", "", record["content"]))
 
 
 def front_matter(text: str) -> tuple[Record, str]:
-    """The fields at the top of a file, and what follows them."""
+    """Return the fields at the top of a file, and the text that follows them."""
     found = _FRONT_MATTER.match(text)
     if found is None:
         return {}, text
@@ -83,8 +87,31 @@ def front_matter(text: str) -> tuple[Record, str]:
     return fields, body.removeprefix("\n") if fields.get("id") else body
 
 
+def _entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
+    try:
+        found = records(data.decode("utf-8-sig"), name, key)
+    except UnicodeDecodeError as error:
+        yield Entry(name, None, not_utf8(error))
+        return
+    except Exception as error:  # noqa: BLE001  a failure costs one file, whatever its text causes
+        yield Entry(name, None, f"memhook failed on it ({type(error).__name__}: {str(error)[:200]})")
+        return
+    for record in found:
+        title = record.get("title")
+        yield Entry(f"{name}: {title}" if title else name, record)
+
+
+def _is_markdown(head: Head) -> bool:
+    if head.is_json or head.suffix in JSON_SUFFIXES:
+        return False
+    return head.suffix in (*SUFFIXES, ".txt") or any(map(_TELLING_LINE.match, head.lines))
+
+
+MARKDOWN = Source("Markdown", _is_markdown, _entries, SUFFIXES)
+
+
 def _value(written: str) -> Any:
-    """A list in brackets, else a single value; what is nested deeper stays the text it is."""
+    """A list in brackets, else a single value; anything nested deeper stays text."""
     written = written.strip()
     value = _plain(written)
     if value is written and written.startswith("[") and written.endswith("]"):
@@ -104,7 +131,7 @@ def _plain(written: str) -> Any:
 
 
 def _sections(body: str) -> Iterator[_Section]:
-    """What stands above the first top heading, then what stands under each; an empty one is none."""
+    """The text above the first top heading, then the text under each; empty ones are left out."""
     lines = body.split("\n")
     headings = _headings(lines)
     document_title, tops = _tops(headings)
@@ -134,7 +161,7 @@ def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]
 
 
 def _headings(lines: Sequence[str]) -> list[_Heading]:
-    """Those outside code."""
+    """The headings outside code blocks."""
     found: list[_Heading] = []
     fence = ""
     for number, line in enumerate(lines):
@@ -149,7 +176,7 @@ def _headings(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _without_closing(heading: str) -> str:
-    """A heading may be closed by as many number signs as one likes, after a blank."""
+    """The heading without the number signs that may close it after a blank."""
     text = heading.rstrip(" \t")
     opened = text.rstrip("#")
     return opened.rstrip(" \t") if opened != text and opened.endswith((" ", "\t")) else text

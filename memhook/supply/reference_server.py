@@ -1,19 +1,27 @@
-"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them."""
+"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them.
+
+records(lines)     the memories in it
+REFERENCE_SERVER   the format, for import
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-Record = dict[str, Any]
+from memhook.supply.source import Entry, Head, Record, Source, not_utf8
+
 Line = tuple[int, str]
+
+_GRAPH_LINE = re.compile(r'\{[^\n]*"type"\s*:\s*"(?:entity|relation)"')
 
 
 def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]]:
-    """A memory for each entity, with the number of its line; and what is wrong with the lines that are none."""
+    """Return a memory for each entity, with the number of its line, and the problems by line."""
     entities: dict[str, tuple[int, Record]] = {}
     relations: list[tuple[int, Record]] = []
     bad: list[Line] = []
@@ -39,11 +47,11 @@ def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]
 
 def _record(entity: Record, relations: Sequence[Record]) -> Record:
     name, kind = entity["name"], entity.get("entityType") or ""
-    told = list(dict.fromkeys(entity["observations"]))
-    told += dict.fromkeys(f"{relation['relationType']} {relation['to']}" for relation in relations)
+    facts = list(dict.fromkeys(entity["observations"]))
+    facts += dict.fromkeys(f"{relation['relationType']} {relation['to']}" for relation in relations)
     return {
         "title": name,
-        "content": "\n".join(told) or name,
+        "content": "\n".join(facts) or name,
         "tags": [kind] if kind else [],
         "related": list(dict.fromkeys(relation["to"] for relation in relations)),
         "source": "MCP reference memory server",
@@ -77,3 +85,25 @@ def _problem(value: Any) -> str:
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
+
+
+def _entries(data: bytes, _name: str, _key: str) -> Iterator[Entry]:
+    lines: list[Line] = []
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            yield Entry(f"line {number}", None, not_utf8(error))
+            continue
+        if text:
+            lines.append((number, text))
+    found, bad = records(lines)
+    yield from (Entry(f"line {number}", None, reason) for number, reason in bad)
+    yield from (Entry(f"line {number}: {record['title']}", record) for number, record in found)
+
+
+def _is_graph(head: Head) -> bool:
+    return any(map(_GRAPH_LINE.match, head.lines[:1]))
+
+
+REFERENCE_SERVER = Source("MCP reference memory server", _is_graph, _entries)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from memhook.assistants.known import KNOWN, Where
+from memhook.assistants.assistant import Where
+from memhook.assistants.known import KNOWN
 from tests.plugin.test_launcher import script
 
 NODE = shutil.which("node")

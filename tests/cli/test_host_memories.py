@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from memhook.assistants.known import KNOWN, Assistant, Where
+from memhook.assistants.assistant import Assistant, Where
+from memhook.assistants.known import KNOWN
 from memhook.cli import place
 from memhook.cli.place import place_of
 from memhook.cli.transfer import offer_assistants
 from memhook.engine.engine import Engine
 from memhook.store.project import Project
-from memhook.supply.host_memories import _OF_USER, kept_by_assistants
+from memhook.supply.host_memories import kept_by_assistants
 from tests.cli.conftest import Cli
 from tests.cli.test_projects import Terminal
 from tests.fake_embedder import HashEmbedder
@@ -202,7 +203,7 @@ def test_what_is_kept_is_looked_for_where_memhook_is_switched_on(
     }
     for environment in ({"HOME": str(home)}, {"HOME": str(home), **moved}):
         folder = assistant.folder(Where(home, environment, Path()))
-        notes = [pattern for name, pattern in _OF_USER if name == assistant.name and "*" not in pattern]
+        notes = [pattern for pattern in assistant.user_notes if "*" not in pattern]
         written(folder / notes[0], "## Rules\nPrefer small commits.\n")
         kept = kept_by_assistants(Project(), environment, lambda _: Project())
         assert folder / notes[0] in [one.path for one in kept if one.assistant == assistant.name]

@@ -12,7 +12,10 @@ import pytest
 from memhook.cli import place
 from memhook.engine.engine import Engine
 from memhook.supply import markdown
-from memhook.supply.files import Kind, folder_entries, kind_of
+from memhook.supply.files import folder_entries, source_of
+from memhook.supply.markdown import MARKDOWN
+from memhook.supply.reference_server import REFERENCE_SERVER
+from memhook.supply.source import Source
 from tests.cli.conftest import Cli
 from tests.fake_embedder import HashEmbedder
 from tests.mcp_server.conftest import engine_with
@@ -124,21 +127,21 @@ def test_a_folder_of_markdown_goes_out_and_comes_back_as_it_was(
 
 
 @pytest.mark.parametrize(
-    ("head", "name", "kind"),
+    ("head", "name", "source"),
     [
-        (b'{"content": "x"}\n', "x.md", Kind.LINES),
-        (b'\xef\xbb\xbf\n{"type":"entity","name":"A"}\n', "x.jsonl", Kind.GRAPH),
-        (b"# Heading\ntext", "notes", Kind.MARKDOWN),
-        (b"---\ntitle: x\n---\n", "-", Kind.MARKDOWN),
-        (b"plain words", "AGENTS.md", Kind.MARKDOWN),
-        (b'# Use\n```json\n{"a": 1}\n```\n', "x.md", Kind.MARKDOWN),
-        (b'broken\n{"content": "x"}\n{"content": "y"}\n', "-", Kind.LINES),
-        (b"# 3\n", "x.jsonl", Kind.LINES),
-        (b"", "-", Kind.LINES),
+        (b'{"content": "x"}\n', "x.md", None),
+        (b'\xef\xbb\xbf\n{"type":"entity","name":"A"}\n', "x.jsonl", REFERENCE_SERVER),
+        (b"# Heading\ntext", "notes", MARKDOWN),
+        (b"---\ntitle: x\n---\n", "-", MARKDOWN),
+        (b"plain words", "AGENTS.md", MARKDOWN),
+        (b'# Use\n```json\n{"a": 1}\n```\n', "x.md", MARKDOWN),
+        (b'broken\n{"content": "x"}\n{"content": "y"}\n', "-", None),
+        (b"# 3\n", "x.jsonl", None),
+        (b"", "-", None),
     ],
 )
-def test_what_a_file_is_shows_in_its_first_lines(head: bytes, name: str, kind: Kind) -> None:
-    assert kind_of(head, name) is kind
+def test_what_a_file_is_shows_in_its_first_lines(head: bytes, name: str, source: Source | None) -> None:
+    assert source_of(head, name) is source
 
 
 def test_a_link_out_of_the_folder_is_not_followed_and_a_pipe_not_waited_for(cli: Cli, notes: Path) -> None:

@@ -284,7 +284,7 @@ def test_every_public_function_of_the_pure_room_and_of_screening_is_here() -> No
 ELSEWHERE: dict[str, Call] = {
     "supply.markdown": lambda text: markdown.records(f"---\ntags: {text}\n---\n{text}", "a.md", "/a.md"),
     "supply.markdown, a list": lambda text: markdown.records(f"---\ntags: [{text}]\n---\n# {text}", "a.md", "/a.md"),
-    "supply.files": lambda text: files.kind_of(text.encode("utf-8", "replace"), "a"),
+    "supply.files": lambda text: files.source_of(text.encode("utf-8", "replace"), "a"),
     "writing.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
     "answering.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
     "supply.reference_server": lambda text: reference_server.records([(1, text)]),

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memhook.assistants.choice import ADAPTERS, FORCED, NAMES, adapter_for
 from memhook.assistants.events import Answer, Event
+from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.packing import utf8_bytes, utf16_units
 from tests.hooks.conftest import PAYLOADS, Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
@@ -28,10 +28,10 @@ def recorded(name: str) -> dict[str, Any]:
 
 
 def understood(payload: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    adapter = adapter_for(payload, environment)
-    event = adapter.event_of(payload, "/elsewhere")
-    output = json.loads(adapter.output_of(event, ANSWER)) if event else None
-    return {"client": adapter.name, "event": event and shown(event), "output": output}
+    assistant = assistant_for(payload, environment)
+    event = assistant.event_of(payload, "/elsewhere")
+    output = json.loads(assistant.output_of(event, ANSWER)) if event else None
+    return {"client": assistant.name, "event": event and shown(event), "output": output}
 
 
 def shown(event: Event) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def test_no_golden_file_is_left_over() -> None:
 @pytest.mark.parametrize("name", [name for name in RECORDED if "Start" in name or "Prompt" in name or "Before" in name])
 def test_a_payload_is_recognised_whatever_another_assistant_around_it_has_set(name: str) -> None:
     around = {"COPILOT_CLI": "1", "GEMINI_PROJECT_DIR": "/", "QWEN_PROJECT_DIR": "/", "CLAUDE_PROJECT_DIR": "/"}
-    assert adapter_for(recorded(name), around).name == name.split("-", maxsplit=1)[0]
+    assert assistant_for(recorded(name), around).name == name.split("-", maxsplit=1)[0]
 
 
-@pytest.mark.parametrize("client", NAMES)
+@pytest.mark.parametrize("client", KNOWN)
 def test_the_command_line_forces_the_assistant(client: str) -> None:
-    assert adapter_for(recorded("codex-0.166.0.UserPromptSubmit"), {FORCED: client}).name == client
+    assert assistant_for(recorded("codex-0.166.0.UserPromptSubmit"), {FORCED: client}).name == client
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,14 @@ def test_the_command_line_forces_the_assistant(client: str) -> None:
     ],
 )
 def test_the_environment_speaks_where_the_payload_is_silent(variables: dict[str, str], client: str) -> None:
-    assert adapter_for({"hook_event_name": "UserPromptSubmit", "prompt": "x"}, variables).name == client
+    assert assistant_for({"hook_event_name": "UserPromptSubmit", "prompt": "x"}, variables).name == client
 
 
 def test_limits_are_in_the_assistant_s_own_unit() -> None:
-    limits = {adapter.name: adapter.part_limit for adapter in ADAPTERS}
-    assert {name: limit and (limit.size, limit.measure) for name, limit in limits.items()} == {
+    limits = {name: one.part_limit for name, one in KNOWN.items() if one.part_limit}
+    assert {name: (limit.size, limit.measure) for name, limit in limits.items()} == {
         "claude": (10_000, utf16_units),
         "codex": (10_000, utf8_bytes),
-        **dict.fromkeys(("gemini", "qwen", "copilot", "opencode")),
     }
 
 
@@ -161,14 +160,14 @@ def test_a_hook_that_is_there_twice_speaks_once(assistant: Assistant, name: str)
         assert answers[1] == {}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KNOWN)
 def test_whoever_is_forced_on_a_usual_prompt_answers_in_that_ones_shape(name: str) -> None:
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": QUESTION}
-    adapter = adapter_for(payload, {FORCED: name})
-    event = adapter.event_of(payload, "")
+    assistant = assistant_for(payload, {FORCED: name})
+    event = assistant.event_of(payload, "")
     assert event is not None
     assert (event.client, event.prompt) == (name, QUESTION)
-    assert ("additionalContext" in json.loads(adapter.output_of(event, ANSWER))) == (name == "copilot")
+    assert ("additionalContext" in json.loads(assistant.output_of(event, ANSWER))) == (name == "copilot")
 
 
 @pytest.mark.parametrize(
@@ -177,6 +176,6 @@ def test_whoever_is_forced_on_a_usual_prompt_answers_in_that_ones_shape(name: st
 )
 def test_a_prompt_that_opencode_put_in_quotes_is_read_without_them(typed: str, understood_as: str) -> None:
     payload = {"hook_event_name": "UserPromptSubmit", "prompt": typed}
-    event = adapter_for(payload, {FORCED: "opencode"}).event_of(payload, "")
+    event = assistant_for(payload, {FORCED: "opencode"}).event_of(payload, "")
     assert event is not None
     assert event.prompt == understood_as

@@ -57,6 +57,12 @@ def test_a_note_is_stored_with_project_and_source_and_told_in_one_line(assistant
     assert "\n" not in line
 
 
+def test_what_the_welcome_says_to_type_is_stored(assistant: Assistant) -> None:
+    welcome = assistant.answer({"hook_event_name": "SessionStart", "source": "startup"})["systemMessage"]
+    said(assistant, welcome.split("type: ")[1])
+    assert [memory["content"] for memory in kept(assistant)] == ["what is worth keeping"]
+
+
 def test_a_note_outside_of_any_project_is_global(assistant: Assistant) -> None:
     assert "for all projects" in said(assistant, f"#remember {FACT}")
     assert kept(assistant)[0]["project"] == ""

@@ -25,10 +25,24 @@ def git(directory: Path, *arguments: str) -> None:
 def test_an_empty_store_tells_the_model_nothing_and_the_user_once(assistant: Assistant) -> None:
     first = assistant.answer(START)
     assert list(first) == ["systemMessage"]
-    assert first["systemMessage"].startswith("memhook is on. There are no memories yet; add the first: ")
+    assert first["systemMessage"] == (
+        "memhook is on. There are no memories yet; to store the first, type: remember: what is worth keeping"
+    )
     assert assistant.answer(START) == {}
     assistant.runner = Runner(user_paths())  # the next daemon
     assert assistant.answer(START) == {}
+
+
+def test_the_welcome_says_what_to_run_where_prompts_are_not_captured(assistant: Assistant, home: Path) -> None:
+    configure(home, "hooks.capture = false")
+    assert assistant.answer(START)["systemMessage"].endswith('run: memhook remember "what is worth keeping"')
+
+
+def test_a_welcome_that_came_too_late_comes_in_the_next_session(assistant: Assistant) -> None:
+    assert list(assistant.answer({**START, "session_id": "slow"}, read=False)) == ["systemMessage"]
+    assistant.runner = Runner(user_paths())  # the next daemon
+    assert list(assistant.answer({**START, "session_id": "next"})) == ["systemMessage"]
+    assert assistant.answer({**START, "session_id": "last"}) == {}
 
 
 def test_where_the_ledger_cannot_be_written_each_daemon_tells_a_thing_once(

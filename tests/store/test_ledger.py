@@ -82,10 +82,12 @@ def test_what_is_older_than_the_days_kept_is_pruned_with_its_memories(ledger: Le
     assert ledger.times_shown(["aaaaaaaaaaaa"]) == {"aaaaaaaaaaaa": 1}
 
 
-def test_the_user_is_told_a_thing_once(ledger: Ledger) -> None:
-    assert ledger.first_telling("no memories yet", NOW)
-    assert not ledger.first_telling("no memories yet", NOW)
-    assert ledger.first_telling("something else", NOW)
+def test_a_notice_that_was_read_is_known_to_be(ledger: Ledger) -> None:
+    assert not ledger.was_read("no memories yet")
+    for _ in range(2):
+        ledger.mark_read("no memories yet", NOW)
+    assert ledger.was_read("no memories yet")
+    assert not ledger.was_read("something else")
 
 
 def test_the_file_is_private(ledger: Ledger) -> None:

@@ -1,0 +1,142 @@
+"""What memhook has to know about an assistant. Each assistant's own module fills in one `Assistant`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memhook.assistants.edits import Edit
+from memhook.assistants.events import Answer, Event, Kind, Payload, text
+from memhook.core.packing import PartLimit
+
+SECONDS = 10
+START_AND_PROMPT = ("SessionStart", "UserPromptSubmit")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The user's home and environment, the project if only that is meant, and the launcher that hooks run."""
+
+    home: Path
+    environment: Mapping[str, str]
+    launcher: Path
+    project: Path | None = None
+
+    def folder(self, variable: str, default: str) -> Path:
+        """Return the folder that this variable names, or the default below the home."""
+        configured = self.environment.get(variable, "")
+        return Path(configured) if configured.startswith("/") else self.home / default
+
+    def commands(self, client: str, event: str, parts: int = 1) -> list[str]:
+        """One command per hook entry. An entry has a limit of its own: two carry the budget where one does not."""
+        launcher = shlex.quote(str(self.launcher))
+        return [f"{launcher} {event} {part} --client {client}" for part in range(1, parts + 1)]
+
+    def hooks(
+        self, client: str, events: Sequence[str], parts: int = 1, timeout: int = SECONDS
+    ) -> dict[str, list[dict[str, Any]]]:
+        """For each event its hook entries, in Claude Code's format."""
+        return {
+            event: [
+                {"type": "command", "command": command, "timeout": timeout}
+                for command in self.commands(client, event, parts)
+            ]
+            for event in events
+        }
+
+    def server(self, **more: Any) -> dict[str, Any]:
+        """The entry of the MCP server, in Claude Code's format."""
+        return {"command": str(self.launcher), "args": ["mcp"], **more}
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+def hook_output(event: Event, answer: Answer) -> bytes:
+    """Claude Code's answer to a hook, which most others accept: one JSON object, or nothing."""
+    specific = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": answer.context}}
+    return output(answer.notice, specific if answer.context else {})
+
+
+def output(notice: str, context: Mapping[str, Any]) -> bytes:
+    whole = {**({"systemMessage": notice} if notice else {}), **context}
+    return (json.dumps(whole) + "\n").encode() if whole else b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assistant:
+    """What differs from Claude Code is set; the defaults are Claude Code's, whose hooks the others adopted."""
+
+    name: str
+    title: str
+
+    # Its events and the answer to them
+    more_events: Mapping[str, Kind] = field(default_factory=dict)
+    """Events besides SessionStart and UserPromptSubmit at which memhook may speak."""
+    unnamed_event: Callable[[Payload], str] = lambda _: ""
+    """The event's name where the payload has none."""
+    moment: str = "prompt_id"
+    """The field that distinguishes one prompt from the next."""
+    typed: Callable[[str], str] = str
+    """What the user typed, of the prompt as it is sent."""
+    output_of: Callable[[Event, Answer], bytes] = hook_output
+    part_limit: PartLimit | None = None
+    """What one hook entry can carry."""
+    wrote: Callable[[Payload], bool] = _never
+    """Whether only this assistant writes such payloads."""
+    runs_here: Callable[[Mapping[str, str]], bool] = _never
+    """Whether the environment of the hook is this assistant's."""
+
+    # Its configuration
+    folder: Callable[[Where], Path]
+    """Where it keeps what is the user's."""
+    edits: Callable[[Where], tuple[Edit, ...]]
+    """What `memhook install` writes, the hooks first."""
+    way: str = "settings"
+    """What `memhook install` uses there, for `status`."""
+    has_plugin: Callable[[Where], bool] = _never
+    """Whether memhook is there as a plugin."""
+    note: str = ""
+    """What its user has to know once memhook is on there."""
+
+    # What it keeps itself
+    user_notes: tuple[str, ...] = ()
+    """Instructions and memories, as patterns below its folder."""
+    project_notes: tuple[str, ...] = ()
+    """The same below a project's root."""
+    notes_by_directory: Callable[[Path], Iterable[tuple[Path, Path]]] = lambda _: ()
+    """Notes below its folder that are about one directory each: (file, directory)."""
+    sessions: tuple[str, ...]
+    """Recorded sessions, as patterns below its folder or `data_folder`."""
+    data_folder: Callable[[Where], Path] | None = None
+
+    def event_of(self, payload: Payload, directory: str) -> Event | None:
+        """None for an event at which memhook has nothing to say. Any field may be missing."""
+        name = text(payload, "hook_event_name") or self.unnamed_event(payload)
+        kind = self.more_events.get(name) or (Kind(name) if name in START_AND_PROMPT else None)
+        if kind is None:
+            return None
+        moment = payload.get(self.moment)
+        return Event(
+            kind=kind,
+            name=name,
+            client=self.name,
+            session=text(payload, "session_id", "sessionId"),
+            agent=text(payload, "agent_id"),
+            directory=text(payload, "cwd") or directory,
+            prompt=self.typed(text(payload, "prompt")),
+            source=text(payload, "source"),
+            agent_type=text(payload, "agent_type"),
+            moment=str(moment) if isinstance(moment, int) else text(payload, self.moment),
+            part_limit=self.part_limit,
+        )
+
+    def session_files(self, where: Where) -> list[Path]:
+        """Its recorded sessions on this machine."""
+        root = (self.data_folder or self.folder)(where)
+        return sorted(path for pattern in self.sessions for path in root.glob(pattern))
