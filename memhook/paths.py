@@ -74,11 +74,6 @@ class Paths:
         return self.state / "daemon.lock"
 
     @property
-    def write_lock(self) -> Path:
-        """Taken for every write, by the daemon and by a command that runs without one."""
-        return self.state / "write.lock"
-
-    @property
     def interpreter(self) -> Path:
         """Three lines for the launcher: interpreter, client file, version."""
         return self.state / "interpreter"

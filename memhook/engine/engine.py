@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from memhook.answering import recall
 from memhook.engine import operations
 from memhook.engine.caller import Caller
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.files.leftovers import remove_leftovers
@@ -37,7 +38,6 @@ log = logging.getLogger("memhook")
 KEPT_SETTINGS = 256
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
-ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
 
 T = TypeVar("T")
 
@@ -58,20 +58,20 @@ class Engine:
         self._ledger = self._opened_ledger()
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
-        """One of the functions of `calls`, by name, if the caller's `rights` cover it; without any, the owner calls."""
-        function = operations.CALLS.get(method)
-        if function is None:
+        """Call an operation by name, if the caller's `rights` cover it; without any, the owner calls."""
+        operation = OPERATIONS.get(method)
+        if operation is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
         rights = rights_of(params.get("rights"))
         given = {name: value for name, value in params.items() if name not in ("rights", "store")}
-        rights.check(method, given)
+        rights.check(operation.scope, given)
         project = self.project(directory, environment)
         settings = self.settings(environment, project.root)
         store = str(params.get("store") or "")
         caller = self._caller(project, settings, rights, store)
         try:
-            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if method in ASKING else []
-            return _with_note_of(missing, function, caller, given)
+            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if operation.awaits else []
+            return _with_note_of(missing, operation.function, caller, operations.with_whole_references(caller, given))
         except RemoteError:
             raise
         except StoreError:

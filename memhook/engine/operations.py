@@ -1,9 +1,9 @@
-"""What other doors may ask of the daemon. Plain values in, plain values out, for they cross a socket."""
+"""The functions behind the operations on memories, as `catalogue` lists them. Plain values in, plain values out."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,25 +11,24 @@ from typing import Any
 
 from memhook.answering import explore, recall, usage
 from memhook.answering import inject as injection
-from memhook.answering.answer import Surroundings
+from memhook.answering.answer import Surroundings, silence
 from memhook.answering.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.core.memory import ID_LENGTH, URN_PREFIX, Memory, Origin, Sensitivity, id_of
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
-from memhook.engine import condition, projects
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
-from memhook.library.access import OWNER, enriching, in_reach, named_ones
-from memhook.screening.policy import judged, let_through, masked_fields
+from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_kept_back
+from memhook.screening.policy import judged, let_through, masked_fields, shown_as
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.closeness import very_close
@@ -39,6 +38,8 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
+EXPLAINED_EVENTS = 5
+NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
@@ -285,6 +286,25 @@ def why(
     }
 
 
+def explain(caller: Caller, reference: str) -> dict[str, Any]:
+    """Why one memory comes up here or does not: what keeps it back, and the last events that considered it."""
+    memory = judged(remember.found(caller.all, [reference])[0])
+    is_elsewhere = memory.project not in ("", caller.project.id)
+    obstacles = {
+        silence(caller.settings, caller.pause): "",
+        "another project" if is_elsewhere else "": memory.project,
+        reason_kept_back(memory, caller.settings, _now()): "",
+    }
+    history = caller.ledger.history(memory.id, EXPLAINED_EVENTS) if caller.ledger else []
+    return {
+        "urn": memory.urn,
+        "title": shown_as(memory).title if is_open(memory) else "",
+        "kept_back": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
+        "history": [dict(zip(("at", "event", "client", "left_out"), one, strict=True)) for one in history],
+    }
+
+
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
     """What memhook cost and was good for, in the last `days` or as long as it is recorded."""
     return usage.usage(caller.all.store, caller.record, _now(), days, caller.project.id if here else None)
@@ -314,32 +334,36 @@ def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
 
 
-CALLS: Mapping[str, Callable[..., Any]] = {
-    "remember": remember_,
-    "get": get,
-    "search": search,
-    "list": list_,
-    "inject": inject,
-    "pack": pack,
-    "edit": edit,
-    "forget": forget,
-    "redact": redact,
-    "purge": purge,
-    "mute": mute,
-    "release": release,
-    "share": share,
-    "why": why,
-    "stats": stats,
-    "import_lines": import_lines,
-    "export_page": export_page,
-    "status": condition.status,
-    "health": condition.health,
-    "refresh": condition.refresh,
-    "projects": projects.projects_,
-    "merge_projects": projects.merge_projects,
-    "split_project": projects.split_project,
-    "move_memories": projects.move_memories,
-}
+def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them."""
+    whole = dict(given)
+    for name in ("references", "supersedes"):
+        if given.get(name):
+            whole[name] = [_whole(caller, one) for one in given[name]]
+    if given.get("reference"):
+        whole["reference"] = _whole(caller, given["reference"])
+    if given.get("hits"):
+        whole["hits"] = [
+            {**hit, "id": _whole(caller, hit["id"])}
+            if isinstance(hit, dict) and isinstance(hit.get("id"), str)
+            else hit
+            for hit in given["hits"]
+        ]
+    return whole
+
+
+def _whole(caller: Caller, reference: str) -> str:
+    """The reference itself, or the only URN that starts with it; raises InvalidInput where several do."""
+    start = id_of(reference)
+    store, visible = caller.all.store, caller.rights.visible
+    if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):
+        return reference
+    ids = [one for one in store.ids(visible) if one.startswith(start)]
+    if len(ids) > 1:
+        some = "; ".join(f"{one.urn} {record_of(one)['title']}" for one in store.by_reference(ids[:NAMED], visible))
+        more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+        raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
+    return URN_PREFIX + ids[0] if ids else reference
 
 
 def _filter(

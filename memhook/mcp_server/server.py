@@ -108,7 +108,7 @@ def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str,
         params = tool.arguments.model_validate(arguments).params()
     except ValidationError as error:
         raise InvalidInput("; ".join(_reason(detail) for detail in error.errors())) from error
-    return tool.shown(call(tool.method, **params))
+    return tool.shown(call(tool.operation, **params))
 
 
 def _reason(detail: Any) -> str:

@@ -306,14 +306,18 @@ class Ledger:
         query = f"SELECT memory, count(*) FROM considered WHERE delivered = 1 AND memory IN ({marks}) GROUP BY memory"  # noqa: S608
         return dict(self._read(query, tuple(memories)))
 
+    def history(self, memory: str, most: int) -> list[tuple[str, str, str, str]]:
+        """The last events that considered this memory: when, the event, the client, and why it was left out, if so."""
+        query = (
+            "SELECT at, event, client, reason FROM considered JOIN injection ON injection.id = considered.injection"
+            " WHERE memory = ? AND (delivered = 1 OR reason <> '') ORDER BY injection.id DESC LIMIT ?"
+        )
+        return [(at, event, client, reason) for at, event, client, reason in self._read(query, (memory, most))]
+
     def first_telling(self, what: str, at: datetime) -> bool:
         """Whether the user has not been told this before; from now on they have."""
         with self._writing() as connection:
             return connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (what, at.isoformat())).rowcount > 0
-
-    def untell(self, what: str) -> None:
-        with self._writing() as connection:
-            connection.execute("DELETE FROM told WHERE what = ?", (what,))
 
     def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any."""

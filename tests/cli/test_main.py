@@ -3,14 +3,17 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memhook import __version__
+from memhook.cli import commands
+from memhook.cli.commands.completion import SHELLS
 from memhook.cli.main import main
-from memhook.cli.parser import SHELLS, parser
-from memhook.cli.run import COMMANDS
+from memhook.cli.parser import parser
 from memhook.paths import user_paths
 from tests.cli.conftest import Cli, Engine
 
@@ -27,10 +30,8 @@ def test_the_way_to_the_hook_client_imports_nothing_else_of_the_command_line() -
 
 def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    config, daemon = ("show", "get", "set", "unset", "path", "edit"), ("start", "stop", "restart", "status")
-    names = [[name] for name in COMMANDS if name] + [["hook"], ["models", "list"], ["models", "pull"]]
-    names += [["config", action] for action in config] + [["daemon", action] for action in daemon]
-    names += [["projects", action] for action in ("merge", "split", "move")]
+    names = list(commands_in(parser()))
+    assert {("remember",), ("add",), ("hook",), ("config", "list"), ("projects", "move")} <= set(names)
     for name in names:
         shown = cli(*name, "--help")
         assert shown.code == 0
@@ -38,9 +39,18 @@ def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.Mo
         assert max(map(len, shown.out.splitlines())) <= 80
 
 
-def test_every_command_of_the_parser_is_dispatched() -> None:
-    listed = parser().format_help()
-    assert all(f"    {name}" in listed for name in COMMANDS if name)
+def commands_in(within: ArgumentParser) -> Iterator[tuple[str, ...]]:
+    """Each command and action, as it is typed."""
+    for action in within._actions:
+        if isinstance(action, _SubParsersAction):
+            for name, one in action.choices.items():
+                yield (name,)
+                yield from ((name, *rest) for rest in commands_in(one))
+
+
+def test_the_table_of_commands_lists_each_file() -> None:
+    files = {file.stem for file in Path(commands.__file__).parent.glob("*.py")} - {"__init__"}
+    assert sorted(commands.COMMANDS) == sorted(files)
 
 
 def test_version_and_help_end_well(cli: Cli) -> None:
@@ -53,7 +63,6 @@ def test_arguments_that_make_no_sense_exit_with_2_and_point_to_the_help(cli: Cli
         ["nonsense"],
         ["remember"],
         ["list", "--nope"],
-        ["config"],
         ["daemon", "dance"],
         ["stats", "--days", "0"],
     ):
@@ -90,7 +99,7 @@ def test_a_bug_is_one_line_and_its_traceback_is_in_the_log(engine: Engine, cli: 
     log = user_paths().log
     assert result.code == 3
     assert result.err == f"memhook met an unexpected error (ZeroDivisionError: boom). The details are in {log}.\n"
-    assert "in list_" in log.read_text()
+    assert "commands/list.py" in log.read_text()
 
 
 def test_ctrl_c_and_a_full_disk_and_a_closed_pipe_end_quietly(

@@ -1,4 +1,4 @@
-"""daemon start, stop, restart, status."""
+"""daemon: start, stop, restart, status."""
 
 from __future__ import annotations
 
@@ -6,41 +6,42 @@ from argparse import Namespace
 from datetime import timedelta
 from typing import Any
 
-from memhook.cli.output import say, say_json
+from memhook.cli.output import said_json, say
+from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.daemon.control import called, started, stopped
 from memhook.errors import DaemonUnavailable
 from memhook.paths import Paths
 
 
-def daemon(args: Namespace, place: Place) -> int:
-    actions = {"start": start, "stop": stop, "restart": restart, "status": status}
-    return actions[args.action](args, place.paths)
+def add_parser(commands: Commands) -> None:
+    daemon = command(commands, status, "daemon", "the resident process that makes hooks fast", "memhook daemon status")
+    actions = family(daemon)
+    command(actions, start, "start", "start it, unless it runs", "memhook daemon start", json=False)
+    command(actions, stop, "stop", "stop it; the next prompt starts it again", "memhook daemon stop", json=False)
+    command(actions, restart, "restart", "stop it and start it again", "memhook daemon restart", json=False)
+    command(actions, status, "status", "whether it runs (exit code 0) or not (1)", "memhook daemon status --json")
 
 
-def start(_args: Namespace, paths: Paths) -> int:
-    fresh = started(paths)
-    pid = called(paths, "daemon_status")["pid"]
-    say(f"The daemon {'runs now' if fresh else 'was running already'} (process {pid}).")
-    return 0
+def start(_args: Namespace, place: Place) -> None:
+    is_new = started(place.paths)
+    pid = called(place.paths, "daemon_status")["pid"]
+    say(f"The daemon {'runs now' if is_new else 'was running already'} (process {pid}).")
 
 
-def stop(_args: Namespace, paths: Paths) -> int:
-    pid = stopped(paths)
+def stop(_args: Namespace, place: Place) -> None:
+    pid = stopped(place.paths)
     say("No daemon was running." if pid is None else f"The daemon (process {pid}) has stopped.")
-    return 0
 
 
-def restart(args: Namespace, paths: Paths) -> int:
-    stopped(paths)
-    return start(args, paths)
+def restart(args: Namespace, place: Place) -> None:
+    stopped(place.paths)
+    start(args, place)
 
 
-def status(args: Namespace, paths: Paths) -> int:
-    state = daemon_state(paths)
-    if args.json:
-        say_json(state)
-    else:
+def status(args: Namespace, place: Place) -> int:
+    state = daemon_state(place.paths)
+    if not said_json(args, state):
         say(f"The daemon is {summary(state)}.")
         for name, value in _facts(state):
             say(f"  {name:<11} {value}")
@@ -62,7 +63,7 @@ def _facts(state: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def daemon_state(paths: Paths) -> dict[str, Any]:
-    """What the daemon says of itself, and whether there is one. Starts none."""
+    """What the daemon reports of itself, and whether there is one. Starts none."""
     try:
         return {"running": True, **called(paths, "daemon_status")}
     except DaemonUnavailable:

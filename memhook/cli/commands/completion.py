@@ -5,28 +5,37 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Mapping
 
-from memhook.cli.parser import parser
+from memhook.cli.parser import Commands, command, parser
 from memhook.cli.place import Place
 
-
-def completion(args: Namespace, _place: Place) -> int:
-    print(completion_script(args.shell))
-    return 0
+SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
-def completion_script(shell: str) -> str:
+def add_parser(commands: Commands) -> None:
+    completion = command(
+        commands,
+        run,
+        "completion",
+        "print the completion script for a shell",
+        'eval "$(memhook completion bash)"',
+        json=False,
+    )
+    completion.add_argument("shell", choices=SHELLS)
+
+
+def run(args: Namespace, _place: Place) -> None:
     import shtab  # noqa: PLC0415  nothing else needs it
 
     completed = parser()
     _mark(completed, {"file": shtab.FILE, "directory": shtab.DIRECTORY})
-    return str(shtab.complete(completed, shell))
+    print(shtab.complete(completed, args.shell))
 
 
 def _mark(within: ArgumentParser, kinds: Mapping[str, object]) -> None:
-    """Say of each argument that is a file or a directory how it is completed."""
+    """Mark each argument that is a file or a directory, so that it is completed as one."""
     for action in within._actions:
         if isinstance(action, _SubParsersAction):
-            for command in action.choices.values():
-                _mark(command, kinds)
+            for one in action.choices.values():
+                _mark(one, kinds)
         elif action.dest in kinds:
             action.complete = kinds[action.dest]  # type: ignore[attr-defined]

@@ -1,36 +1,73 @@
-"""projects, and mending them: merge, split, move."""
+"""projects: list, merge, split, and move memories between them."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from memhook.cli.asking import agreed
-from memhook.cli.output import counted, say, say_json, warn
+from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.parser import Commands, add_yes, command, family
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 from memhook.errors import InvalidInput
 from memhook.store.project_aliases import name_of
 
 
-def projects(args: Namespace, place: Place) -> int:
-    actions: Mapping[str, Callable[[Namespace, Place], int]] = {"merge": merge, "split": split, "move": move}
-    return actions[args.action](args, place) if args.action else listing(args, place)
+def add_parser(commands: Commands) -> None:
+    projects = command(
+        commands,
+        run,
+        "projects",
+        "the projects there are, and repairing them",
+        "memhook projects",
+        "A project is known by its git remote, else by its main worktree, a root marker\n"
+        "or its directory. It is named by its id, by its name, as a directory or as here.",
+    )
+    actions = family(projects)
+    joined = command(
+        actions,
+        merge,
+        "merge",
+        "make the first part of the second, its later sessions too",
+        "memhook projects merge /home/me/old-name here",
+        "Every memory keeps its URN.",
+    )
+    joined.add_argument("source", metavar="A")
+    joined.add_argument("target", metavar="B")
+    parted = command(
+        actions,
+        split,
+        "split",
+        "let later sessions of a merged one be its own again",
+        "memhook projects split /home/me/old-name",
+    )
+    parted.add_argument("source", metavar="A")
+    moved = command(
+        actions,
+        move,
+        "move",
+        "move memories to another project, or make them global",
+        "memhook projects move urn:memhook:k3v9x2m4p7qa --to global",
+    )
+    moved.add_argument("references", metavar="URN", nargs="*")
+    moved.add_argument("--from", dest="source", metavar="PROJECT", default="", help="all memories of this project")
+    moved.add_argument("--to", dest="target", metavar="PROJECT", required=True, help="its id, here or global")
+    for one in (joined, moved):
+        add_yes(one)
 
 
-def listing(args: Namespace, place: Place) -> int:
+def run(args: Namespace, place: Place) -> None:
     report = place.call("projects")
-    if args.json:
-        say_json(report)
-        return 0
+    if said_json(args, report):
+        return
     for project in report["projects"]:
         say(*_lines(project))
     say(f"{report['global']:>7}  global")
     if any(project["exists"] is False and project["memories"] for project in report["projects"]):
         say("", "A directory that has been moved or renamed: memhook projects merge OLD NEW")
-    return 0
 
 
 def merge(args: Namespace, place: Place) -> int:
@@ -38,42 +75,33 @@ def merge(args: Namespace, place: Place) -> int:
     if not args.yes:
         plan = place.call("merge_projects", dry_run=True, **names)
         warn(f"{counted(plan['moved'])} of {plan['source']} will belong to {plan['target']}, and its sessions too.")
-        if not agreed("Go on?", "nothing is merged"):
-            warn("Nothing merged.")
+        if not agreed("Go on?", "Nothing merged."):
             return 1
     result = place.call("merge_projects", **names)
-    if args.json:
-        say_json(result)
-        return 0
-    say(_moved(result), f"{result['source']} counts as {result['target']} from now on.")
+    if not said_json(args, result):
+        say(_moved(result), f"{result['source']} counts as {result['target']} from now on.")
     return 0
 
 
-def split(args: Namespace, place: Place) -> int:
+def split(args: Namespace, place: Place) -> None:
     result = place.call("split_project", source=_as_given(args.source))
-    if args.json:
-        say_json(result)
-        return 0
-    say(f"{result['source']} is a project of its own again. Its memories stay in {result['target']};")
-    say("move those that are not that one's: memhook projects move URN --to PROJECT")
-    return 0
+    if not said_json(args, result):
+        say(f"{result['source']} is a project of its own again. Its memories stay in {result['target']};")
+        say("move those that are not that one's: memhook projects move URN --to PROJECT")
 
 
 def move(args: Namespace, place: Place) -> int:
     if bool(args.references) == bool(args.source):
-        raise InvalidInput("Which memories to move is not said.", "Give URNs, or --from PROJECT for all of one.")
+        raise InvalidInput("No memories to move: give URNs.", "Or --from PROJECT for all memories of one.")
     asked = {"references": args.references, "source": _as_given(args.source), "target": _as_given(args.target)}
     if not args.yes:
         plan = place.call("move_memories", dry_run=True, **asked)
         warn(f"{counted(plan['moved'])} will belong to {plan['target'] or 'all projects'}.")
-        if not agreed("Go on?", "nothing is moved"):
-            warn("Nothing moved.")
+        if not agreed("Go on?", "Nothing moved."):
             return 1
     result = place.call("move_memories", **asked)
-    if args.json:
-        say_json(result)
-        return 0
-    say(_moved(result))
+    if not said_json(args, result):
+        say(_moved(result))
     return 0
 
 
