@@ -360,7 +360,8 @@ def _whole(caller: Caller, reference: str) -> str:
         return reference
     ids = [one for one in store.ids(visible) if one.startswith(start)]
     if len(ids) > 1:
-        some = "; ".join(f"{one.urn} {record_of(one)['title']}" for one in store.by_reference(ids[:NAMED], visible))
+        named = caller.all.fit_to_show(store.by_reference(ids[:NAMED], visible))
+        some = "; ".join(f"{one.urn} {one.title}" for one in named)
         more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
         raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
     return URN_PREFIX + ids[0] if ids else reference

@@ -122,7 +122,7 @@ def test_who_interrupts_an_import_is_told_how_to_go_on(engine: Engine, cli: Cli,
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("missing.jsonl", "missing.jsonl cannot be read"), (".", ". has nothing in it to import")]
+    ("name", "told"), [("missing.jsonl", "missing.jsonl cannot be read"), (".", ". contains nothing to import")]
 )
 def test_a_file_or_folder_that_cannot_be_imported_is_named(engine: Engine, cli: Cli, name: str, told: str) -> None:
     result = cli("import", name)

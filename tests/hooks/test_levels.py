@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     ),
     "pack": ([["pack", TOPIC], ["pack", TOPIC, "--budget-tokens", "40"]], NORMAL),
     "export": ([["export"], ["export", "--markdown", "out"]], TO_THE_OWNER),
-    "why": ([["why"], ["why", TOPIC], ["why", "--session", "s1"]], EXPLAINED),
+    "why": ([["why"], ["why", TOPIC], ["why", "--session", "s1"], ["why", "{urn}"]], EXPLAINED),
     "stats": ([["stats"]], EXPLAINED),
     "pause": ([["pause", "1m"]], frozenset()),
     "resume": ([["resume"]], frozenset()),
@@ -86,7 +86,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "restore": ([["restore", "copy.zip"], ["restore", "no-such.zip"]], frozenset()),
     "forget": ([["forget", "{urn}", "--yes"], ["forget", "--purge", "{urn}", "--yes"]], TO_THE_OWNER),
 }
-TRIED_ELSEWHERE = {"hook": "both events, below", "mcp": "every tool, below"}
+TRIED_ELSEWHERE = {"hook": "both events, below", "mcp": "every tool, below", "help": "no store", "version": "no store"}
 
 TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
     "search_memories": ([{"query": TOPIC, "limit": 50}], TO_AN_ASSISTANT),
@@ -116,7 +116,7 @@ TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
 # Calls of the engine that no tool makes are the owner's; the commands above make them.
 OWNERS_CALLS = {
     *("mute", "release", "redact", "purge", "why", "stats", "import_lines", "export_page", "status", "health"),
-    *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh"),
+    *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh", "explain"),
 }
 
 

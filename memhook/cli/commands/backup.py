@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.output import counted, said_json, say
 from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
@@ -110,8 +110,7 @@ def _chosen(args: Namespace, offer: Offered) -> set[str]:
 def _agreed(args: Namespace, changes: tuple[Change, ...], question: str) -> bool:
     if args.json or not sys.stdin.isatty():
         return False
-    warn("", *(f"  {collapsed(change.shown)}" for change in changes))
-    return agreed(question, "They are left out.")
+    return agreed(question, "They are left out.", ["", *(f"  {collapsed(change.shown)}" for change in changes)])
 
 
 def _settings_report(offer: Offered, chosen: set[str]) -> Iterator[str]:

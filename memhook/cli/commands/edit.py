@@ -19,7 +19,7 @@ def add_parser(commands: Commands) -> None:
         "edit",
         "change a memory; its URN stays",
         'memhook edit urn:memhook:k3v9x2m4p7qa --expires 30d --tag ""',
-        "Without an option the content is opened in an editor ($VISUAL or $EDITOR, if set).\n"
+        "Without an option the content is opened in $VISUAL, $EDITOR or another editor.\n"
         'An empty value ("") clears a field.',
     )
     edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 
 from memhook.cli.asking import agreed
 from memhook.cli.commands.redact import expunged
-from memhook.cli.output import said_json, warn
+from memhook.cli.output import said_json
 from memhook.cli.parser import Commands, add_references, add_store, add_yes, command
 from memhook.cli.place import Place
 from memhook.cli.views import show_stored
@@ -33,7 +34,8 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     if args.purge:
         return expunged("purge", "Purged", args, place)
-    if not args.yes and not _is_agreed(args, place):
+    question = "Forget it?" if len(args.references) == 1 else f"Forget these {len(args.references)}?"
+    if not args.yes and not agreed(question, "Nothing forgotten.", _titles(args, place)):
         return 1
     records = place.call("forget", references=args.references)
     if not said_json(args, {"forgotten": records}):
@@ -42,8 +44,6 @@ def run(args: Namespace, place: Place) -> int:
     return 0
 
 
-def _is_agreed(args: Namespace, place: Place) -> bool:
+def _titles(args: Namespace, place: Place) -> Iterator[str]:
     for record in place.call("get", references=args.references, touch=False):
-        warn(f"{record['title']}  {record['urn']}")
-    count = len(args.references)
-    return agreed("Forget it?" if count == 1 else f"Forget these {count}?", "Nothing forgotten.")
+        yield f"{record['title']}  {record['urn']}"

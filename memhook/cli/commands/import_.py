@@ -73,7 +73,7 @@ def add_parser(commands: Commands) -> None:
         "where front matter becomes fields and each top heading a memory, updated when\n"
         "imported again; the graph of MCP's reference memory server.\n"
         'A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.\n'
-        "Bad lines are listed on stderr while the rest is stored; the exit code is then 1.",
+        "Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.",
     )
     importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
     importing.add_argument(

@@ -36,11 +36,9 @@ def run(args: Namespace, place: Place) -> int:
 
 def expunged(method: str, done: str, args: Namespace, place: Place) -> int:
     """Ask, do it, report where it was deleted. A question names URNs: a title on the screen would be one more trace."""
-    if not args.yes:
-        warn(*args.references)
-        these = "it" if len(args.references) == 1 else "these"
-        if not agreed(f"{method.capitalize()} {these}? It cannot be undone.", f"Nothing {done.lower()}."):
-            return 1
+    question = f"{method.capitalize()} {'it' if len(args.references) == 1 else 'these'}? It cannot be undone."
+    if not args.yes and not agreed(question, f"Nothing {done.lower()}.", args.references):
+        return 1
     answer = place.call(method, references=args.references)
     if not said_json(args, answer):
         say(*(f"{done}: {urn}" for urn in answer["memories"]), *_where(answer))

@@ -33,7 +33,8 @@ def run(args: Namespace, place: Place) -> None:
     query = " ".join(args.query)
     if not query.strip():
         raise InvalidInput("The query is empty.", 'Say what to look for: memhook search "deploy"; or: memhook list')
-    page = place.call("search", query=query, limit=args.limit, **given_conditions(args, place))
+    conditions = given_conditions(args, place)
+    page = place.call("search", query=query, limit=args.limit, **conditions)
     if said_json(args, page):
         return
     for record in page["results"]:
@@ -42,4 +43,4 @@ def run(args: Namespace, place: Place) -> None:
     if page["results"]:
         warn(f"Searched: {where}.")
     else:
-        warn(f"Nothing found in {where}. Try other words, or fewer conditions.")
+        warn(f"Nothing found in {where}." + (" Try it with fewer conditions." if conditions else ""))

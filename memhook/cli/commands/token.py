@@ -45,7 +45,7 @@ def _add_create(actions: Commands) -> None:
         create,
         "create",
         "make a token and print it, this once",
-        "memhook token create ci --scopes memory:read --namespaces frontend,shared --expires 30d",
+        "memhook token create ci --namespaces frontend,shared --expires 30d",
         "The token alone goes to stdout. Only a hash of it is stored: if you lose it,\nmake another.",
     )
     made.add_argument("name", metavar="NAME", nargs="?", default="", help="to know it by; without one, its id")

@@ -194,20 +194,22 @@ def _candidates(report: Report) -> Iterator[str]:
     candidates, relevance = report["candidates"], report["relevance"] or {}
     below = [one for one in candidates if one["reason"] == BELOW_RELEVANCE]
     near = [one for one in below if relevance.get("grade") in SPEAKING and one["score"] >= relevance["floor"]]
+    far = [one for one in below if one not in near]
     groups = {
         "Shown": [one for one in candidates if one["shown"]],
         "Left out": [one for one in candidates if one["reason"] not in ("", BELOW_RELEVANCE)],
-        f"Left out by an earlier hooks.relevance; it is {relevance.get('level')} now": near,
-        f"Below relevance{_bound(relevance)}": [one for one in below if one not in near],
+        f"Left out by an earlier hooks.relevance ({len(near)}), which is {relevance.get('level')} now": near,
+        f"Below relevance ({len(far)}){_bound(relevance)}": far,
     }
     for name, some in groups.items():
         if not some:
             continue
         listed = some if name in ("Shown", "Left out") else some[:MOST_BELOW]
-        more = f"; the best {len(listed)} of {len(some)}" if len(listed) < len(some) else ""
-        yield from ("", *wrapped(f"{name}{more}:", ""))
+        yield from ("", *wrapped(f"{name}:", ""))
         for one in listed:
             yield from _entry(one, len(report["parts"]))
+        if len(listed) < len(some):
+            yield f"  and {len(some) - len(listed)} more: memhook why --json"
 
 
 def _bound(relevance: Report) -> str:
