@@ -33,12 +33,7 @@ def main(argv: list[str]) -> int:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--scopes",
-        type=scopes_in,
-        metavar="SCOPE,...",
-        help=f"of {', '.join(Scope)} (the first two)",
-    )
+    parser.add_argument("--scopes", type=scopes_in, metavar="SCOPE,...", help=f"of {', '.join(Scope)} (the first two)")
     parser.add_argument("--namespaces", type=names_in, metavar="NAME,...", help="these and no others; without it, all")
     parser.add_argument(
         "--http",

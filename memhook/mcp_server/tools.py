@@ -212,10 +212,7 @@ TOOLS: Mapping[str, Tool] = {
         brief=True,
     ),
     "forget": Tool(
-        "forget",
-        Forget,
-        "Remove a memory that is wrong or no longer wanted.",
-        shown=lambda result: _name(result[0]),
+        "forget", Forget, "Remove a memory that is wrong or no longer wanted.", shown=lambda result: _name(result[0])
     ),
 }
 

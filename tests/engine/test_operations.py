@@ -10,7 +10,6 @@ import pytest
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Rights, Scope, written
 from memhook.errors import InvalidInput, NotFound
-from tests.mcp_server.conftest import call, embedder, engine  # noqa: F401  a real engine
 
 Call = Callable[..., Any]
 
@@ -32,7 +31,7 @@ def stored(call: Call, content: str, **fields: Any) -> dict[str, Any]:
     return record
 
 
-def test_the_start_of_a_urn_stands_for_it_wherever_one_is_taken(call: Call) -> None:  # noqa: F811  the fixture
+def test_the_start_of_a_urn_stands_for_it_wherever_one_is_taken(call: Call) -> None:
     record = stored(call, "Deploys hang without the VPN.")
     for start in (record["urn"][:-4], record["id"][:5], record["id"], record["urn"]):
         assert call("get", references=[start])[0]["id"] == record["id"]
@@ -48,7 +47,7 @@ def test_the_start_of_a_urn_stands_for_it_wherever_one_is_taken(call: Call) -> N
         call("get", references=["zzzz"])
 
 
-def test_an_ambiguous_start_lists_what_it_may_mean(call: Call) -> None:  # noqa: F811  the fixture
+def test_an_ambiguous_start_lists_what_it_may_mean(call: Call) -> None:
     lines = [
         [number, f'{{"id": "k3v9x2m4p7q{end}", "content": "note {end}", "sensitivity": "{level}"}}']
         for number, (end, level) in enumerate([("a", "normal"), ("b", "normal"), ("c", "restricted")])
@@ -67,7 +66,7 @@ def test_an_ambiguous_start_lists_what_it_may_mean(call: Call) -> None:  # noqa:
         call("get", references=["k3v9x2m4p7qc"[:-1] + "c"], rights=reader)
 
 
-def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:  # noqa: F811  the fixture
+def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
     record = stored(call, "Deploys hang without the VPN.")
     assert call("explain", reference=record["urn"]) == {
         "urn": record["urn"],

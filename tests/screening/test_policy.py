@@ -38,7 +38,7 @@ def caller(library: Library) -> Caller:
 
 
 def call(caller: Caller, method: str, rights: Rights = OWNER, **params: Any) -> Any:
-    rights.check(method, params)
+    rights.check(OPERATIONS[method].scope, params)
     return OPERATIONS[method].function(replace(caller, rights=rights), **params)
 
 

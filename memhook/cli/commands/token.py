@@ -60,10 +60,7 @@ def _add_create(actions: Commands) -> None:
         "--namespaces", type=names_in, default=(), metavar="NAME,...", help="these and no others; without it, all"
     )
     made.add_argument(
-        "--expires",
-        metavar="WHEN",
-        default=DEFAULT_EXPIRES,
-        help=f"30d, 12h, 2w, a date, or never ({DEFAULT_EXPIRES})",
+        "--expires", metavar="WHEN", default=DEFAULT_EXPIRES, help=f"30d, 12h, 2w, a date, or never ({DEFAULT_EXPIRES})"
     )
 
 
