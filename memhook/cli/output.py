@@ -113,7 +113,7 @@ def cut(text: str, room: int) -> str:
     if cells(text) <= room:
         return text
     fitting = next((at for at in range(len(text)) if cells(text[: at + 1]) > room), len(text))
-    return shortened(text, max(fitting, 1))
+    return shortened(text, fitting) if fitting else "…"
 
 
 def _indented(line: str, indent: str) -> list[str]:

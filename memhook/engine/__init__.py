@@ -1,7 +1,7 @@
 """The one resident engine: its libraries, and the operations that may be called on it.
 
-agents      Which settings hold for a subagent of a given type
-caller      Who makes a call, and what answers it
+agents      The settings for a subagent of a given type
+caller      The caller of an operation: rights, project, settings and stores
 catalogue   Every operation: its function, the scope it needs, whether it may be repeated
 condition   Operations for `status` and `doctor`
 engine      The libraries, the ledger and the settings, opened once

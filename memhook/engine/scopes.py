@@ -1,4 +1,4 @@
-"""What a caller may do: scopes and namespaces, checked before the store or the embedder is touched."""
+"""The rights of a caller: scopes and namespaces, checked before the store or the embedder is used."""
 
 from __future__ import annotations
 
@@ -65,10 +65,7 @@ class Rights:
 
     @property
     def visible(self) -> Filter:
-        """What search, list and get may find. Redacted memories go with the most confidential ones.
-
-        What is in quarantine its owner alone may see.
-        """
+        """What search, list and get may find. Redacted memories count as confidential, quarantine is the owner's."""
         levels = [Sensitivity.NORMAL]
         levels += [Sensitivity.RESTRICTED] if Scope.RESTRICTED in self.scopes else []
         levels += [Sensitivity.CONFIDENTIAL] if Scope.CONFIDENTIAL in self.scopes else []
@@ -85,7 +82,7 @@ OWNER = Rights(frozenset(Scope), is_owner=True)
 
 DEFAULT_SCOPES = (Scope.READ, Scope.WRITE)
 _HINT = (
-    "It is given where the server is set up (memhook mcp --scopes memory:read,memory:write), "
+    "Grant it where the server is set up (memhook mcp --scopes memory:read,memory:write), "
     "over HTTP with the token (memhook token create --scopes ...)."
 )
 

@@ -40,7 +40,7 @@ def server_for(call: Call, rights: Rights) -> Server[Any]:
 def server_for_many(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
     """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there.
 
-    `rights_in` tells it from the context of the request.
+    `rights_in` reads it from the context of the request.
     """
 
     def limited(context: Any) -> Call:
@@ -130,7 +130,7 @@ def _failed(error: MemhookError) -> types.CallToolResult:
 
 
 def _cleaned(value: Any) -> Any:
-    """Records as stored may hold characters that act on a terminal or hide from a reader."""
+    """The value without characters that act on a terminal or hide from a reader."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):

@@ -49,11 +49,15 @@ class ListMemories(_Conditions):
     pass
 
 
-class GetMemory(_Arguments):
-    urn: Annotated[str, Field(description="urn:memhook:…, or the bare id")]
+class _OneMemory(_Arguments):
+    urn: str
 
     def params(self) -> Params:
         return {"references": [self.urn]}
+
+
+class GetMemory(_OneMemory):
+    urn: Annotated[str, Field(description="urn:memhook:…, or the bare id")]
 
 
 class Hit(BaseModel):
@@ -107,13 +111,6 @@ class UpdateMemory(_Fields):
     def params(self) -> Params:
         given = super().params()
         return {"reference": given.pop("urn"), **given}
-
-
-class Forget(_Arguments):
-    urn: str
-
-    def params(self) -> Params:
-        return {"references": [self.urn]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +209,10 @@ TOOLS: Mapping[str, Tool] = {
         brief=True,
     ),
     "forget": Tool(
-        "forget", Forget, "Remove a memory that is wrong or no longer wanted.", shown=lambda result: _name(result[0])
+        "forget",
+        _OneMemory,
+        "Remove a memory that is wrong or no longer wanted.",
+        shown=lambda result: _name(result[0]),
     ),
 }
 

@@ -71,7 +71,7 @@ def run(args: Namespace, place: Place) -> None:
 def restore(args: Namespace, place: Place) -> None:
     if bool(args.file) == args.from_damaged:
         raise InvalidInput(
-            "Nothing to restore: give a FILE.", "Say: memhook restore FILE, or memhook restore --from-damaged"
+            "Nothing to restore: give a FILE.", "Run: memhook restore FILE, or memhook restore --from-damaged"
         )
     os.umask(0o077)
     if args.from_damaged:

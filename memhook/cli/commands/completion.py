@@ -1,7 +1,5 @@
 """completion: the script that completes memhook's commands and options in a shell."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Mapping
 

@@ -1,13 +1,8 @@
 """config: see and change the settings."""
 
-from __future__ import annotations
-
-import fcntl
 import json
-import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +13,7 @@ from memhook.cli.output import said_json, say, warn
 from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
+from memhook.files.locking import exclusive
 from memhook.files.toml_layout import literal
 from memhook.paths import Paths, private_directory, write_private
 from memhook.settings import (
@@ -36,6 +32,7 @@ from memhook.settings import (
 from memhook.settings_file import value_from, with_value, without
 from memhook.store.embedding.encoder import ListedModel
 
+LOCK_SECONDS = 30.0
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
 
@@ -170,7 +167,7 @@ def _known(key: str) -> None:
 def _change_file(paths: Paths, change: Callable[[str], str]) -> bool:
     """Replace the file in one step, where a link to it points; whether it changed."""
     file = paths.config_file
-    with _locked(paths):
+    with exclusive(private_directory(paths.state) / "config.lock", LOCK_SECONDS):
         text = _text_of(file)
         try:
             changed = change(text)
@@ -191,17 +188,6 @@ def _text_of(file: Path) -> str:
         raise InvalidInput(
             f"{file} is not UTF-8, so it is left as it is.", "Repair it first: memhook config edit"
         ) from error
-
-
-@contextmanager
-def _locked(paths: Paths) -> Iterator[None]:
-    """Two changes at the same time happen one after the other."""
-    lock = os.open(private_directory(paths.state) / "config.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
 
 
 def _warn_of_override(key: str, value: Any, place: Place) -> None:

@@ -1,7 +1,5 @@
 """daemon: start, stop, restart, status."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from datetime import timedelta
 from typing import Any

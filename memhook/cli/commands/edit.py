@@ -1,7 +1,5 @@
 """edit: change a memory."""
 
-from __future__ import annotations
-
 from argparse import BooleanOptionalAction, Namespace
 
 from memhook.cli.editor import edited_text

@@ -1,7 +1,5 @@
 """eval: how well the prompt hook answers a set of prompts."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from argparse import Namespace

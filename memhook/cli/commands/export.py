@@ -1,7 +1,5 @@
 """export: write every memory as JSONL, or as a folder of Markdown."""
 
-from __future__ import annotations
-
 import re
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """forget: delete memories; with --purge, every trace of them."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 

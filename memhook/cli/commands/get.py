@@ -1,7 +1,5 @@
 """get: whole memories."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.output import said_json, say

@@ -1,7 +1,5 @@
 """help and version, as commands."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook import __version__

@@ -1,7 +1,5 @@
 """hook: what assistants run. main.py hands it to the hook client before this file is imported; the help is here."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.parser import Commands, command

@@ -125,13 +125,13 @@ def import_assistants(args: Namespace, place: Place) -> int:
     return _import_entries(args, place, [entry for one in kept for entry in one.entries])
 
 
-def offer_assistants(place: Place, *, yes: bool = False) -> int:
+def offer_assistants(place: Place) -> int:
     """Ask at the set-up, and import what is agreed to. Silent where there is nothing."""
     if not _kept(place):
         return 0
     say("This is what your assistants keep already:")
     return import_assistants(
-        Namespace(file=None, yes=yes, json=False, dry_run=False, project=False, again=False), place
+        Namespace(file=None, yes=False, json=False, dry_run=False, project=False, again=False), place
     )
 
 
@@ -204,10 +204,10 @@ def _import_entries(args: Namespace, place: Place, entries: Sequence[files.Entry
         tally.add(answer)
         tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]
         bad += [(number, reason) for number, reason in answer["bad"]]
-    told = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
-    for one in told:
+    reported = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
+    for one in reported:
         warn(f"{one['entry']}: {one['reason']}")
-    return _report(tally, told, args)
+    return _report(tally, reported, args)
 
 
 def _mode(args: Namespace) -> dict[str, bool]:
@@ -301,7 +301,7 @@ def _progress(file: BinaryIO) -> tqdm[NoReturn]:
 
 
 def _count_lines(file: BinaryIO) -> int:
-    """Those that say something, from here on."""
+    """How many lines are not empty, from here on."""
     here = file.tell()
     count = sum(1 for raw, _ in _raw_lines(file) if raw.strip())
     file.seek(here)

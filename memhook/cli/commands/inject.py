@@ -1,6 +1,4 @@
-"""inject: finished context for a prompt."""
-
-from __future__ import annotations
+"""inject and pack: text for a model, within a token budget."""
 
 import json
 import sys
@@ -12,9 +10,10 @@ from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
 from memhook.cli.views import show_block
 from memhook.core.memory import URN_PREFIX
+from memhook.core.ordering import Ordering
 from memhook.errors import InvalidInput
 
-_HITS = "Say: memhook search --json QUERY | memhook inject --hits -"
+_HITS = "Run: memhook search --json QUERY | memhook inject --hits -"
 
 
 def add_parser(commands: Commands) -> None:
@@ -35,6 +34,16 @@ def add_parser(commands: Commands) -> None:
     inject.add_argument("--hits", metavar="FILE", help="show these: what search --json prints, or - for stdin")
     inject.add_argument("--namespace", action="append", metavar="NAME", help="of this namespace; repeatable")
     inject.add_argument("--include-restricted", action="store_true", help="restricted memories too")
+    whole = command(
+        commands,
+        pack,
+        "pack",
+        "as many whole memories about a topic as fit a token budget",
+        'memhook pack "release process" --budget-tokens 2000',
+    )
+    whole.add_argument("topic", metavar="TOPIC", nargs="+")
+    whole.add_argument("--budget-tokens", type=int, metavar="N", help="of the whole text (2000)")
+    whole.add_argument("--ordering", metavar="ORDER", help=f"{', '.join(Ordering)} (the last)")
 
 
 def run(args: Namespace, place: Place) -> None:
@@ -48,6 +57,12 @@ def run(args: Namespace, place: Place) -> None:
     }
     asked |= {name: value for name, value in options.items() if value is not None}
     show_block(args, place.call("inject", **asked))
+
+
+def pack(args: Namespace, place: Place) -> None:
+    options = {"budget_tokens": args.budget_tokens, "ordering": args.ordering}
+    given = {name: value for name, value in options.items() if value is not None}
+    show_block(args, place.call("pack", topic=" ".join(args.topic), **given))
 
 
 def _hit(text: str) -> dict[str, Any]:

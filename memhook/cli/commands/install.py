@@ -1,7 +1,5 @@
 """install and uninstall: memhook switched on and off in the assistants. The change is shown first."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -38,7 +36,7 @@ from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
 from memhook.daemon.control import stopped
 from memhook.errors import InvalidInput
-from memhook.paths import Paths, private_directory
+from memhook.paths import private_directory
 
 PROJECT_NOTE = (
     "The files in the project work on this machine only: do not commit them. An assistant may ask once whether to"
@@ -115,20 +113,20 @@ def run(args: Namespace, place: Place) -> int:
         if not step.changes:
             say(f"{step.title}: memhook is on already.")
     if not launcher and not changing:
-        return _exit_code(failures)
+        return bool(failures)
     if not _is_agreed(args, changing, launcher, "Switch memhook on there?"):
         return 0 if args.dry_run else REFUSED
     private_directory(place.paths.data)
     for change in launcher:
         write(change)
-    changed, more_failures = _carried_out(changing, "on", partial(_switched_on, records=records))
+    changed, more_failures = _carried_out(changing, "on", switch_on, records)
     failures += more_failures
     with suppress(OSError):
         (place.paths.state / "interpreter.gone").rmdir()  # the problem it reported is repaired
     _say_notes(changed, where, records)
     if sys.stdin.isatty() and not args.yes:  # that yes was for the files shown, not for an import
         offer_assistants(place)
-    return _exit_code(failures)
+    return bool(failures)
 
 
 def uninstall(args: Namespace, place: Place) -> int:
@@ -142,14 +140,14 @@ def uninstall(args: Namespace, place: Place) -> int:
     if changing or launcher:
         if not _is_agreed(args, changing, launcher, "Switch memhook off there?"):
             return 0 if args.dry_run else REFUSED
-        _, more_failures = _carried_out(steps, "off", partial(_switched_off, records=records))
+        _, more_failures = _carried_out(steps, "off", switch_off, records)
         failures += more_failures
         for change in launcher if not failures else ():
             write(change)
     else:
         say("memhook is switched on nowhere by `memhook install`.")
     _say_plugins(where)
-    return _exit_code(failures) or (_purge(args, place) if args.purge else 0)
+    return bool(failures) or (_purge(args, place) if args.purge else 0)
 
 
 def where_of(place: Place, *, project: bool) -> Where:
@@ -203,13 +201,13 @@ def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tup
 
 
 def _carried_out(
-    steps: Sequence[Step], state: str, carry_out: Callable[[Step], None]
+    steps: Sequence[Step], state: str, switch: Callable[[Sequence[Change], str, Records], None], records: Records
 ) -> tuple[list[Step], list[InvalidInput]]:
     """Carry out all steps; one whose files cannot be written is reported and the others go on."""
     done, failures = [], []
     for step in steps:
         try:
-            carry_out(step)
+            switch(step.changes, step.owner, records)
         except InvalidInput as error:
             warn(f"memhook: {step.title} is not switched {state}. {error.message}", error.hint)
             failures.append(error)
@@ -218,14 +216,6 @@ def _carried_out(
         if step.changes:
             say(f"{step.title}: memhook is {state}.")
     return done, failures
-
-
-def _switched_on(step: Step, records: Records) -> None:
-    switch_on(step.changes, step.owner, records)
-
-
-def _switched_off(step: Step, records: Records) -> None:
-    switch_off(step.changes, step.owner, records)
 
 
 def _is_agreed(args: Namespace, steps: Sequence[Step], launcher: Sequence[Change], question: str) -> bool:
@@ -269,7 +259,8 @@ def _purge(args: Namespace, place: Place) -> int:
     """Delete all folders of memhook, but not a store that the settings put elsewhere."""
     if args.dry_run:
         return 0
-    folders = [folder for folder in _folders(place.paths) if folder.exists()]
+    paths = place.paths
+    folders = [folder for folder in (paths.data, paths.state, paths.cache, paths.config) if folder.exists()]
     elsewhere = place.settings().settings.store.uri
     say("These folders, with all memories, settings and records in them:", *(f"  {folder}" for folder in folders))
     if not args.yes and not agreed("Delete them for good?", "Nothing deleted."):
@@ -279,11 +270,3 @@ def _purge(args: Namespace, place: Place) -> int:
         shutil.rmtree(folder)
     say("All of it is deleted." if not elsewhere else f"All of it is deleted, except the store in {elsewhere}.")
     return 0
-
-
-def _folders(paths: Paths) -> tuple[Path, ...]:
-    return paths.data, paths.state, paths.cache, paths.config
-
-
-def _exit_code(failures: Sequence[InvalidInput]) -> int:
-    return REFUSED if failures else 0

@@ -1,7 +1,5 @@
 """list: memories, the last changed first."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.fields import add_conditions, covered, given_conditions

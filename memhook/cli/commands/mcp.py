@@ -1,7 +1,5 @@
 """mcp: the MCP server. Without --help, main.py starts it without the other commands."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.parser import Commands, command

@@ -1,7 +1,5 @@
 """models: the embedding models one may choose from."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import asdict

@@ -1,6 +1,4 @@
-"""mute and unmute: keep memories from the assistants, or no longer."""
-
-from __future__ import annotations
+"""mute, unmute and release: which memories assistants are shown."""
 
 from argparse import Namespace
 from functools import partial
@@ -14,7 +12,7 @@ from memhook.cli.views import show_stored
 def add_parser(commands: Commands) -> None:
     mute = command(
         commands,
-        partial(run, muted=True),
+        partial(run, "mute", "Muted", muted=True),
         "mute",
         "keep memories, but never show them to an assistant",
         "memhook mute urn:memhook:k3v9x2m4p7qa",
@@ -22,17 +20,25 @@ def add_parser(commands: Commands) -> None:
     )
     unmute = command(
         commands,
-        partial(run, muted=False),
+        partial(run, "mute", "No longer muted", muted=False),
         "unmute",
         "let muted memories come up again",
         "memhook unmute urn:memhook:k3v9x2m4p7qa",
     )
-    for one in (mute, unmute):
+    release = command(
+        commands,
+        partial(run, "release", "Released"),
+        "release",
+        "let quarantined memories come up after all",
+        "memhook release urn:memhook:k3v9x2m4p7qa",
+        "Read them first: memhook list --quarantined. They stay released until their\ntext is changed.",
+    )
+    for one in (mute, unmute, release):
         add_references(one)
 
 
-def run(args: Namespace, place: Place, *, muted: bool) -> None:
-    records = place.call("mute", references=args.references, muted=muted)
+def run(operation: str, done: str, args: Namespace, place: Place, **options: bool) -> None:
+    records = place.call(operation, references=args.references, **options)
     if not said_json(args, {"memories": records}):
         for record in records:
-            show_stored("Muted" if muted else "No longer muted", record)
+            show_stored(done, record)

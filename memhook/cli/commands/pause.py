@@ -1,7 +1,5 @@
 """pause and resume: memhook silent, for a while or until it is resumed."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from datetime import UTC, datetime
 
@@ -62,7 +60,7 @@ def current_pause(place: Place) -> Pause | None:
 def described(of: Pause) -> str:
     where = "everywhere" if of.scope == EVERYWHERE else "in this project"
     if of.until is None:
-        return f"paused {where} until you say: {_command_to_lift(of)}"
+        return f"paused {where} until you run: {_command_to_lift(of)}"
     return f"paused {where} until {of.until.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -85,8 +83,8 @@ def _end(text: str | None, now: datetime) -> datetime | None:
         return None
     span = duration(text)
     if not span:
-        raise InvalidInput(f"{text!r} is not a time to pause for.", "Say a duration: 30m, 2h, 1d, 1w; or nothing.")
+        raise InvalidInput(f"{text!r} is not a time to pause for.", "Give a duration: 30m, 2h, 1d, 1w; or none.")
     try:
         return now + span
     except OverflowError as error:
-        raise InvalidInput(f"{text!r} is too long.", "To pause until you resume, say: memhook pause") from error
+        raise InvalidInput(f"{text!r} is too long.", "To pause until you resume, run: memhook pause") from error

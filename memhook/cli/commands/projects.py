@@ -1,14 +1,12 @@
 """projects: list, merge, split, and move memories between them."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.output import counted, said_json, say
 from memhook.cli.parser import Commands, add_yes, command, family
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
@@ -74,8 +72,8 @@ def merge(args: Namespace, place: Place) -> int:
     names = {"source": _as_given(args.source), "target": _as_given(args.target)}
     if not args.yes:
         plan = place.call("merge_projects", dry_run=True, **names)
-        warn(f"{counted(plan['moved'])} of {plan['source']} will belong to {plan['target']}, and its sessions too.")
-        if not agreed("Go on?", "Nothing merged."):
+        about = f"{counted(plan['moved'])} of {plan['source']} will belong to {plan['target']}, and its sessions too."
+        if not agreed("Go on?", "Nothing merged.", [about]):
             return 1
     result = place.call("merge_projects", **names)
     if not said_json(args, result):
@@ -96,8 +94,8 @@ def move(args: Namespace, place: Place) -> int:
     asked = {"references": args.references, "source": _as_given(args.source), "target": _as_given(args.target)}
     if not args.yes:
         plan = place.call("move_memories", dry_run=True, **asked)
-        warn(f"{counted(plan['moved'])} will belong to {plan['target'] or 'all projects'}.")
-        if not agreed("Go on?", "Nothing moved."):
+        about = f"{counted(plan['moved'])} will belong to {plan['target'] or 'all projects'}."
+        if not agreed("Go on?", "Nothing moved.", [about]):
             return 1
     result = place.call("move_memories", **asked)
     if not said_json(args, result):

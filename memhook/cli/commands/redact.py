@@ -1,7 +1,5 @@
 """redact: empty memories, in everything memhook wrote. `forget --purge` does it the same way."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any

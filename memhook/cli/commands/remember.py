@@ -1,7 +1,5 @@
 """remember: store a memory."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.fields import add_fields, given_fields

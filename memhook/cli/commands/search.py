@@ -1,7 +1,5 @@
 """search: find memories by meaning and by words."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.fields import add_conditions, covered, given_conditions
@@ -32,7 +30,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> None:
     query = " ".join(args.query)
     if not query.strip():
-        raise InvalidInput("The query is empty.", 'Say what to look for: memhook search "deploy"; or: memhook list')
+        raise InvalidInput("The query is empty.", 'Give words to look for: memhook search "deploy"; or: memhook list')
     conditions = given_conditions(args, place)
     page = place.call("search", query=query, limit=args.limit, **conditions)
     if said_json(args, page):

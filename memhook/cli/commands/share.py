@@ -1,7 +1,5 @@
 """share: copy memories into a shared store."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from memhook.cli.output import said_json

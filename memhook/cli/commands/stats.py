@@ -1,7 +1,5 @@
 """stats: how many prompts, how many tokens, which memories."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from typing import Any

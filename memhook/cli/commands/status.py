@@ -1,7 +1,5 @@
 """status, and the overview that `memhook` alone prints."""
 
-from __future__ import annotations
-
 import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
@@ -60,19 +58,25 @@ def overview(_args: Namespace, place: Place) -> None:
 def run(args: Namespace, place: Place) -> int:
     pause = as_json(current_pause(place))
     state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
-    if unreadable := place.settings().unreadable:
-        return _without_the_store(args, place, {"version": __version__, "settings_problem": unreadable, **state})
-    report = {"version": __version__, **place.call("status"), **state}
-    if said_json(args, report):
-        return 0
-    say_title(f"memhook {__version__}")
-    say(
-        f"project   {_project(report['project_name'], report['project'])}",
-        f"memories  {report['memories']}",
-        *_by_project(report),
-        *_quarantined(report),
-        *_on_in(report),
-        f"hooks     {_hooks(place, report['assistants'])}",
+    unreadable = place.settings().unreadable  # then nobody knows which store to ask
+    found = {"settings_problem": unreadable} if unreadable else place.call("status")
+    report = {"version": __version__, **found, **state}
+    if not said_json(args, report):
+        project = report.get("project_name", place.project.name), report.get("project", place.project.id)
+        say_title(f"memhook {__version__}")
+        say(
+            f"project   {_project(*project)}",
+            *([] if unreadable else _memories(report)),
+            *_on_in(report),
+            f"hooks     {_hooks(place, report['assistants'])}",
+            *(_settings_problem(place) if unreadable else _store_rows(report, place)),
+            f"daemon    {summary(report['daemon'])}",
+        )
+    return REFUSED if unreadable else 0
+
+
+def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
+    return [
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"languages {_languages(report['languages'])}",
@@ -80,24 +84,7 @@ def run(args: Namespace, place: Place) -> int:
         f"store     {_store(report)}",
         *_shared(report),
         f"settings  {place.paths.config_file}",
-        f"daemon    {summary(report['daemon'])}",
-    )
-    return 0
-
-
-def _without_the_store(args: Namespace, place: Place, report: Mapping[str, Any]) -> int:
-    """Without readable settings nobody knows which store to ask."""
-    if said_json(args, report):
-        return REFUSED
-    say_title(f"memhook {__version__}")
-    say(
-        f"project   {_project(place.project.name, place.project.id)}",
-        *_on_in(report),
-        f"hooks     {_hooks(place, report['assistants'])}",
-        *_settings_problem(place),
-        f"daemon    {summary(report['daemon'])}",
-    )
-    return REFUSED
+    ]
 
 
 def _settings_problem(place: Place) -> list[str]:
@@ -121,20 +108,17 @@ def _counted(place: Place, *, running: bool) -> str:
     return "counted when the daemon runs: memhook status starts it"
 
 
-def _by_project(report: Mapping[str, Any]) -> list[str]:
-    """This project and the global memories first, then the largest of the others."""
+def _memories(report: Mapping[str, Any]) -> list[str]:
+    """How many in all; of this project and the global ones first, then of the largest others; in quarantine."""
     counts: dict[str, int] = dict(report["by_project"])
     here = report["project"]
     named = [("global", counts.pop("", 0))] + ([("this project", counts.pop(here, 0))] if here else [])
     others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(count for _, count in others[OTHER_PROJECTS:])
     rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
-    return [f"          {count:>6}  {collapsed(name)}" for name, count in rows]
-
-
-def _quarantined(report: Mapping[str, Any]) -> list[str]:
-    count = report["quarantined"]
-    return [f"          {count:>6}  in quarantine: memhook list --quarantined"] if count else []
+    rows += [("in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
+    counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
+    return [f"memories  {report['memories']}", *counted_rows]
 
 
 def _store(report: Mapping[str, Any]) -> str:

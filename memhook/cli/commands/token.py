@@ -1,7 +1,5 @@
 """token: who may ask over HTTP, and what."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -102,7 +100,7 @@ def _end(text: str, now: datetime) -> datetime | None:
         return None
     end = moment_ahead(text, now)
     if end <= now:
-        raise InvalidInput(f"{text!r} is past.", "Say when the token ends: 30d, 2027-01-31, or never.")
+        raise InvalidInput(f"{text!r} is past.", "Give the end of the token: 30d, 2027-01-31, or never.")
     return end
 
 

@@ -1,7 +1,5 @@
 """why: what was shown, what was not, and the reason for each."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
