@@ -21,7 +21,7 @@ from typing import Any
 from budget_policies import POLICIES
 
 from memhook.assistants.claude import PART_LIMIT
-from memhook.cli.evaluate import NAMES, ended_in_order, progress_bar
+from memhook.cli.commands.eval import NAMES, ended_in_order, progress_bar
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import EvaluationSet, sampled, sets_in

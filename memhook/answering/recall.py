@@ -88,7 +88,11 @@ def withheld_memories(
     worth = found.worth_showing(settings)
     everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
     reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in everything)
-    return [(one, reason if one.memory.id in worth else BELOW_RELEVANCE) for one, reason in reasons if reason]
+    return [
+        (one, reason if one.memory.id in worth or (worth and one.score >= FLOOR) else BELOW_RELEVANCE)
+        for one, reason in reasons
+        if reason
+    ]
 
 
 def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:

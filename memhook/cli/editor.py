@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from memhook.errors import InvalidInput
+
+EDITORS = ("sensible-editor", "editor", "nano", "vim", "vi")
+"""Tried in this order where neither $VISUAL nor $EDITOR is set."""
 
 
 def edited_text(text: str, otherwise: str) -> str:
@@ -22,7 +26,7 @@ def edited_text(text: str, otherwise: str) -> str:
         open_in_editor(path, otherwise)
         changed = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInput("The edited text is not UTF-8; nothing was changed.") from error
+        raise InvalidInput("The edited text is not UTF-8; nothing was changed.", "Save it as UTF-8.") from error
     finally:
         path.unlink(missing_ok=True)
     return changed if text.endswith("\n") else changed.removesuffix("\n")
@@ -38,14 +42,15 @@ def open_in_editor(path: Path, otherwise: str) -> None:
             f"{command[0]} cannot be run ({error.strerror}).", "Set another: export EDITOR=nano"
         ) from error
     if code:
-        raise InvalidInput(f"{command[0]} ended with code {code}; nothing was changed.", f"Or say: {otherwise}")
+        raise InvalidInput(f"{command[0]} ended with code {code}; nothing was changed.", f"Or run: {otherwise}")
 
 
 def editor_command(otherwise: str) -> list[str]:
-    """$VISUAL or $EDITOR; raises InvalidInput with `otherwise` as the way out when none can be opened."""
-    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    """$VISUAL, $EDITOR or what the system has; raises InvalidInput, naming `otherwise`, when none can be opened."""
+    found = next((name for name in EDITORS if shutil.which(name)), "")
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or found)
     if not command:
-        raise InvalidInput("No editor is set.", f"Set one (export EDITOR=nano), or say: {otherwise}")
+        raise InvalidInput("No editor was found.", f"Set one (export EDITOR=nano), or run: {otherwise}")
     if not sys.stdin.isatty():  # it would wait for keys that nobody can press
-        raise InvalidInput("There is no terminal to open an editor in.", f"Say: {otherwise}")
+        raise InvalidInput("There is no terminal to open an editor in.", f"Run: {otherwise}")
     return command

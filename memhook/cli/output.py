@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
-import textwrap
+from argparse import Namespace
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
+from unicodedata import category, east_asian_width
 
 from memhook.core.fencing import HIDDEN, clean, collapsed
+from memhook.core.memory import shortened
 
 MAX_WIDTH = 100
+LEAST_TEXT = 20  # columns a text has at least, however deep it is indented
 
 
 def say(*lines: str) -> None:
@@ -24,24 +30,29 @@ def warn(*lines: str) -> None:
     """Lines beside the result: what went wrong, what to know, how far it is."""
     for line in lines:
         text = clean(line)
-        for row in _wrapped(text, "") if sys.stderr.isatty() else [text]:
+        for row in _indented(text, "") if sys.stderr.isatty() else [text]:
             print(_encodable(row, sys.stderr.encoding), file=sys.stderr)
 
 
 def say_title(text: str, before: str = "") -> None:
-    """A line that stands out where that is wanted."""
-    line = _encodable(before + collapsed(text), sys.stdout.encoding)
-    print(f"\033[1m{line}\033[0m" if is_terminal() and not os.environ.get("NO_COLOR") else line)
+    """A title, in bold on a terminal."""
+    line = collapsed(text)
+    bold, plain = ("\033[1m", "\033[0m") if is_terminal() and not os.environ.get("NO_COLOR") else ("", "")
+    for row in wrapped(line, " " * len(before), before) if is_terminal() else [before + line]:
+        print(f"{bold}{_encodable(row, sys.stdout.encoding)}{plain}")
 
 
 def say_wrapped(text: str, indent: str = "") -> None:
     """A text of several lines: as it is when piped, within the width of the terminal otherwise."""
     for line in clean(text).split("\n"):
-        say(*(_wrapped(line, indent) if is_terminal() else [indent + line if line else ""]))
+        say(*(_indented(line, indent) if is_terminal() else [indent + line if line else ""]))
 
 
-def say_json(value: Any) -> None:
-    print(json_text(value, indent=2, encoding=sys.stdout.encoding))
+def said_json(args: Namespace, value: Any) -> bool:
+    """Print `value` if --json asks for it; whether it does."""
+    if args.json:
+        print(json_text(value, indent=2, encoding=sys.stdout.encoding))
+    return bool(args.json)
 
 
 def json_text(value: Any, indent: int | None = None, encoding: str = "utf-8") -> str:
@@ -75,18 +86,61 @@ def _escaped(character: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _wrapped(line: str, indent: str) -> list[str]:
-    """Within the width, what follows a break under what it belongs to."""
-    margin = indent + line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(
-        line.lstrip(),
-        max(width(), len(margin) + 20),
-        initial_indent=margin,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-        replace_whitespace=False,
-    ) or [""]
+def wrapped(text: str, margin: str, before: str | None = None) -> list[str]:
+    """Rows within the width of the terminal, `before` in front of the first and `margin` of the others.
+
+    They break at spaces and between wide characters, never inside a word.
+    """
+    room = max(width(), cells(margin) + LEAST_TEXT)
+    rows = [margin if before is None else before]
+    is_new = True
+    for unit in _units(text):
+        if not is_new and cells(rows[-1]) + cells(unit) > room:
+            rows.append(margin)
+            is_new = True
+        rows[-1] += unit.lstrip() if is_new else unit
+        is_new = False
+    return rows if text.strip() else [""]
+
+
+def cells(text: str) -> int:
+    """The columns of a terminal that `text` takes."""
+    return sum(2 if _is_wide(one) else category(one) not in ("Mn", "Me", "Cf") for one in text)
+
+
+def cut(text: str, room: int) -> str:
+    """`text`, or its start up to a word within `room` columns, marked as cut."""
+    if cells(text) <= room:
+        return text
+    fitting = next((at for at in range(len(text)) if cells(text[: at + 1]) > room), len(text))
+    return shortened(text, fitting) if fitting else "…"
+
+
+def _indented(line: str, indent: str) -> list[str]:
+    start = line.lstrip()
+    return wrapped(start, indent + line[: len(line) - len(start)])
+
+
+def _units(text: str) -> Iterator[str]:
+    """The pieces between which a row may end, each with the space before it."""
+    for space, word in re.findall(r"(\s*)(\S+)", text):
+        unit = space + word[0]
+        for one, other in pairwise(word):
+            if _may_break(one, other):
+                yield unit
+                unit = ""
+            unit += other
+        yield unit
+
+
+def _may_break(one: str, other: str) -> bool:
+    """Between wide characters, but not before what closes or after what opens a phrase."""
+    is_closing, is_opening = category(other) in ("Pe", "Pf", "Po", "Mn"), category(one) in ("Ps", "Pi")
+    return (_is_wide(one) or _is_wide(other)) and not is_closing and not is_opening
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"
 
 
 def _encodable(text: str, encoding: str) -> str:

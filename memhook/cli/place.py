@@ -19,7 +19,7 @@ from memhook.store.project_aliases import ProjectAliases
 
 
 class Place:
-    """A directory and the user's folders. The way to the memories is opened by the first call."""
+    """A directory and the user's folders. The first call opens the connection to the memories."""
 
     def __init__(self, directory: str, paths: Paths, *, use_daemon: bool = True, store: str = "") -> None:
         self.directory = directory
@@ -35,11 +35,11 @@ class Place:
         answer = door(method, **params, **({"store": self.store} if self.store else {}))
         if isinstance(answer, dict):
             warn(*answer.get("incomplete", ()))
-        self._tell_of_repairs()
+        self._report_repairs()
         return answer
 
-    def _tell_of_repairs(self) -> None:
-        """Once: opening the store may have had to repair it, in whatever process."""
+    def _report_repairs(self) -> None:
+        """Report once that opening the store had to repair it, in whatever process."""
         for report in sorted(self.paths.backups.glob("damaged-*/report.txt")):
             with suppress(OSError):
                 text = report.read_text(encoding="utf-8", errors="replace")
@@ -55,7 +55,7 @@ class Place:
         if not self.project.id:
             raise InvalidInput(
                 "This directory belongs to no project.",
-                "Go into one (a git repository, or a folder with a .memhook.toml), or say --global or nothing.",
+                "Go into one (a git repository, or a folder with a .memhook.toml), or use --global.",
             )
         return self.project
 

@@ -26,11 +26,7 @@ def failure(paths: Paths, directory: str) -> str:
     """What went wrong on the way; empty when the memory came back. Nothing of it is left or recorded."""
     folder = Path(tempfile.mkdtemp(prefix="doctor-", dir=paths.state))
     # The user's own settings may keep memhook silent here, which is no fault of the way.
-    environment = {
-        "MEMHOOK_STORE__URI": str(folder / "store"),
-        "MEMHOOK_ENABLED": "true",
-        "MEMHOOK_NAMESPACES": "[]",
-    }
+    environment = {"MEMHOOK_STORE__URI": str(folder / "store"), "MEMHOOK_ENABLED": "true", "MEMHOOK_NAMESPACES": "[]"}
     try:
         called(paths, "remember", {"content": FACT, "here": False}, directory, environment)
         return _missing(_answered(directory, environment))
@@ -48,12 +44,7 @@ def _remove(folder: Path) -> None:
 
 
 def _answered(directory: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes] | None:
-    event = {
-        "hook_event_name": "UserPromptSubmit",
-        "session_id": TRIAL_SESSION,
-        "cwd": directory,
-        "prompt": PROMPT,
-    }
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": TRIAL_SESSION, "cwd": directory, "prompt": PROMPT}
     kept = {name: value for name, value in os.environ.items() if name != "MEMHOOK_DISABLE"}
     try:
         return subprocess.run(

@@ -5,108 +5,48 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from argparse import Namespace
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memhook.cli import (
-    backup,
-    completion,
-    config,
-    context_commands,
-    daemon,
-    doctor,
-    evaluate,
-    expunging,
-    installing,
-    memories,
-    models,
-    pauses,
-    projects,
-    stats,
-    status,
-    tokens,
-    transfer,
-    why,
-)
+from memhook.cli.commands import status
 from memhook.cli.output import warn
 from memhook.cli.parser import parser
-from memhook.cli.place import Place, place_of
+from memhook.cli.place import place_of
 from memhook.errors import MemhookError
 from memhook.paths import user_paths
 
 REFUSED, BUG, INTERRUPTED = 1, 3, 130
 
-Command = Callable[[Namespace, Place], int]
-
-COMMANDS: Mapping[str, Command] = {
-    "": status.where_you_are,
-    "remember": memories.remember,
-    "get": memories.get,
-    "search": memories.search,
-    "list": memories.list_,
-    "edit": memories.edit,
-    "forget": memories.forget,
-    "redact": expunging.redact,
-    "share": memories.share,
-    "mute": memories.mute,
-    "unmute": memories.unmute,
-    "release": memories.release,
-    "inject": context_commands.inject,
-    "pack": context_commands.pack,
-    "mcp": context_commands.mcp,
-    "token": tokens.token,
-    "import": transfer.import_,
-    "export": transfer.export,
-    "backup": backup.backup,
-    "restore": backup.restore,
-    "why": why.why,
-    "stats": stats.stats,
-    "eval": evaluate.eval_,
-    "projects": projects.projects,
-    "pause": pauses.pause,
-    "resume": pauses.resume,
-    "config": config.config,
-    "models": models.models,
-    "daemon": daemon.daemon,
-    "install": installing.install,
-    "uninstall": installing.uninstall,
-    "status": status.status,
-    "doctor": doctor.doctor,
-    "completion": completion.completion,
-}
-
 
 def run(argv: list[str]) -> int:
-    """The exit code. Nothing that goes wrong shows a traceback."""
+    """Return the exit code. No error shows a traceback."""
     _open_missing_streams()
     try:
         try:
             code = _dispatched(argv)
-        except SystemExit as end:  # argparse has said what there was to say
+        except SystemExit as end:  # argparse has printed what there was to say
             code = end.code if isinstance(end.code, int) else 0
-        sys.stdout.flush()  # so that a reader who went away is met here
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the one door at which every error is told
-        return _told(error)
+        sys.stdout.flush()  # so that a closed pipe is met here
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the one door at which every error is reported
+        return _reported(error)
     return code
 
 
 def _dispatched(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
-    return COMMANDS[args.command or ""](args, place)
+    return (args.run if args.command else status.overview)(args, place) or 0
 
 
 def _open_missing_streams() -> None:
     """Started with a stream closed, as some schedulers do, Python has None in its place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open until the end
 
 
-def _told(error: BaseException) -> int:
-    """Say it in the way its kind asks for; the exit code."""
+def _reported(error: BaseException) -> int:
+    """Report the error as its kind asks for; return the exit code."""
     match error:
         case MemhookError():
             warn(f"memhook: {error.message}", *filter(None, [error.hint]))
@@ -118,7 +58,7 @@ def _told(error: BaseException) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         case OSError():
-            warn(f"memhook: {error}", "Check the permissions and the room on the disk; memhook doctor looks for more.")
+            warn(f"memhook: {error}", "Check the permissions and the free space; memhook doctor looks for more.")
         case _:
             warn(_bug(error))
             return BUG

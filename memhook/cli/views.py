@@ -1,14 +1,17 @@
-"""Memories as they are shown to a person."""
+"""Memories as a person sees them, and the text that a person gives."""
 
 from __future__ import annotations
 
+import sys
+from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from memhook.cli.output import say, say_title, say_wrapped
+from memhook.cli.output import said_json, say, say_title, say_wrapped, warn
 from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
+from memhook.errors import InvalidInput
 
 EXCERPT_CHARS = 230
 
@@ -61,9 +64,41 @@ def show_stored(what: str, record: Record) -> None:
 
 
 def show_masked(answer: Record) -> None:
-    """The user should know that what they gave is not what is kept."""
+    """Tell the user that what is stored is not what they gave."""
     if kinds := answer.get("masked"):
         say(f"masked before it was stored: {', '.join(kinds)}")
+
+
+def show_if_unshared(record: Record) -> None:
+    """A project that is known by its path is another one on every machine."""
+    if record["store"] and record["project"].startswith("/"):
+        warn(
+            f"note: {record['project']} has no git remote, so nobody else is in that project."
+            f" For everybody: memhook edit {record['urn']} --global --store {record['store']}"
+        )
+
+
+def show_block(args: Namespace, answer: Record) -> None:
+    """What `inject` and `pack` return."""
+    if said_json(args, answer):
+        return
+    if answer["text"]:
+        say(answer["text"])
+    elif answer["note"]:
+        warn(answer["note"])
+
+
+def text_given(given: str) -> str:
+    """The text of an argument, or of stdin for `-`."""
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        warn("Type the text, then Ctrl-D on a line of its own.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"The text on stdin is not UTF-8 ({error.reason} at byte {error.start})."
+        raise InvalidInput(what, "Convert it first: iconv -f ENCODING -t UTF-8") from error
 
 
 def _title(record: Record) -> str:

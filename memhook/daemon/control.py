@@ -20,6 +20,7 @@ from typing import Any
 from memhook.daemon import wire
 from memhook.daemon.peer import is_same_user
 from memhook.daemon.wire import Request
+from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
 
@@ -31,14 +32,6 @@ HAND_OVER_SECONDS = 2.0
 # A healthy daemon answers these at once, even when busy.
 IMMEDIATE = frozenset({"daemon_status", "stop"})
 IMMEDIATE_SECONDS = 5.0
-
-# Safe to repeat: storing the same memory twice stores it once.
-REPEATABLE = frozenset(
-    {
-        *("remember", "import_lines", "get", "search", "list", "inject", "pack"),
-        *("mute", "why", "stats", "export_page", "status"),
-    }
-)
 
 Call = Callable[..., Any]
 
@@ -76,7 +69,8 @@ def _with_retry(
     try:
         return called(paths, method, params, directory, environment)
     except DaemonUnavailable as error:
-        if method not in REPEATABLE and not isinstance(error, NothingDone):
+        is_repeatable = method in OPERATIONS and OPERATIONS[method].repeatable
+        if not is_repeatable and not isinstance(error, NothingDone):
             raise
         _wait_until(lambda: not is_running(paths), HAND_OVER_SECONDS)
         started(paths)

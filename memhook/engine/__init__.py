@@ -1,11 +1,12 @@
-"""The one resident engine: its libraries, and the operations that the doors may call.
+"""The one resident engine: its libraries, and the operations that may be called on it.
 
-accounts    The sessions' accounts: every call that hooks make to the ledger
-agents      Which settings hold for a subagent of a given type
-caller      Who makes a call, and what answers it
-condition   Calls about how memhook is: for `status` and `doctor`
-engine      What the daemon holds: the libraries, the ledger and the settings
-operations  What other doors may ask of the daemon. Plain values in, plain values out, for they cross a socket
-projects    Calls about projects: which there are, and mending what counts as one
+accounts    Calls that hooks make to the ledger, by session
+agents      The settings for a subagent of a given type
+caller      The caller of an operation: rights, project, settings and stores
+catalogue   Every operation: its function, the scope it needs, whether it may be repeated
+condition   Operations for `status` and `doctor`
+engine      The libraries, the ledger and the settings, opened once
+operations  Operations on memories
+projects    Operations on projects
 scopes      What a caller may do: scopes and namespaces, checked before the store or the embedder is touched
 """

@@ -1,4 +1,4 @@
-"""Which settings hold for a subagent of a given type."""
+"""The settings for a subagent of a given type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who makes a call, and what answers it."""
+"""The caller of an operation: rights, project, settings and stores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memhook.store.project_aliases import ProjectAliases
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, from where, with which rights, and what answers. A store is opened by the first look at it.
+    """The caller of an operation: its rights and its project, and the stores that answer it, opened at first use.
 
     The library is what is written to: the personal one, or a shared one that was named. What is searched is that one
     and, unless it was named, all the shared ones with it.

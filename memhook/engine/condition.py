@@ -1,4 +1,4 @@
-"""Calls about how memhook is: for `status` and `doctor`."""
+"""Operations for `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def status(caller: Caller) -> dict[str, Any]:
 
 
 def _languages(caller: Caller) -> dict[str, Any]:
-    """Whether the encoder for other languages is in use for the personal store, and how much it has read there."""
+    """Whether the encoder for other languages is in use for the personal store, and how much it has embedded."""
     languages, store = caller.library.languages, caller.library.store
     return {
         "setting": languages.mode,
@@ -57,7 +57,7 @@ def _languages(caller: Caller) -> dict[str, Any]:
 
 
 def _replica_state(library: Library) -> dict[str, Any]:
-    """What is here of a store that is elsewhere, and how old that is."""
+    """The local copy of a remote store, and how old it is."""
     store = library.store
     assert isinstance(store, ReplicatedStore)  # noqa: S101  each that is shared is one
     refreshed = store.refreshed
@@ -72,7 +72,7 @@ def _replica_state(library: Library) -> dict[str, Any]:
 
 
 def refresh(caller: Caller) -> list[dict[str, Any]]:
-    """Fetch now what has changed in each store that is elsewhere, and tell how that went."""
+    """Fetch now what has changed in each remote store; return the state of each."""
     elsewhere = [one for one in (caller.library, *caller.open_shared()) if isinstance(one.store, ReplicatedStore)]
     for library in elsewhere:
         library.refresh()
@@ -80,7 +80,7 @@ def refresh(caller: Caller) -> list[dict[str, Any]]:
 
 
 def health(caller: Caller) -> dict[str, Any]:
-    """What the doctor asks: everything is really looked at."""
+    """The state of the store and the ledger, checked row by row, for `doctor`."""
     report = caller.library.store.health()
     model = caller.library.wanted_model
     problem, runs = "the record of what was shown cannot be opened", {}

@@ -1,4 +1,4 @@
-"""What the daemon holds: the libraries, the ledger and the settings, and the calls other doors may make on them."""
+"""The libraries, the ledger and the settings, opened once, and the calls that may be made on them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memhook.answering import recall
 from memhook.engine import operations
 from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.files.leftovers import remove_leftovers
@@ -39,7 +40,6 @@ log = logging.getLogger("memhook")
 KEPT_SETTINGS = 256
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
-ASKING = frozenset({"search", "list", "get", "inject", "pack", "why"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Scene:
 
 
 class Engine:
-    """Opens nothing twice. Without a ledger it goes on: then nothing counts as shown before."""
+    """Opens nothing twice. Without a ledger it works on, and nothing counts as shown before."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
@@ -67,20 +67,20 @@ class Engine:
         self.accounts = Accounts(self._ledger)
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
-        """One of the functions of `calls`, by name, if the caller's `rights` cover it; without any, the owner calls."""
-        function = operations.CALLS.get(method)
-        if function is None:
+        """Call an operation by name, if the caller's `rights` cover it; without any, the owner calls."""
+        operation = OPERATIONS.get(method)
+        if operation is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
         rights = rights_of(params.get("rights"))
         given = {name: value for name, value in params.items() if name not in ("rights", "store")}
-        rights.check(method, given)
+        rights.check(operation.scope, given)
         project = self.project(directory, environment)
         settings = self.settings(environment, project.root)
         store = str(params.get("store") or "")
         caller = self._caller(project, settings, rights, store)
         try:
-            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if method in ASKING else []
-            return _with_note_of(missing, function, caller, given)
+            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if operation.awaits else []
+            return _with_note_of(missing, operation.function, caller, operations.with_whole_references(caller, given))
         except RemoteError:
             raise
         except StoreError:
@@ -88,15 +88,11 @@ class Engine:
             raise
 
     def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> Caller:
-        """Of a store that is named, that one alone is asked."""
-        opened: Callable[[], Library] = partial(self.library, settings)
-        searched: Callable[[], Searchable] = partial(self.searched, settings)
-        if store:
-            opened = partial(self._libraries.named, store, settings)
-            searched = partial(self._searched_alone, store, settings)
+        """The caller of an operation; where a store is named, it is the only one asked."""
+        named = partial(self._libraries.named, store, settings)
         return Caller(
-            open_library=opened,
-            open_all=searched,
+            open_library=named if store else partial(self.library, settings),
+            open_all=(lambda: joined([named()])) if store else partial(self.searched, settings),
             open_shared=partial(self._libraries.shared, settings),
             settings=settings,
             project=project,
@@ -112,7 +108,7 @@ class Engine:
         return self.loaded(environment, root).usable()
 
     def loaded(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Loaded:
-        """Read again when a file has changed, so that a change holds from the next prompt on."""
+        """The settings, read again when a file has changed, so that a change holds from the next prompt on."""
         user_file = self.paths.config_file
         project_file = root / PROJECT_FILE if root else None
         variables = tuple(sorted((environment or {}).items()))
@@ -132,7 +128,7 @@ class Engine:
         return loaded
 
     def version_of_settings(self) -> str:
-        """Another one after each change to the user's file, so that a new fault in it is reported again."""
+        """A text that changes with the user's file, so that a new fault in it is reported again."""
         return str(_stamp(self.paths.config_file))
 
     def scene(self, directory: str, environment: Mapping[str, str], now: datetime) -> Scene:
@@ -154,10 +150,9 @@ class Engine:
         return joined([self.library(settings), *self._libraries.shared(settings)])
 
     def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
-        """Wait for what is searched to be there at all: on a new machine, nothing is not an answer yet.
+        """Wait for the first copy of each store that is searched; return a note for each still missing.
 
-        What is still missing then, for whoever asks to know. Of a store that cannot be opened, nothing is awaited:
-        whoever asks it next decides what that means.
+        A store that cannot be opened is not waited for: the operation on it reports that.
         """
         deadline = time.monotonic() + seconds
         try:
@@ -171,11 +166,8 @@ class Engine:
         notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
         return [note for note in notes if note]
 
-    def _searched_alone(self, name: str, settings: Settings) -> Searchable:
-        return joined([self._libraries.named(name, settings)])
-
     def _embedder(self, model: str) -> Future[Embedder]:
-        """Loaded once, beside whatever else goes on; one that failed is tried again after a while."""
+        """The embedder, loaded once in the background; after a failure it is tried again later."""
         with self._lock:
             loading, since = self._embedders.get(model, (None, 0.0))
             failed = loading is not None and loading.done() and loading.exception() is not None
@@ -185,14 +177,14 @@ class Engine:
             return loading
 
     def _release_models(self, in_use: Set[str]) -> None:
-        """After a change of model the one before holds a hundred megabytes and more, for nobody."""
+        """Free models no longer in use: each takes a hundred megabytes and more."""
         kept = in_use | {self.settings().embedding.model}
         with self._lock:
             for name in self._embedders.keys() - kept:
                 del self._embedders[name]
 
     def give_memory_back(self) -> None:
-        """What an import, or another model, needed for a while."""
+        """Return memory that an import or another model needed to the system."""
         with self._lock:
             loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
         for embedder in (one.result() for one in loading):
@@ -202,11 +194,11 @@ class Engine:
         give_back()
 
     def reopen(self) -> None:
-        """After a failure: the store may have been moved, mended or put back."""
+        """Close all stores after a failure: one may have been moved, repaired or restored."""
         self._libraries.close_all()
 
     def open(self) -> None:
-        """Read the store into memory while the model is loaded: without, the first answer would count its words."""
+        """Read the store into memory while the model loads, for the first answer to find both ready."""
         try:
             settings = self.settings()
             self._embedder(settings.embedding.model)
@@ -217,7 +209,7 @@ class Engine:
             log.warning("%s %s", error.message, error.hint)
 
     def warm_up(self) -> None:
-        """Do before the first prompt what it would otherwise wait for."""
+        """Load before the first prompt what it would otherwise wait for."""
         if self.loaded().unreadable:
             return
         library = self.searched(self.settings())
@@ -226,7 +218,7 @@ class Engine:
         recall.warm_up(library)
 
     def mended(self, settings: Settings) -> str:
-        """What had to be done to open the store, for the user to know; nothing where it was well."""
+        """What was repaired when the store was opened, for the user; empty where nothing was."""
         library = self._libraries.is_open(settings)
         if library and library.store.mended:
             return f"memhook: {library.store.mended} Run: memhook doctor"
@@ -239,7 +231,7 @@ class Engine:
         return ""
 
     def close(self) -> None:
-        """At the end: nothing is left behind that only a running process needs."""
+        """Close everything, and delete what only a running process needs."""
         for library in self._libraries.all():
             library.store.close()
         if self._ledger is not None:
@@ -247,7 +239,7 @@ class Engine:
 
     def keep_house(self, now: datetime) -> None:
         if self.loaded().unreadable:
-            return  # what it writes, and where, the settings say
+            return  # the settings say what it may write, and where
         self._libraries.close_deleted()
         self._libraries.refresh_due_ones()
         for library in self._libraries.all():
@@ -272,7 +264,7 @@ class Engine:
 
 
 def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Caller, given: Mapping[str, Any]) -> Any:
-    """What the call returns; where a store is not here yet, with a word about that."""
+    """The result of the call, with a note of each store that has no copy yet."""
     try:
         result = function(caller, **given)
     except NotFound as error:
@@ -281,7 +273,7 @@ def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Call
 
 
 def _stamp(path: Path | None) -> tuple[int, ...]:
-    """Another one whenever the file is: also when its rights, or those of its folder, change."""
+    """A value that changes with the file: also when its rights, or those of its folder, do."""
     try:
         status = path.stat() if path else None
     except OSError as error:

@@ -1,15 +1,15 @@
-"""What other doors may ask of the daemon. Plain values in, plain values out, for they cross a socket."""
+"""The functions behind the operations on memories, as `catalogue` lists them. Plain values in, plain values out."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from memhook.answering import explore, recall, usage
+from memhook.answering import explore, recall, silence, usage
 from memhook.answering import inject as injection
 from memhook.answering.account import Account
 from memhook.answering.answer import Surroundings
@@ -18,20 +18,19 @@ from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.core.memory import ID_LENGTH, URN_PREFIX, Memory, Origin, Sensitivity, id_of
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
-from memhook.engine import condition, projects
 from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
-from memhook.library.access import OWNER, enriching, in_reach, named_ones
-from memhook.screening.policy import judged, let_through, masked_fields
+from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_kept_back
+from memhook.screening.policy import judged, let_through, masked_fields, shown_as
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.closeness import very_close
@@ -41,13 +40,15 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
+EXPLAINED_EVENTS = 5
+NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
-    """Store one memory: of the project asked from, if it is one and `here` says so, else global.
+    """Store one memory: of the caller's project if there is one and `here` is true, else global.
 
-    `close_to` names those of the same project that say nearly the same, `masked` the kinds of secrets left out.
+    `close_to` has memories of the same project with nearly the same text, `masked` the kinds of secrets masked.
     """
     given = _typed(fields)
     masked = list(masked_fields({"content": content, **given})[1])
@@ -71,7 +72,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
-    """The memories called so, whole; asking for them so marks them as accessed."""
+    """Whole memories by reference; unless `touch` is false, they count as accessed."""
     memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
@@ -85,7 +86,7 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
 def search(
     caller: Caller, query: str, limit: int = 10, cursor: str = "", ordering: str = Ordering.BLEND, **conditions: Any
 ) -> dict[str, Any]:
-    """A page of the best answers to a query, of whatever score, with their scores."""
+    """A page of the best answers to a query with their scores, however low."""
     order = ordering_of(ordering)
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
@@ -123,7 +124,7 @@ def inject(
     """Finished text for a prompt: what a search finds relevant to `query`, or exactly the memories of `hits`."""
     budget = caller.settings.max_tokens if max_tokens is None else max_tokens
     if budget < 1:
-        raise InvalidInput(f"max_tokens = {budget} is not possible.", "It is at least 1.")
+        raise InvalidInput(f"max_tokens must be at least 1, not {budget}.", "Give 1 or more.")
     open_to_caller = caller.rights.within(namespaces)
     weights: Mapping[str, float] | None = None
     if hits is not None:
@@ -174,7 +175,7 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     _check_home(caller, [reference])
     changes = _typed(fields)
     if "redacted" in changes:
-        raise InvalidInput("Redacting is more than a change: what was written has to go too.", "memhook redact URN")
+        raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     current = remember.found(caller.library, [reference], caller.rights.visible)[0]
     _refuse_opening(caller, current, changes)
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
@@ -190,22 +191,22 @@ def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
-    """Empty these wherever anything of them was written down; their places stay."""
+    """Empty memories in everything memhook wrote; their URNs stay."""
     _check_home(caller, references)
-    return _told(caller, expunge.redacted(_holdings(caller), references, _now()))
+    return _expunged(caller, expunge.redacted(_holdings(caller), references, _now()))
 
 
 def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
-    """Leave nothing of these anywhere."""
+    """Delete memories from everything memhook wrote."""
     _check_home(caller, references)
-    return _told(caller, expunge.purged(_holdings(caller), references))
+    return _expunged(caller, expunge.purged(_holdings(caller), references))
 
 
 def _holdings(caller: Caller) -> expunge.Holdings:
     return expunge.Holdings(caller.library, caller.ledger, caller.paths)
 
 
-def _told(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
+def _expunged(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
     ids = [memory.id for memory in done.memories]
     others = [library for library in caller.open_shared() if library is not caller.library]
     return {
@@ -220,7 +221,7 @@ def _told(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
 
 
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:
-    """Keep them and never bring them up, or no longer so. They count as changed neither way."""
+    """Mute memories, or unmute them. They do not count as changed."""
     library = holder([caller.library, *caller.open_shared()], references)
     memories = remember.found(library, references)
     with library.store.annotating():
@@ -229,11 +230,11 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
 
 
 def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
-    """Let them come up all the same: as long as their text stays what it is, it is not held against them again."""
+    """Let quarantined memories come up; they stay released as long as their text does not change."""
     library = holder([caller.library, *caller.open_shared()], references)
     if not library.keeps_releases:
         raise InvalidInput(
-            "A variable names this store, so what it says is screened each time.",
+            "An environment variable names this store, so its memories are screened each time.",
             f"If it is yours: memhook config set store.uri {library.store.uri}",
         )
     library.quarantine_suspects()
@@ -260,7 +261,7 @@ def why(
 ) -> dict[str, Any]:
     """The last event of the session or the project, or with `prompt`, what that would get now.
 
-    With `shown`, the last event that got any text. `part_units` is what one part of a client's answer may hold, in
+    With `shown`, the last event that got any text. `part_units` is the size of one part of a client's answer, in
     UTF-16 units.
     """
     if prompt is not None:
@@ -285,8 +286,27 @@ def why(
     }
 
 
+def explain(caller: Caller, reference: str) -> dict[str, Any]:
+    """Why one memory comes up here or does not: what keeps it back, and the last events that considered it."""
+    memory = judged(remember.found(caller.all, [reference])[0])
+    is_elsewhere = memory.project not in ("", caller.project.id)
+    obstacles = {
+        silence.at_rest(caller.settings, caller.pause) or "": "",
+        "another project" if is_elsewhere else "": memory.project,
+        reason_kept_back(memory, caller.settings, _now()): "",
+    }
+    history = caller.ledger.history(memory.id, EXPLAINED_EVENTS) if caller.ledger else []
+    return {
+        "urn": memory.urn,
+        "title": shown_as(memory).title if is_open(memory) else "",
+        "kept_back": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
+        "history": [dict(zip(("at", "event", "client", "left_out"), one, strict=True)) for one in history],
+    }
+
+
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
-    """What memhook cost and was good for, in the last `days` or as long as it is recorded."""
+    """Prompts, tokens and memories shown, in the last `days` or since recording began."""
     return usage.usage(caller.all.store, caller.record, _now(), days, caller.project.id if here else None)
 
 
@@ -314,32 +334,37 @@ def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
 
 
-CALLS: Mapping[str, Callable[..., Any]] = {
-    "remember": remember_,
-    "get": get,
-    "search": search,
-    "list": list_,
-    "inject": inject,
-    "pack": pack,
-    "edit": edit,
-    "forget": forget,
-    "redact": redact,
-    "purge": purge,
-    "mute": mute,
-    "release": release,
-    "share": share,
-    "why": why,
-    "stats": stats,
-    "import_lines": import_lines,
-    "export_page": export_page,
-    "status": condition.status,
-    "health": condition.health,
-    "refresh": condition.refresh,
-    "projects": projects.projects_,
-    "merge_projects": projects.merge_projects,
-    "split_project": projects.split_project,
-    "move_memories": projects.move_memories,
-}
+def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them."""
+    whole = dict(given)
+    for name in ("references", "supersedes"):
+        if given.get(name):
+            whole[name] = [_whole(caller, one) for one in given[name]]
+    if given.get("reference"):
+        whole["reference"] = _whole(caller, given["reference"])
+    if given.get("hits"):
+        whole["hits"] = [
+            {**hit, "id": _whole(caller, hit["id"])}
+            if isinstance(hit, dict) and isinstance(hit.get("id"), str)
+            else hit
+            for hit in given["hits"]
+        ]
+    return whole
+
+
+def _whole(caller: Caller, reference: str) -> str:
+    """The reference itself, or the only URN that starts with it; raises InvalidInput where several do."""
+    start = id_of(reference)
+    store, visible = caller.all.store, caller.rights.visible
+    if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):
+        return reference
+    ids = [one for one in store.ids(visible) if one.startswith(start)]
+    if len(ids) > 1:
+        named = caller.all.fit_to_show(store.by_reference(ids[:NAMED], visible))
+        some = "; ".join(f"{one.urn} {one.title}" for one in named)
+        more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+        raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
+    return URN_PREFIX + ids[0] if ids else reference
 
 
 def _filter(
@@ -355,7 +380,7 @@ def _filter(
 ) -> Filter:
     """What the caller may see, narrowed. A project is named by its id, as "here" or as "global"."""
     if quarantined and caller.rights != OWNER_RIGHTS:
-        raise AccessDenied("What is in quarantine its owner alone may see.", "Say: memhook list --quarantined")
+        raise AccessDenied("Only the owner may see the quarantine.", "Run: memhook list --quarantined")
     named = ("",) if project == "global" else (project,) if project else ()
     return replace(
         caller.rights.visible,
@@ -388,12 +413,12 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
 
 
 def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
-    """What the session, or the subagent, has had by now since its context was last cleared, and what it may have."""
+    """The tokens a session, or a subagent, was given since its context was last cleared, and its limit."""
     return {"spent": spent, "of": caller.settings.session_max_tokens}
 
 
 def _check_home(caller: Caller, references: Sequence[str]) -> None:
-    """Raise for what only a shared store has that was not named: a change there is one for everybody."""
+    """Raise for a memory that only an unnamed shared store has: a change there is one for everybody."""
     if shared := caller.open_shared():
         refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
 
@@ -403,7 +428,7 @@ def _sees(caller: Caller, memory: Memory) -> bool:
 
 
 def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
-    """To anybody but the owner, what is found to be poisoned is not there."""
+    """Raise NotFound to anybody but the owner for a memory that is found to be poisoned."""
     hidden = [memory.urn for memory in memories if memory.quarantine]
     if hidden and caller.rights != OWNER_RIGHTS:
         caller.all.fit_to_show(memories)
@@ -411,12 +436,12 @@ def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
 
 
 def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) -> None:
-    """What was told to an assistant in confidence, another cannot talk it into spreading."""
+    """Only the owner lowers a sensitivity: no assistant may be talked into it."""
     levels = list(Sensitivity)
     wanted = changes.get("sensitivity", memory.sensitivity)
     if caller.rights != OWNER_RIGHTS and levels.index(wanted) < levels.index(memory.sensitivity):
         raise AccessDenied(
-            f"{memory.urn} is {memory.sensitivity}: only its owner may lower that.", "Say: memhook edit URN"
+            f"{memory.urn} is {memory.sensitivity}: only its owner may lower that.", "Run: memhook edit URN"
         )
 
 
@@ -425,7 +450,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     typed: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in remember.Draft.__dataclass_fields__ or name == "quarantine":
-            raise InvalidInput(f"A memory has no field {name!r}.")
+            raise InvalidInput(f"A memory has no field {name!r}.", "See the fields: memhook remember --help")
         if name in ("tags", "related", "supersedes", "aliases"):
             typed[name] = tuple(value)
         elif name in ("created", "updated", "accessed", "expires"):
@@ -440,7 +465,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said anew about a memory that is there already: names are added to its own, the rest replaces."""
+    """The changes to a memory that is remembered again: names are added to its own, the rest replaces."""
     names = ("tags", "related", "supersedes", "aliases")
     return {
         name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value
@@ -454,7 +479,7 @@ def _sensitivity(value: str) -> Sensitivity:
         return Sensitivity(value)
     except ValueError:
         allowed = ", ".join(Sensitivity)
-        raise InvalidInput(f"sensitivity = {value!r} is not possible.", f"It is one of: {allowed}.") from None
+        raise InvalidInput(f"There is no sensitivity {value!r}.", f"It is one of: {allowed}.") from None
 
 
 def _now() -> datetime:

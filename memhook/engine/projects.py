@@ -1,4 +1,4 @@
-"""Calls about projects: which there are, and mending what counts as one."""
+"""Operations on projects: list, merge, split, and move memories between them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def projects_(caller: Caller) -> dict[str, Any]:
 
 
 def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = False) -> dict[str, Any]:
-    """The memories of `source` become those of `target`, and so does every later session in it."""
+    """Make the memories and all later sessions of `source` those of `target`."""
     one, other = _project_named(caller, source), _project_named(caller, target)
     if not one or not other:
-        raise InvalidInput("Global memories are no project.", "Say: memhook projects move URN --to global")
+        raise InvalidInput("Global memories are no project.", "Run: memhook projects move URN --to global")
     if one == other:
         raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
     memories = projects.of_project(caller.library.store, one)
@@ -35,7 +35,7 @@ def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = Fal
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:
-    """Later sessions in `source` are its own again. What was merged stays where it is."""
+    """Make later sessions in `source` its own again. What was merged stays where it is."""
     target = caller.aliases.split(source) if caller.aliases else ""
     if not target:
         raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
@@ -45,7 +45,7 @@ def split_project(caller: Caller, source: str) -> dict[str, Any]:
 def move_memories(
     caller: Caller, target: str, references: Sequence[str] = (), source: str = "", dry_run: bool = False
 ) -> dict[str, Any]:
-    """These memories, or all of the project `source`, into another project or to the global ones."""
+    """Move these memories, or all of the project `source`, into another project or to the global ones."""
     other = _project_named(caller, target)
     memories = remember.found(caller.library, references)
     if source:
@@ -70,7 +70,7 @@ def _project_named(caller: Caller, named: str) -> str:
     if len(called_so) == 1:
         return str(called_so[0])
     if len(called_so) > 1:
-        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Say which by its id.")
+        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Give its id.")
     found = project_of(named)
     if not found.id:
         raise NotFound(f"No project is called {named}.", "See: memhook projects")

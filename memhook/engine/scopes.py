@@ -1,4 +1,4 @@
-"""What a caller may do: scopes and namespaces, checked before the store or the embedder is touched."""
+"""The rights of a caller: scopes and namespaces, checked before the store or the embedder is used."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ class Scope(StrEnum):
     CONFIDENTIAL = "memory:confidential"
 
 
-# What is in neither looks past scopes and namespaces, and is the owner's.
-READING = frozenset({"get", "search", "list", "inject", "pack"})
-WRITING = frozenset({"remember", "edit", "forget"})
 # No namespace is empty, so this lets nothing through, where an empty tuple would let everything.
 NO_NAMESPACE = ("",)
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What one caller holds. Without namespaces of its own it may use all.
+    """What one caller may do. Without namespaces of its own it may use all.
 
-    Who holds every scope is not the owner for that: some things no scope gives.
+    Every scope together does not make the owner: some things no scope gives.
     """
 
     scopes: frozenset[Scope]
     namespaces: tuple[str, ...] = ()
     is_owner: bool = False
 
-    def check(self, method: str, params: Mapping[str, Any]) -> None:
-        """Raise AccessDenied unless this call, with these parameters, is covered."""
-        if method not in READING | WRITING and self != OWNER:
-            raise AccessDenied(f"{method} is open to the owner alone.", "Say it at the command line.")
-        for scope in _needed(method, params):
-            if scope not in self.scopes:
-                raise AccessDenied(f"This needs {scope.value}, which the caller does not hold.", _HINT)
+    def check(self, scope: Scope | None, params: Mapping[str, Any]) -> None:
+        """Raise AccessDenied unless an operation of `scope`, with these parameters, is covered.
+
+        One without a scope looks past scopes and namespaces, and is the owner's.
+        """
+        if scope is None and self != OWNER:
+            raise AccessDenied("This is open to the owner alone.", "Run it at the command line.")
+        for needed in (scope, Scope.RESTRICTED if params.get("include_restricted") else None):
+            if needed is not None and needed not in self.scopes:
+                raise AccessDenied(f"This needs {needed.value}, which the caller does not have.", _HINT)
         self.within(params.get("namespaces") or ())
         if params.get("namespace"):
             self.within([params["namespace"]])
@@ -65,10 +65,7 @@ class Rights:
 
     @property
     def visible(self) -> Filter:
-        """What search, list and get may find. Redacted memories go with the most confidential ones.
-
-        What is in quarantine its owner alone may see.
-        """
+        """What search, list and get may find. Redacted memories count as confidential, quarantine is the owner's."""
         levels = [Sensitivity.NORMAL]
         levels += [Sensitivity.RESTRICTED] if Scope.RESTRICTED in self.scopes else []
         levels += [Sensitivity.CONFIDENTIAL] if Scope.CONFIDENTIAL in self.scopes else []
@@ -85,7 +82,7 @@ OWNER = Rights(frozenset(Scope), is_owner=True)
 
 DEFAULT_SCOPES = (Scope.READ, Scope.WRITE)
 _HINT = (
-    "It is given where the server is set up (memhook mcp --scopes memory:read,memory:write), "
+    "Grant it where the server is set up (memhook mcp --scopes memory:read,memory:write), "
     "over HTTP with the token (memhook token create --scopes ...)."
 )
 
@@ -119,9 +116,3 @@ def rights_of(written: Any) -> Rights:
 
 def written(rights: Rights) -> dict[str, list[str]]:
     return {"scopes": sorted(rights.scopes), "namespaces": list(rights.namespaces)}
-
-
-def _needed(method: str, params: Mapping[str, Any]) -> Iterable[Scope]:
-    yield Scope.WRITE if method in WRITING else Scope.READ
-    if params.get("include_restricted"):
-        yield Scope.RESTRICTED

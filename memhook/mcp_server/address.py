@@ -32,12 +32,12 @@ def address_of(text: str) -> Address:
     elif ":" in host:
         raise InvalidInput(f"{text!r} is not HOST:PORT.", "An address of IPv6 goes into brackets: [::1]:8765")
     if not (port.isascii() and port.isdigit() and int(port) <= LARGEST_PORT) or (host and not colon):
-        raise InvalidInput(f"{text!r} is not HOST:PORT.", "Say a port from 0 to 65535: --http 8765 or 127.0.0.1:8765")
+        raise InvalidInput(f"{text!r} is not HOST:PORT.", "Give a port from 0 to 65535: --http 8765 or 127.0.0.1:8765")
     return Address(host or LOOPBACK, int(port))
 
 
 def listening(address: Address) -> socket.socket:
-    """A socket at which clients are waited for; raises a MemhookError that says what is in the way."""
+    """A listening socket; raises InvalidInput with the reason when there can be none."""
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
@@ -61,16 +61,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-_WHERE = "Say an address of this machine, or only the port to listen on loopback: --http 8765"
+_WHERE = "Give an address of this machine, or only the port to listen on loopback: --http 8765"
 
 
 def _in_the_way(address: Address, error: OSError) -> InvalidInput:
     match error.errno:
         case errno.EADDRINUSE:
-            return InvalidInput(f"{address} is in use already.", "Take another port; 0 takes one that is free.")
+            return InvalidInput(f"{address} is in use already.", "Use another port, or 0 for a free one.")
         case errno.EADDRNOTAVAIL:
             return InvalidInput(f"{address.host} is not an address of this machine.", _WHERE)
         case errno.EACCES | errno.EPERM:
-            return InvalidInput(f"Port {address.port} is not open to you.", "Take one above 1023.")
+            return InvalidInput(f"Port {address.port} is not open to you.", "Use one above 1023.")
         case _:
             return InvalidInput(f"{address} cannot be listened on ({error.strerror}).", _WHERE)

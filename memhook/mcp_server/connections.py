@@ -1,4 +1,4 @@
-"""Connections over HTTP: who has not shown a valid token yet can neither wait for long nor crowd out who has.
+"""Connections over HTTP: clients without a valid token can neither wait for long nor crowd out those with one.
 
 A connection is a stranger until the guard admits a request on it. Strangers have a time limit for the head of their
 request and a limit for each peer and for all; a new one replaces the oldest of the peer that has most. So a client with

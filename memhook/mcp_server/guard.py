@@ -1,11 +1,11 @@
-"""The door in front of the server over HTTP: who asks, from where, and what for.
+"""The guard of the server over HTTP: it checks host, origin, token and path.
 
 421  the name in Host is not the server's: a page whose name was made to point here (DNS rebinding)
 403  a browser says that the request comes from a page of another origin
-401  no token that holds; the same answer whether it is missing, unknown, expired or revoked
+401  no valid token; the same answer whether it is missing, unknown, expired or revoked
 404, 405  anything but POST to the one path there is
 
-Nothing of a request is looked at before these hold, and its body not read. No header lets a page of another origin
+No other part of a request is read before these checks, nor its body. No header lets a page of another origin
 read an answer. There are no sessions: each request stands for itself, with its own token.
 """
 
@@ -62,7 +62,7 @@ class Admitted:
 
 
 def guarded(app: App, tokens: Tokens, names: frozenset[str]) -> App:
-    """`app`, for requests to one of these `names` of the server that bring a token that holds."""
+    """`app`, for requests to one of these `names` of the server with a valid token."""
 
     async def guard(scope: AsgiScope, receive: Receive, send: Send) -> None:
         now = datetime.now(UTC)
@@ -113,7 +113,7 @@ def _local_address(scope: AsgiScope) -> str:
 
 
 def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | None:
-    """A file that cannot be read lets nobody in."""
+    """The token and its rights; None also where the file of tokens cannot be read."""
     try:
         token = tokens.of(_bearer(scope), now)
         return None if token is None else Admitted(token, Rights(scopes_of(token.scopes), token.namespaces))

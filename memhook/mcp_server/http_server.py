@@ -36,11 +36,11 @@ NOT_ENCRYPTED = (
 
 
 def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_names: Iterable[str]) -> None:
-    """Until SIGINT or SIGTERM; raises a MemhookError when it cannot start."""
+    """Serve until SIGINT or SIGTERM; raises a MemhookError when it cannot start."""
     valid = sum(token.holds(datetime.now(UTC)) for token in tokens.all())
     if not valid:
         raise InvalidInput(
-            "Nobody could ask: there is no token that is valid.",
+            "There is no valid token, so nobody could ask.",
             "Make one: memhook token create NAME --scopes memory:read",
         )
     with listening(address) as bound:
@@ -51,8 +51,8 @@ def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_name
             server_for_many(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
         )
         server = _Server(_config(guarded(manager.handle_request, tokens, names)))
-        told = [f"memhook: MCP at http://{place}{PATH} ({valid} valid {'token' if valid == 1 else 'tokens'})"]
-        anyio.run(_served, server, manager, bound, told if is_local else [*told, NOT_ENCRYPTED])
+        notes = [f"memhook: MCP at http://{place}{PATH} ({valid} valid {'token' if valid == 1 else 'tokens'})"]
+        anyio.run(_served, server, manager, bound, notes if is_local else [*notes, NOT_ENCRYPTED])
 
 
 class _Server(uvicorn.Server):
@@ -64,18 +64,18 @@ class _Server(uvicorn.Server):
 
 
 async def _served(
-    server: _Server, manager: StreamableHTTPSessionManager, bound: socket.socket, told: Iterable[str]
+    server: _Server, manager: StreamableHTTPSessionManager, bound: socket.socket, notes: Iterable[str]
 ) -> None:
     async with anyio.create_task_group() as tasks, manager.run():
         await tasks.start(_end_at_a_signal, server)
-        for line in told:
-            _tell(line)
+        for line in notes:
+            _report(line)
         await server.serve(sockets=[bound])
         tasks.cancel_scope.cancel()
 
 
 async def _end_at_a_signal(server: _Server, *, task_status: TaskStatus[None]) -> None:
-    """At the first one what was asked for is still answered; a second one finds what the system does at signals."""
+    """At the first signal, requests in progress are still answered; a second one ends the process."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
@@ -92,7 +92,7 @@ def _config(app: Any) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # who asks is said by the token, never by a header
+        proxy_headers=False,  # the token says who asks, never a header
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
     )
@@ -102,7 +102,7 @@ def _lowered(*names: str) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()

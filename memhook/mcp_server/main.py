@@ -1,4 +1,4 @@
-"""`memhook mcp`: over stdio say hello, then load the SDK and serve; over HTTP, what the tokens allow."""
+"""`memhook mcp`: the server over stdio, which answers before the SDK is loaded, or over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memhook.paths import Paths, user_paths
 
 
 def main(argv: list[str]) -> int:
-    """The same as through the parser of all commands, without the time that takes."""
+    """Parse and serve like the command line, without importing its other commands."""
     parser = ArgumentParser("memhook mcp", allow_abbrev=False)
     parser.add_argument("-C", dest="directory", metavar="DIR")
     add_options(parser)
@@ -33,12 +33,7 @@ def main(argv: list[str]) -> int:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--scopes",
-        type=scopes_in,
-        metavar="SCOPE,...",
-        help=f"of {', '.join(Scope)} (the first two)",
-    )
+    parser.add_argument("--scopes", type=scopes_in, metavar="SCOPE,...", help=f"of {', '.join(Scope)} (the first two)")
     parser.add_argument("--namespaces", type=names_in, metavar="NAME,...", help="these and no others; without it, all")
     parser.add_argument(
         "--http",
@@ -55,7 +50,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def serve(args: Namespace, paths: Paths, directory: str) -> int:
-    """Over the way asked for, until its end; the exit code."""
+    """Serve over HTTP or stdio until the end; return the exit code."""
     if args.http is not None:
         return _serve_http(args, paths, directory if args.directory else "")
     if args.allow_host:
@@ -64,11 +59,11 @@ def serve(args: Namespace, paths: Paths, directory: str) -> int:
 
 
 def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
-    """Where the server was started says nothing about its clients: without -C their calls are of no project."""
+    """Serve over HTTP. The directory is not the clients': without -C their calls are of no project."""
     if args.scopes is not None or args.namespaces is not None:
         raise InvalidInput(
             "Over HTTP each token has its own scopes and namespaces.",
-            "Leave --scopes and --namespaces out, and say them here: memhook token create NAME --scopes ...",
+            "Leave --scopes and --namespaces out, and give them to: memhook token create NAME --scopes ...",
         )
     # What stdio does not need must not cost it time.
     from memhook.mcp_server.address import address_of  # noqa: PLC0415

@@ -40,7 +40,7 @@ def server_for(call: Call, rights: Rights) -> Server[Any]:
 def server_for_many(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
     """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there.
 
-    `rights_in` tells it from the context of the request.
+    `rights_in` reads it from the context of the request.
     """
 
     def limited(context: Any) -> Call:
@@ -108,7 +108,7 @@ def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str,
         params = tool.arguments.model_validate(arguments).params()
     except ValidationError as error:
         raise InvalidInput("; ".join(_reason(detail) for detail in error.errors())) from error
-    return tool.shown(call(tool.method, **params))
+    return tool.shown(call(tool.operation, **params))
 
 
 def _reason(detail: Any) -> str:
@@ -130,7 +130,7 @@ def _failed(error: MemhookError) -> types.CallToolResult:
 
 
 def _cleaned(value: Any) -> Any:
-    """Records as stored may hold characters that act on a terminal or hide from a reader."""
+    """The value without characters that act on a terminal or hide from a reader."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):

@@ -32,7 +32,7 @@ LAST_ANSWERS_SECONDS = 30.0
 
 
 def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
-    """stdin and stdout for the protocol alone: whoever else reads finds nothing, and prints go to stderr."""
+    """stdin and stdout for the protocol alone: other readers find nothing, and prints go to stderr."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -78,8 +78,8 @@ def message_of(line: str | bytes) -> dict[str, Any]:
 class Wire:
     """Lines from and to the client, as the SDK reads and writes them, with two things it does not know about.
 
-    The first line has been read, and perhaps answered, already. And when the client has said all, as one does who
-    pipes requests in, the end is not told before everything asked for is answered.
+    The first line has been read, and perhaps answered, already. And when the client closes
+    its end, as in a pipe of requests, the end is passed on only after every request is answered.
     """
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, first: bytes = b"", answer: bytes = b"") -> None:

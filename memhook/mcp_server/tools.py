@@ -1,4 +1,4 @@
-"""The tools: what each takes, what it is for, and which call of the engine it makes."""
+"""The tools: what each takes, what it is for, and which operation of the engine it calls. Adding one is an entry."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from memhook.core.ordering import Ordering
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Scope
 
 MAX_PAGE = 100
@@ -48,11 +49,15 @@ class ListMemories(_Conditions):
     pass
 
 
-class GetMemory(_Arguments):
-    urn: Annotated[str, Field(description="urn:memhook:…, or the bare id")]
+class _OneMemory(_Arguments):
+    urn: str
 
     def params(self) -> Params:
         return {"references": [self.urn]}
+
+
+class GetMemory(_OneMemory):
+    urn: Annotated[str, Field(description="urn:memhook:…, or the bare id")]
 
 
 class Hit(BaseModel):
@@ -108,26 +113,22 @@ class UpdateMemory(_Fields):
         return {"reference": given.pop("urn"), **given}
 
 
-class Forget(_Arguments):
-    urn: str
-
-    def params(self) -> Params:
-        return {"references": [self.urn]}
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`method` is the engine's name for it; `shown` makes of its result what the model reads.
+    """`operation` is the engine's name for it; `shown` makes of its result what the model reads.
 
     One that is `brief` has arguments like another's, and does not describe them again.
     """
 
-    method: str
+    operation: str
     arguments: type[_Arguments]
     description: str
-    scope: Scope = Scope.READ
     shown: Callable[[Any], str | dict[str, Any]] = dict
     brief: bool = False
+
+    @property
+    def scope(self) -> Scope | None:
+        return OPERATIONS[self.operation].scope
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -198,22 +199,19 @@ TOOLS: Mapping[str, Tool] = {
         Remember,
         "Keep what later sessions need: a decision and its reason, a fix, a convention, a fact that was hard to find. "
         "One thing per memory. Says when the same or something very close is there: then update_memory that one.",
-        scope=Scope.WRITE,
         shown=_stored,
     ),
     "update_memory": Tool(
         "edit",
         UpdateMemory,
         "Correct or complete a memory; its URN stays. Only the fields given change. Fields as in remember.",
-        scope=Scope.WRITE,
         shown=_changed,
         brief=True,
     ),
     "forget": Tool(
         "forget",
-        Forget,
+        _OneMemory,
         "Remove a memory that is wrong or no longer wanted.",
-        scope=Scope.WRITE,
         shown=lambda result: _name(result[0]),
     ),
 }

@@ -314,6 +314,14 @@ class Ledger:
         with self._writing() as connection:
             connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (notice, at.isoformat()))
 
+    def history(self, memory: str, most: int) -> list[tuple[str, str, str, str]]:
+        """The last events that considered this memory: when, the event, the client, and why it was left out, if so."""
+        query = (
+            "SELECT at, event, client, reason FROM considered JOIN injection ON injection.id = considered.injection"
+            " WHERE memory = ? AND (delivered = 1 OR reason <> '') ORDER BY injection.id DESC LIMIT ?"
+        )
+        return [(at, event, client, reason) for at, event, client, reason in self._read(query, (memory, most))]
+
     def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any."""
         condition, value = ("session = ?", session) if session else ("project = ?", project)

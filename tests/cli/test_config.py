@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memhook.assistants.claude import CARRIED_TOKENS, budget_note
-from memhook.cli.config import wanted_value
+from memhook.cli.commands.config import wanted_value
 from memhook.errors import InvalidInput
 from memhook.paths import user_paths
 from memhook.settings import setting_keys

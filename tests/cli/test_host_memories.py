@@ -13,8 +13,8 @@ import pytest
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
 from memhook.cli import place
+from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.place import place_of
-from memhook.cli.transfer import offer_assistants
 from memhook.engine.engine import Engine
 from memhook.store.project import Project
 from memhook.supply.host_memories import kept_by_assistants
@@ -124,7 +124,7 @@ def test_without_a_terminal_nothing_comes_in_unless_it_is_said(
     assert "--yes" in refused.err
     found = cli("import", "--assistants", "--json").json["found"]
     assert {one["assistant"] for one in found} == {"claude", "codex", "gemini"}
-    assert cli("import", "--assistants", "--dry-run").out.endswith("would be stored 7, already there 0, "
+    assert cli("import", "--assistants", "--dry-run").out.endswith("would store 7, already there 0, "
                                                                     "forgotten before 0, bad lines 0\n")  # fmt: skip
     assert listed(cli) == {}
 

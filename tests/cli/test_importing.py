@@ -67,8 +67,8 @@ def test_a_folder_of_markdown_comes_in_and_again_only_what_has_changed(cli: Cli,
 def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: Path, tmp_path: Path) -> None:
     shown = cli("import", str(notes / "CLAUDE.md"), "--dry-run").out
     assert shown == (
-        "stored: Build  (CLAUDE.md: Build)\nstored: Test  (CLAUDE.md: Test)\n"
-        "would be stored 2, already there 0, forgotten before 0, bad lines 0\n"
+        "would store: Build  (CLAUDE.md: Build)\nwould store: Test  (CLAUDE.md: Test)\n"
+        "would store 2, already there 0, forgotten before 0, bad lines 0\n"
     )
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"content": "one"}\n')
@@ -78,7 +78,7 @@ def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: 
     assert listed(cli) == {}
     cli("import", str(notes))
     (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")
-    assert "updated: Build  (CLAUDE.md: Build)\n" in cli("import", str(notes), "--dry-run").out
+    assert "would update: Build  (CLAUDE.md: Build)\n" in cli("import", str(notes), "--dry-run").out
     assert listed(cli)["Build"]["content"] == "Run make."
 
 

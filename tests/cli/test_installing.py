@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memhook.assistants.known import KNOWN
-from memhook.cli import doctor
+from memhook.cli.commands import doctor
 from memhook.cli.place import Place
 from memhook.paths import user_paths
 from tests.cli.conftest import Cli

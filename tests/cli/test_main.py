@@ -3,16 +3,19 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memhook import __version__
+from memhook.cli import commands
+from memhook.cli.commands.completion import SHELLS
 from memhook.cli.main import main
-from memhook.cli.parser import SHELLS, parser
-from memhook.cli.run import COMMANDS
+from memhook.cli.parser import parser
 from memhook.paths import user_paths
-from tests.cli.conftest import Cli, Engine
+from tests.cli.conftest import NOTE, Cli, Engine
 
 
 def test_the_way_to_the_hook_client_imports_nothing_else_of_the_command_line() -> None:
@@ -27,10 +30,8 @@ def test_the_way_to_the_hook_client_imports_nothing_else_of_the_command_line() -
 
 def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    config, daemon = ("show", "get", "set", "unset", "path", "edit"), ("start", "stop", "restart", "status")
-    names = [[name] for name in COMMANDS if name] + [["hook"], ["models", "list"], ["models", "pull"]]
-    names += [["config", action] for action in config] + [["daemon", action] for action in daemon]
-    names += [["projects", action] for action in ("merge", "split", "move")]
+    names = list(commands_in(parser()))
+    assert {("remember",), ("add",), ("hook",), ("config", "list"), ("projects", "move")} <= set(names)
     for name in names:
         shown = cli(*name, "--help")
         assert shown.code == 0
@@ -38,9 +39,18 @@ def test_every_command_has_help_with_an_example(cli: Cli, monkeypatch: pytest.Mo
         assert max(map(len, shown.out.splitlines())) <= 80
 
 
-def test_every_command_of_the_parser_is_dispatched() -> None:
-    listed = parser().format_help()
-    assert all(f"    {name}" in listed for name in COMMANDS if name)
+def commands_in(within: ArgumentParser) -> Iterator[tuple[str, ...]]:
+    """Each command and action, as it is typed."""
+    for action in within._actions:
+        if isinstance(action, _SubParsersAction):
+            for name, one in action.choices.items():
+                yield (name,)
+                yield from ((name, *rest) for rest in commands_in(one))
+
+
+def test_the_table_of_commands_lists_each_file() -> None:
+    files = {file.stem for file in Path(commands.__file__).parent.glob("*.py")} - {"__init__"}
+    assert sorted(commands.COMMANDS) == sorted(files)
 
 
 def test_version_and_help_end_well(cli: Cli) -> None:
@@ -48,12 +58,72 @@ def test_version_and_help_end_well(cli: Cli) -> None:
     assert cli("--help").code == 0
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["remeber"], "remember"),
+        (["serach", "x"], "search"),
+        (["config", "shw"], "show"),
+        (["daemon", "strt"], "start"),
+    ],
+)
+def test_a_typing_error_in_a_command_gets_a_suggestion(cli: Cli, typed: list[str], meant: str) -> None:
+    result = cli(*typed)
+    assert result.code == 2
+    assert f"Did you mean {meant}?" in result.err
+    assert "Did you mean" not in cli("xyzzy").err
+
+
+def test_help_and_version_are_commands_too(cli: Cli) -> None:
+    assert cli("version").out == cli("--version").out
+    assert cli("help").out == cli("--help").out
+    assert cli("help", "remember").out == cli("remember", "--help").out
+    assert cli("help", "config", "set").out == cli("config", "set", "--help").out
+    unknown = cli("help", "remeber")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "Did you mean remember?" in unknown.err
+
+
+def test_a_family_of_commands_alone_shows_what_there_is(cli: Cli) -> None:
+    assert cli("config").out == cli("config", "list").out == cli("config", "show").out
+    assert cli("config", "--json").json == cli("config", "show", "--json").json
+    assert cli("token").err == cli("token", "list").err
+    assert cli("daemon").out == cli("daemon", "status").out
+
+
+def test_add_rm_and_delete_are_remember_and_forget(engine: Engine, cli: Cli) -> None:
+    engine.answers |= {"remember": {"outcome": "stored", "memory": NOTE}, "forget": [NOTE]}
+    assert cli("add", "Read from the primary.").out.startswith("Remembered: Replica lag\n")
+    for name in ("rm", "delete"):
+        assert cli(name, "k3v9x2m4p7qa", "--yes").out.startswith("Forgotten: Replica lag\n")
+    assert [method for method, _ in engine.asked] == ["remember", "forget", "forget"]
+
+
+@pytest.mark.parametrize("command", [["search", "x", "--limit", "0"], ["list", "--limit", "0"]])
+def test_a_limit_of_nothing_is_refused(cli: Cli, command: list[str]) -> None:
+    result = cli(*command)
+    assert result.code == 2
+    assert "'0' is not a number of memories: give 1 or more" in result.err
+
+
+@pytest.mark.parametrize("query", [[""], ["  "], ["", ""]])
+def test_an_empty_query_is_refused(engine: Engine, cli: Cli, query: list[str]) -> None:
+    result = cli("search", *query)
+    assert (result.code, engine.asked) == (1, [])
+    assert result.err.startswith("memhook: The query is empty.\n")
+
+
+def test_a_hook_behind_the_global_options_runs_as_well(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memhook.cli", "-C", str(tmp_path), "hook", "UserPromptSubmit"]
+    done = subprocess.run(command, input=b"", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_arguments_that_make_no_sense_exit_with_2_and_point_to_the_help(cli: Cli) -> None:
     for arguments in (
         ["nonsense"],
         ["remember"],
         ["list", "--nope"],
-        ["config"],
         ["daemon", "dance"],
         ["stats", "--days", "0"],
     ):
@@ -90,7 +160,7 @@ def test_a_bug_is_one_line_and_its_traceback_is_in_the_log(engine: Engine, cli: 
     log = user_paths().log
     assert result.code == 3
     assert result.err == f"memhook met an unexpected error (ZeroDivisionError: boom). The details are in {log}.\n"
-    assert "in list_" in log.read_text()
+    assert "commands/list.py" in log.read_text()
 
 
 def test_ctrl_c_and_a_full_disk_and_a_closed_pipe_end_quietly(

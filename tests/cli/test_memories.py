@@ -151,7 +151,7 @@ def test_search_shows_scores_and_excerpts(engine: Engine, cli: Cli) -> None:
 def test_a_search_without_results_says_so_beside_an_empty_output(engine: Engine, cli: Cli) -> None:
     engine.answers["search"] = {"results": [], "next_cursor": None}
     result = cli("search", "x")
-    assert (result.code, result.out, result.err) == (0, "", "Nothing found.\n")
+    assert (result.code, result.out, result.err) == (0, "", "Nothing found in all projects.\n")
 
 
 def test_since_goes_as_it_was_typed_once_it_is_understood(engine: Engine, cli: Cli) -> None:
@@ -167,8 +167,9 @@ def test_list_is_plain_when_piped(engine: Engine, cli: Cli) -> None:
     result = cli("list", "--limit", "1", "--offset", "2")
     assert engine.asked == [("list", {"limit": 1, "offset": 2})]
     assert result.out == "Replica lag\n  urn:memhook:k3v9x2m4p7qa  incidents · 2026-02-14 · global · by user #db\n"
-    assert result.err == ""
-    assert cli("list", "--json").json["total"] == 41
+    assert result.err == "3 of 41 memories in all projects. More: memhook list --offset 3\n"
+    as_json = cli("list", "--json")
+    assert (as_json.json["total"], as_json.err) == (41, "")
 
 
 def test_an_empty_list_says_how_to_begin(engine: Engine, cli: Cli) -> None:
@@ -222,6 +223,21 @@ def test_an_editor_that_changes_nothing_changes_nothing(
     monkeypatch.setenv("VISUAL", editor)
     assert message in cli("edit", "k3v9x2m4p7qa").err
     assert [method for method, _ in engine.asked] == ["get"]
+
+
+def test_without_a_setting_edit_opens_an_editor_of_the_system(
+    engine: Engine, cli: Cli, in_terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine.answers |= {"get": [NOTE], "edit": NOTE}
+    editor = tmp_path / "bin" / "nano"
+    editor.parent.mkdir()
+    editor.write_text('#!/bin/sh\necho changed >"$1"\n')
+    editor.chmod(0o700)
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(editor.parent))
+    assert cli("edit", "k3v9x2m4p7qa").code == 0
+    assert engine.asked[-1] == ("edit", {"reference": "k3v9x2m4p7qa", "content": "changed"})
 
 
 def test_without_editor_or_terminal_edit_says_what_to_do(
@@ -344,7 +360,7 @@ def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
     done = cli(*command, "k3v9x2m4p7qa")
     assert engine.asked == [(method, {"references": ["k3v9x2m4p7qa"]})]
     assert "ed: urn:memhook:k3v9x2m4p7qa\n  the store was written anew" in done.out
-    assert "taken out of 2 recorded answers" in done.out
+    assert "deleted from 2 recorded answers" in done.out
     assert "/backups/one" in done.out
     assert "deleted the copy /backups/three: it is damaged" in done.out
     assert "/backups/two" in done.err

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.cli import models
+from memhook.cli.commands import models
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import ListedModel

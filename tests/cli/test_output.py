@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memhook.cli import output
 from memhook.cli.output import json_text
-from tests.cli.conftest import Cli, Engine
+from tests.cli.conftest import NOTE, Cli, Engine
 
 # Format characters that are signs one sees: Arabic and Syriac number signs, Kaithi ones, hieroglyph joiners aside.
 VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
@@ -54,3 +55,32 @@ def test_remembered_text_in_json_cannot_act_on_the_terminal(engine: Engine, cli:
     out = cli(*command).out
     assert "\\u202e" in out
     assert not set(out) & set("\x9b\u202e\u200b\U000e0041\x7f")
+
+
+CHINESE = "读取主库，因为副本落后很多，所以对账会失败，并且必须提高语句超时时间，否则每天夜里都会报警。"
+LONG = "Ledger reconciliation must read from the primary because the replica lags far behind it every night"
+
+
+@pytest.mark.parametrize("text", [LONG, CHINESE, f"{CHINESE} {LONG}"])
+@pytest.mark.parametrize("command", [("list",), ("search", "x"), ("get", "x")])
+def test_a_narrow_terminal_breaks_no_word_and_keeps_the_indentation(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch, text: str, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    record = {**NOTE, "title": text, "content": text, "score": 0.42}
+    engine.answers |= {"list": {"memories": [record], "total": 1}, "search": {"results": [record]}, "get": [record]}
+    rows = cli(*command).out.splitlines()
+    assert max(map(output.cells, rows)) <= 80
+    assert {word for row in rows for word in row.split() if word.isascii()} >= set(text.removeprefix(CHINESE).split())
+    if command[0] == "search":
+        assert all(row.startswith("      ") for row in rows[1:])
+
+
+@given(st.text(), st.integers(1, 60))
+def test_what_is_wrapped_or_cut_fits_and_loses_no_word(text: str, room: int) -> None:
+    rows = output.wrapped(text, "  ")
+    assert "".join("".join(rows).split()) == "".join(text.split())
+    assert all(row == "" or row.startswith("  ") for row in rows)
+    assert output.cells(output.cut(text, room)) <= max(room, 1)

@@ -8,13 +8,15 @@ import pytest
 from memhook.paths import user_paths
 from tests.cli.conftest import Cli
 
+NOT_PAUSED = "hooks     in no assistant yet: memhook install\n"
+
 
 def test_pause_and_resume_need_no_daemon(cli: Cli) -> None:
-    assert cli("pause").out == "memhook is paused everywhere until you say: memhook resume\n"
-    assert "hooks     paused everywhere until you say: memhook resume\n" in cli().out
+    assert cli("pause").out == "memhook is paused everywhere until you run: memhook resume\n"
+    assert "hooks     paused everywhere until you run: memhook resume\n" in cli().out
     assert cli("resume").out == "memhook is on again, from the next prompt.\n"
     assert cli("resume").out == "memhook was not paused.\n"
-    assert "hooks     on\n" in cli().out
+    assert NOT_PAUSED in cli().out
     assert not user_paths().socket.exists()
 
 
@@ -36,13 +38,13 @@ def test_what_is_no_duration_is_refused_and_pauses_nothing(cli: Cli, duration: s
 
 
 def test_a_project_is_paused_and_resumed_by_itself(cli: Cli, in_a_project: Path, tmp_path: Path) -> None:
-    said = "memhook is paused in this project until you say: memhook resume --project\n"
+    said = "memhook is paused in this project until you run: memhook resume --project\n"
     assert cli("pause", "--project").out == said
-    assert "hooks     on\n" in cli("-C", str(tmp_path)).out
+    assert NOT_PAUSED in cli("-C", str(tmp_path)).out
     cli("-C", str(in_a_project), "pause")
     lifted = cli("resume", "--project")
     assert lifted.err == (
-        "memhook is still paused everywhere until you say: memhook resume. To lift that: memhook resume\n"
+        "memhook is still paused everywhere until you run: memhook resume. To lift that: memhook resume\n"
     )
     assert cli("resume").out == "memhook is on again, from the next prompt.\n"
 
@@ -56,7 +58,7 @@ def test_the_file_is_private_and_a_damaged_one_pauses_nothing(cli: Cli) -> None:
     file = user_paths().state / "pauses.json"
     assert file.stat().st_mode & 0o077 == 0
     file.write_text('["*"]', encoding="utf-8")
-    assert "hooks     on\n" in cli().out
+    assert NOT_PAUSED in cli().out
     assert cli("pause", "1h").code == 0
 
 

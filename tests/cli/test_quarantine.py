@@ -32,7 +32,7 @@ def test_the_quarantined_are_listed_with_the_reason(engine: Engine, cli: Cli) ->
 
 def test_an_empty_quarantine_is_no_empty_store(engine: Engine, cli: Cli) -> None:
     engine.answers["list"] = {"memories": [], "total": 0, "next_cursor": None}
-    assert "Nothing is in quarantine." in cli("list", "--quarantined").err
+    assert "Nothing is in quarantine in all projects." in cli("list", "--quarantined").err
 
 
 def test_get_labels_what_is_quarantined(engine: Engine, cli: Cli) -> None:
@@ -59,7 +59,7 @@ def test_import_counts_what_was_masked_and_quarantined(engine: Engine, cli: Cli,
     file = tmp_path / "notes.jsonl"
     file.write_text('{"content": "x"}\n', encoding="utf-8")
     told = cli("import", str(file)).err
-    assert "2 memories held secrets" in told
+    assert "2 memories contained secrets" in told
     assert "In quarantine: 1 memory. See: memhook list --quarantined" in told
     counts = cli("import", str(file), "--json").json
     assert (counts["masked"], counts["quarantined"]) == (2, 1)

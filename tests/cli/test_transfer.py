@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memhook.cli import transfer
+from memhook.cli.commands import import_
 from tests.cli.conftest import NOTE, Cli, Engine
 
 Batches = list[list[list[Any]]]
@@ -52,7 +52,7 @@ def test_lines_go_in_batches_that_grow_and_of_a_bearable_size(
     assert cli("import", str(file)).out.startswith("stored 1500")
     assert sorted(len(batch) for batch in seen) == [28, 64, 128, 256, 512, 512]
     seen.clear()
-    monkeypatch.setattr(transfer, "BATCH_BYTES", 40)
+    monkeypatch.setattr(import_, "BATCH_BYTES", 40)
     cli("import", str(file))
     assert {len(batch) for batch in seen} == {2}
 
@@ -60,7 +60,7 @@ def test_lines_go_in_batches_that_grow_and_of_a_bearable_size(
 def test_a_line_longer_than_any_memory_costs_only_itself(
     seen: Batches, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "MAX_LINE_BYTES", 20)
+    monkeypatch.setattr(import_, "MAX_LINE_BYTES", 20)
     file = tmp_path / "notes.jsonl"
     file.write_bytes(b'{"content": "a"}\n' + b"x" * 90 + b'\n{"content": "1234"}\n' + b'{"content": "b"}')
     assert "line 2: longer than" in cli("import", str(file)).err
@@ -122,7 +122,7 @@ def test_who_interrupts_an_import_is_told_how_to_go_on(engine: Engine, cli: Cli,
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("missing.jsonl", "missing.jsonl cannot be read"), (".", ". has nothing in it to import")]
+    ("name", "told"), [("missing.jsonl", "missing.jsonl cannot be read"), (".", ". contains nothing to import")]
 )
 def test_a_file_or_folder_that_cannot_be_imported_is_named(engine: Engine, cli: Cli, name: str, told: str) -> None:
     result = cli("import", name)

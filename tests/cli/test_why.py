@@ -2,6 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from memhook.cli.commands.why import REMEDIES
+from memhook.cli.output import cells
 from memhook.errors import NotFound
 from tests.cli.conftest import Cli, Engine
 
@@ -85,7 +89,9 @@ def test_why_shows_each_candidate_with_its_score_and_its_fate(engine: Engine, cl
     assert "        urn:memhook:mmmmmmmmmmmm  muted" in lines
     assert "  0.93  (no longer exists)" in lines
     assert "Below relevance (1), with a score under 0.05:" in lines
-    assert "   0.03   0.81     0.63  urn:memhook:k3v9x2m4p7qa  The office cat The office…" in lines
+    below = lines.index("Below relevance (1), with a score under 0.05:")
+    assert lines[below + 1].startswith("  0.03  The office cat The office")
+    assert lines[below + 2] == "        urn:memhook:k3v9x2m4p7qa  below relevance"
     assert max(map(len, lines)) <= 80
     assert out.endswith(f"\nThe text:\n{TEXT}\n")
     assert cli("why", "--json").json == REPORT
@@ -122,7 +128,7 @@ def test_of_silence_it_says_what_would_have_had_to_be_different(engine: Engine, 
         engine.answers["why"] = REPORT | silent | {"relevance": RELEVANCE | FAR | relevance}
         result = cli("why")
         assert max(map(len, result.out.splitlines())) <= 80
-        assert "Below relevance (1):" in result.out
+        assert "Below relevance (1): nothing is shown, whatever its score, while the chance is" in result.out
         return " ".join(result.out.partition("lacking")[2].partition("budget")[0].split())
 
     nearer = "a memory as near as 0.68, where the nearest has 0.65 (dense)"
@@ -154,3 +160,62 @@ def test_a_session_that_has_had_enough_is_explained(engine: Engine, cli: Cli) ->
     out = " ".join(cli("why").out.split())
     assert "nothing was added: session budget used up" in out
     assert "20000 of 20000 tokens (session_max_tokens): silent until the context is compacted or cleared" in out
+
+
+def test_what_an_earlier_setting_left_out_is_not_called_below_todays_bound(engine: Engine, cli: Cli) -> None:
+    near = BELOW | {"score": 0.82, "title": "Deploys need the VPN"}
+    engine.answers["why"] = REPORT | {"candidates": [near, BELOW], "parts": []}
+    lines = cli("why").out.splitlines()
+    earlier = lines.index("Left out by an earlier hooks.relevance (1), which is balanced now:")
+    assert lines[earlier + 1] == "  0.82  Deploys need the VPN"
+    below = lines.index("Below relevance (1), with a score under 0.05:")
+    assert [line[:8] for line in lines[below:] if "0.82" in line] == []
+
+
+def test_of_many_below_relevance_the_best_are_listed(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT | {"candidates": [BELOW] * 12}
+    assert "  and 2 more: memhook why --json\n" in cli("why").out
+
+
+def test_a_wide_title_is_cut_by_the_columns_it_takes(engine: Engine, cli: Cli) -> None:
+    engine.answers["why"] = REPORT | {"candidates": [SHOWN | {"title": "台帳の照合は主系から読むこと。" * 6}]}
+    title = next(line for line in cli("why").out.splitlines() if "台帳" in line)
+    assert title.endswith("…")
+    assert 70 < cells(title) <= 80
+
+
+EXPLAINED: dict[str, Any] = {
+    "urn": "urn:memhook:k3v9x2m4p7qa",
+    "title": "Replica lag",
+    "kept_back": [],
+    "times_shown": 2,
+    "history": [
+        {"at": "2026-02-14T09:30:00+00:00", "event": "UserPromptSubmit", "client": "claude", "left_out": ""},
+        {"at": "2026-02-13T09:30:00+00:00", "event": "UserPromptSubmit", "client": "codex", "left_out": "over budget"},
+    ],
+}
+
+
+def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli) -> None:
+    engine.answers["explain"] = EXPLAINED
+    for name in ("urn:memhook:k3v9x2m4p7qa", "urn:memhook:k3v", "k3v9x2m4p7qa"):
+        shown = cli("why", name)
+        assert engine.asked[-1] == ("explain", {"reference": name})
+        assert shown.out.startswith("Replica lag\nurn:memhook:k3v9x2m4p7qa\nmay be shown here")
+        assert "shown 2 times so far" in shown.out
+        assert "UserPromptSubmit by codex: left out (over budget)\n" in shown.out
+    assert cli("why", "k3v9x2m4p7qa", "--json").json == EXPLAINED
+
+
+def test_a_word_that_looks_like_an_id_is_a_prompt_unless_it_is_one(engine: Engine, cli: Cli) -> None:
+    engine.answers |= {"explain": NotFound("No memory is called deployments1."), "why": REPORT}
+    assert cli("why", "deployments1").code == 0
+    assert engine.asked[-1][1]["prompt"] == "deployments1"
+
+
+@pytest.mark.parametrize("reason", [*REMEDIES, "quarantined: gives orders", "another project (github.com/a/b)"])
+def test_what_keeps_a_memory_back_comes_with_the_way_to_change_it(engine: Engine, cli: Cli, reason: str) -> None:
+    engine.answers["explain"] = EXPLAINED | {"kept_back": [reason], "times_shown": 0, "history": []}
+    out = cli("why", "urn:memhook:k3v9x2m4p7qa").out
+    assert f"never shown here: {reason}. To change that: " in out
+    assert "not shown so far" in out

@@ -1,6 +1,7 @@
 import pytest
 
 from memhook.core.memory import Sensitivity
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import NO_NAMESPACE, OWNER, Rights, Scope, narrowed, rights_of, scopes_of, written
 from memhook.errors import AccessDenied, InvalidInput
 
@@ -10,31 +11,31 @@ WRITER = Rights(frozenset({Scope.WRITE}))
 
 @pytest.mark.parametrize("method", ["get", "search", "list", "inject", "pack"])
 def test_reading_needs_the_scope_to_read(method: str) -> None:
-    READER.check(method, {})
+    READER.check(OPERATIONS[method].scope, {})
     with pytest.raises(AccessDenied, match="memory:read"):
-        WRITER.check(method, {})
+        WRITER.check(OPERATIONS[method].scope, {})
 
 
 @pytest.mark.parametrize("method", ["remember", "edit", "forget"])
 def test_writing_needs_the_scope_to_write(method: str) -> None:
-    WRITER.check(method, {})
+    WRITER.check(OPERATIONS[method].scope, {})
     with pytest.raises(AccessDenied, match="memory:write"):
-        READER.check(method, {})
+        READER.check(OPERATIONS[method].scope, {})
 
 
 def test_restricted_memories_need_their_scope_besides_the_parameter() -> None:
     with pytest.raises(AccessDenied, match="memory:restricted"):
-        READER.check("inject", {"include_restricted": True})
-    OWNER.check("inject", {"include_restricted": True})
+        READER.check(Scope.READ, {"include_restricted": True})
+    OWNER.check(Scope.READ, {"include_restricted": True})
 
 
-@pytest.mark.parametrize("method", ["export_page", "import_lines", "mute", "why", "a call nobody thought of"])
+@pytest.mark.parametrize("method", ["export_page", "import_lines", "mute", "why", "projects", "health"])
 def test_what_looks_past_scopes_and_namespaces_is_the_owners(method: str) -> None:
-    OWNER.check(method, {})
+    OWNER.check(OPERATIONS[method].scope, {})
     every_scope = Rights(frozenset(Scope))
     for rights in (READER, every_scope, rights_of(written(every_scope)), Rights(frozenset(Scope), ("frontend",))):
         with pytest.raises(AccessDenied, match="owner"):
-            rights.check(method, {})
+            rights.check(OPERATIONS[method].scope, {})
 
 
 def test_what_is_visible_grows_with_the_scopes() -> None:
@@ -52,7 +53,7 @@ def test_a_namespace_that_was_not_granted_is_refused_to_readers_and_writers() ->
     assert rights.home == "frontend"
     for params in ({"namespaces": ["shared", "backend"]}, {"namespace": "backend"}):
         with pytest.raises(AccessDenied, match="backend"):
-            rights.check("search", params)
+            rights.check(Scope.READ, params)
 
 
 def test_namespaces_with_nothing_in_common_let_nothing_through() -> None:

@@ -75,7 +75,7 @@ def test_until_the_copy_is_there_every_answer_says_so_and_a_hook_once(
         assistant.calls("export_page", store="team")
     assert assistant.calls("export_page") == []
     for tool, params in (("inject_context", {"query": QUESTION}), ("pack_context", {"topic": "ledger"})):
-        shown = TOOLS[tool].shown(assistant.calls(TOOLS[tool].method, **params))
+        shown = TOOLS[tool].shown(assistant.calls(TOOLS[tool].operation, **params))
         assert str(shown).endswith("until then nothing is found in it.")
     told = [
         assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": str(number), "prompt": QUESTION})

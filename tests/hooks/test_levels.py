@@ -24,7 +24,7 @@ from memhook.assistants.events import Kind
 from memhook.cli import place
 from memhook.cli.main import main
 from memhook.cli.parser import parser
-from memhook.engine.operations import CALLS
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Scope
 from memhook.hooks.runner import Runner
 from memhook.mcp_server.tools import TOOLS
@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     ),
     "pack": ([["pack", TOPIC], ["pack", TOPIC, "--budget-tokens", "40"]], NORMAL),
     "export": ([["export"], ["export", "--markdown", "out"]], TO_THE_OWNER),
-    "why": ([["why"], ["why", TOPIC], ["why", "--session", "s1"]], EXPLAINED),
+    "why": ([["why"], ["why", TOPIC], ["why", "--session", "s1"], ["why", "{urn}"]], EXPLAINED),
     "stats": ([["stats"]], EXPLAINED),
     "pause": ([["pause", "1m"]], frozenset()),
     "resume": ([["resume"]], frozenset()),
@@ -87,7 +87,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "restore": ([["restore", "copy.zip"], ["restore", "no-such.zip"]], frozenset()),
     "forget": ([["forget", "{urn}", "--yes"], ["forget", "--purge", "{urn}", "--yes"]], TO_THE_OWNER),
 }
-TRIED_ELSEWHERE = {"hook": "both events, below", "mcp": "every tool, below"}
+TRIED_ELSEWHERE = {"hook": "both events, below", "mcp": "every tool, below", "help": "no store", "version": "no store"}
 
 TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
     "search_memories": ([{"query": TOPIC, "limit": 50}], TO_AN_ASSISTANT),
@@ -117,7 +117,7 @@ TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
 # Calls of the engine that no tool makes are the owner's; the commands above make them.
 OWNERS_CALLS = {
     *("mute", "release", "redact", "purge", "why", "stats", "import_lines", "export_page", "status", "health"),
-    *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh"),
+    *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh", "explain"),
 }
 
 
@@ -247,6 +247,7 @@ def commands_of(within: ArgumentParser) -> dict[str, ArgumentParser]:
         for action in within._actions
         if isinstance(action, _SubParsersAction)
         for name, one in action.choices.items()
+        if one.prog.endswith(f" {name}")  # an alias is the command it stands for
     }
 
 
@@ -274,7 +275,7 @@ def leaks(text: str, stored: Memories, open_to: frozenset[str], named: Any) -> d
 def test_every_command_tool_and_call_is_in_the_tables() -> None:
     assert {*COMMANDS, *TRIED_ELSEWHERE} - {""} == set(commands_of(parser()))
     assert set(TOOL_CALLS) == set(TOOLS)
-    assert {tool.method for tool in TOOLS.values()} | OWNERS_CALLS == set(CALLS)
+    assert {tool.operation for tool in TOOLS.values()} | OWNERS_CALLS == set(OPERATIONS)
     assert {kind.value for kind in Kind} == {"SessionStart", "UserPromptSubmit", "SubagentStart"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.engine.operations import CALLS
+from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks.runner import Runner
 from memhook.paths import Paths, user_paths
@@ -79,7 +79,7 @@ def configured(paths: Paths, tmp_path: Path) -> Path:
 def test_no_door_stores_or_shows_anything(assistant: Assistant, configured: Path, paths: Paths, kind: str) -> None:
     assistant.remembers(FACT)
     BREAKS[kind](configured)
-    for method in CALLS:
+    for method in OPERATIONS:
         with pytest.raises(SettingsError) as refused:
             assistant.calls(method, **ARGUMENTS.get(method, {}))
         assert str(configured) in refused.value.message

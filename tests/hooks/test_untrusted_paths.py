@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from memhook.engine.operations import CALLS
+from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import MemhookError
 from memhook.settings import LARGEST_FILE, load_settings
 from memhook.store.project import _git_output, recent_work
@@ -136,8 +136,8 @@ def test_no_path_that_a_peer_sends_is_opened(assistant: Assistant, bait: Bait) -
             "lines": [[1, path]],
             "rights": None,
         }
-        for method, function in CALLS.items():
-            code = function.__code__
+        for method, operation in OPERATIONS.items():
+            code = operation.function.__code__
             taken = set(code.co_varnames[: code.co_argcount]) | (
                 {"project", "tags"} if method in ("search", "list") else set()
             )

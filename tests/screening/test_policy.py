@@ -11,7 +11,7 @@ import pytest
 
 from memhook.core.memory import Memory, content_hash
 from memhook.engine.caller import Caller
-from memhook.engine.operations import CALLS
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import DEFAULT_SCOPES, OWNER, Rights
 from memhook.errors import AccessDenied, NotFound
 from memhook.library.library import Library
@@ -38,8 +38,8 @@ def caller(library: Library) -> Caller:
 
 
 def call(caller: Caller, method: str, rights: Rights = OWNER, **params: Any) -> Any:
-    rights.check(method, params)
-    return CALLS[method](replace(caller, rights=rights), **params)
+    rights.check(OPERATIONS[method].scope, params)
+    return OPERATIONS[method].function(replace(caller, rights=rights), **params)
 
 
 def stored_before_memhook_knew_better(library: Library, content: str, **fields: Any) -> Memory:

@@ -103,16 +103,10 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
     return embedder
 
 
-def known_models() -> tuple[str, ...]:
-    """The ids `load_embedder` takes: the packaged models, then fastembed's own. Imports fastembed."""
-    fastembed = _fastembed(offline=False)  # a pull may follow in the same process
-    return (*PACKAGED, *(name for name in _descriptions(fastembed) if not name.startswith(_CUSTOM)))
-
-
 def listed_models(models_dir: Path) -> list[ListedModel]:
-    """What `known_models` names, with what is known about each. Imports fastembed; looks at the disk alone."""
+    """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, not the network."""
     packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
-    descriptions = _descriptions(_fastembed(offline=False)).values()
+    descriptions = _descriptions(_fastembed(offline=False)).values()  # a pull may follow in the same process
     own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]
     return [*packaged, *own]
 

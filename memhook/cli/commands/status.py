@@ -1,28 +1,28 @@
-"""status, and `memhook` alone: where you are."""
-
-from __future__ import annotations
+"""status, and the overview that `memhook` alone prints."""
 
 import os
-import textwrap
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from memhook import __version__
 from memhook.assistants.presence import presences
-from memhook.cli.daemon import daemon_state, summary
-from memhook.cli.installing import where_of
-from memhook.cli.output import counted, say, say_json, say_title, span
-from memhook.cli.pauses import as_json, current_pause, told
+from memhook.cli.commands.daemon import daemon_state, summary
+from memhook.cli.commands.install import where_of
+from memhook.cli.commands.pause import as_json, current_pause, described
+from memhook.cli.output import counted, said_json, say, say_title, span, wrapped
+from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 
 OTHER_PROJECTS = 5
-COLUMNS = 80
+NONE_YET = "none yet"
 REFUSED = 1
 REPAIR = "Until that is repaired, nothing is stored, changed or shown: memhook config edit"
 
+INSTALL = "memhook install                            switch it on in your assistants"
+IMPORT = "memhook import --assistants                take over what they know already"
 NEXT_STEPS = (
     'memhook remember "what is worth keeping"   store a memory',
     'memhook search "what you want to know"     look for what was learned',
@@ -30,42 +30,53 @@ NEXT_STEPS = (
 )
 
 
-def where_you_are(_args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    command(commands, run, "status", "project, memories, model, budget and daemon on one screen", "memhook status")
+
+
+def overview(_args: Namespace, place: Place) -> None:
     """Quick: it neither starts the daemon nor loads what the daemon is there for."""
-    state = daemon_state(place.paths)
+    state, assistants = daemon_state(place.paths), _assistants(place)
+    memories = _counted(place, running=state["running"])
+    is_on = any(one["ways"] for one in assistants)
+    steps = [*([] if is_on else [INSTALL]), *([IMPORT] if memories in ("0", NONE_YET) else []), *NEXT_STEPS]
     say_title(f"memhook {__version__}")
     say(
         f"project   {_project(place.project.name, place.project.id)}",
-        f"memories  {_counted(place, running=state['running'])}",
-        f"hooks     {_hooks(place)}",
+        f"memories  {memories}",
+        f"hooks     {_hooks(place, assistants)}",
         f"daemon    {summary(state)}",
         *_settings_problem(place),
         "",
         "What to do next:",
-        *(f"  {step}" for step in NEXT_STEPS),
+        *(f"  {step}" for step in steps),
         "",
         "All commands: memhook --help",
     )
-    return 0
 
 
-def status(args: Namespace, place: Place) -> int:
+def run(args: Namespace, place: Place) -> int:
     pause = as_json(current_pause(place))
     state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
-    if unreadable := place.settings().unreadable:
-        return _without_the_store(args, place, {"version": __version__, "settings_problem": unreadable, **state})
-    report = {"version": __version__, **place.call("status"), **state}
-    if args.json:
-        say_json(report)
-        return 0
-    say_title(f"memhook {__version__}")
-    say(
-        f"project   {_project(report['project_name'], report['project'])}",
-        f"memories  {report['memories']}",
-        *_by_project(report),
-        *_quarantined(report),
-        *_on_in(report),
-        f"hooks     {_hooks(place)}",
+    unreadable = place.settings().unreadable  # then nobody knows which store to ask
+    found = {"settings_problem": unreadable} if unreadable else place.call("status")
+    report = {"version": __version__, **found, **state}
+    if not said_json(args, report):
+        project = report.get("project_name", place.project.name), report.get("project", place.project.id)
+        say_title(f"memhook {__version__}")
+        say(
+            f"project   {_project(*project)}",
+            *([] if unreadable else _memories(report)),
+            *_on_in(report),
+            f"hooks     {_hooks(place, report['assistants'])}",
+            *(_settings_problem(place) if unreadable else _store_rows(report, place)),
+            f"daemon    {summary(report['daemon'])}",
+        )
+    return REFUSED if unreadable else 0
+
+
+def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
+    return [
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"languages {_languages(report['languages'])}",
@@ -73,25 +84,7 @@ def status(args: Namespace, place: Place) -> int:
         f"store     {_store(report)}",
         *_shared(report),
         f"settings  {place.paths.config_file}",
-        f"daemon    {summary(report['daemon'])}",
-    )
-    return 0
-
-
-def _without_the_store(args: Namespace, place: Place, report: Mapping[str, Any]) -> int:
-    """Which store it would be about, settings that cannot be read do not say."""
-    if args.json:
-        say_json(report)
-        return REFUSED
-    say_title(f"memhook {__version__}")
-    say(
-        f"project   {_project(place.project.name, place.project.id)}",
-        *_on_in(report),
-        f"hooks     {_hooks(place)}",
-        *_settings_problem(place),
-        f"daemon    {summary(report['daemon'])}",
-    )
-    return REFUSED
+    ]
 
 
 def _settings_problem(place: Place) -> list[str]:
@@ -111,24 +104,21 @@ def _counted(place: Place, *, running: bool) -> str:
     if running:
         return str(place.call("status")["memories"])
     if not place.settings().settings.store.uri and not place.paths.store.exists():
-        return "none yet"
+        return NONE_YET
     return "counted when the daemon runs: memhook status starts it"
 
 
-def _by_project(report: Mapping[str, Any]) -> list[str]:
-    """This project and the global memories first, then the largest of the others."""
+def _memories(report: Mapping[str, Any]) -> list[str]:
+    """How many in all; of this project and the global ones first, then of the largest others; in quarantine."""
     counts: dict[str, int] = dict(report["by_project"])
     here = report["project"]
     named = [("global", counts.pop("", 0))] + ([("this project", counts.pop(here, 0))] if here else [])
     others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(count for _, count in others[OTHER_PROJECTS:])
     rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
-    return [f"          {count:>6}  {collapsed(name)}" for name, count in rows]
-
-
-def _quarantined(report: Mapping[str, Any]) -> list[str]:
-    count = report["quarantined"]
-    return [f"          {count:>6}  in quarantine: memhook list --quarantined"] if count else []
+    rows += [("in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
+    counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
+    return [f"memories  {report['memories']}", *counted_rows]
 
 
 def _store(report: Mapping[str, Any]) -> str:
@@ -161,8 +151,7 @@ def _assistants(place: Place) -> list[dict[str, Any]]:
 def _on_in(report: Mapping[str, Any]) -> list[str]:
     """The assistants in which memhook is on, and by what."""
     on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
-    told = ", ".join(on) or "no assistant yet: memhook install"
-    return textwrap.wrap(told, COLUMNS, initial_indent="on in     ", subsequent_indent=" " * 10)
+    return wrapped(", ".join(on) or "no assistant yet: memhook install", " " * 10, before="on in     ")
 
 
 def _last_run(report: Mapping[str, Any]) -> str:
@@ -173,8 +162,8 @@ def _last_run(report: Mapping[str, Any]) -> str:
     return f"{at} by {run['client']}: {run['event']}, {collapsed(run['outcome'])}, {run['milliseconds']:.0f} ms"
 
 
-def _hooks(place: Place) -> str:
-    """Whether they speak here."""
+def _hooks(place: Place, assistants: Sequence[Mapping[str, Any]]) -> str:
+    """Whether hooks answer here."""
     if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
         return "silent where MEMHOOK_DISABLE is set, as it is here"
     loaded = place.settings()
@@ -182,12 +171,13 @@ def _hooks(place: Place) -> str:
         return "silent until your settings can be read"
     if not loaded.settings.enabled:
         return f"switched off by enabled = false ({loaded.sources['enabled']})"
-    pause = current_pause(place)
-    return "on" if pause is None else told(pause)
+    if pause := current_pause(place):
+        return described(pause)
+    return "on" if any(one["ways"] for one in assistants) else "in no assistant yet: memhook install"
 
 
 def _model(report: Mapping[str, Any]) -> str:
-    """What is searched with, and what becomes of it."""
+    """The model in use, and the one it is being replaced by."""
     current, wanted, problem = report["model"], report["configured_model"], report["embedding_problem"]
     if problem and not report["by_meaning"]:
         return f"none, search by words alone: {problem}"
@@ -196,11 +186,11 @@ def _model(report: Mapping[str, Any]) -> str:
 
 
 def _languages(languages: Mapping[str, Any]) -> str:
-    """By what memories and prompts that are not in English are read."""
+    """What embeds memories and prompts that are not in English."""
     if languages["problem"]:
         return f"English alone: {languages['problem']}"
     if languages["in_use"]:
-        return f"{languages['model']}, which has read {counted(languages['read'])}"
+        return f"{languages['model']}, which has embedded {counted(languages['read'])}"
     return "English" if languages["setting"] == "english" else "English; others when they come up"
 
 

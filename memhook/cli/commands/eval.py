@@ -1,6 +1,4 @@
-"""eval: what the prompt hook is worth on a set of memories and prompts."""
-
-from __future__ import annotations
+"""eval: how well the prompt hook answers a set of prompts."""
 
 import signal
 import sys
@@ -14,9 +12,11 @@ from typing import Any
 from tqdm import tqdm
 
 from memhook.assistants.claude import PART_LIMIT
-from memhook.cli.output import say, say_json, say_title, warn
+from memhook.cli.output import said_json, say, say_title, warn
+from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
 
+BUDGETS = (500, 1000, 2000, 4000)
 COLUMNS = {
     "gold_recall": "gold",
     "text_recall": "text",
@@ -55,8 +55,50 @@ SESSION = {
 }
 
 
-def eval_(args: Namespace, place: Place) -> int:
-    # Here, for they bring lancedb and the model along: what other commands leave to the daemon.
+def add_parser(commands: Commands) -> None:
+    evaluation = command(
+        commands,
+        run,
+        "eval",
+        "measure on memories and prompts of your own what the prompt hook finds",
+        "memhook eval my-set --baselines",
+        "DIR has memories.jsonl, lines {id, text, title?, created?, namespace?}, and\n"
+        "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty\n"
+        "gold says that nothing answers the prompt, needs is the part of a gold memory\n"
+        "that has to reach the model. A folder of such folders is evaluated set by set.\n"
+        "Each goes into a temporary store; nothing of it is recorded.",
+    )
+    evaluation.add_argument("folders", metavar="DIR", nargs="+")
+    evaluation.add_argument(
+        "--budgets", type=_numbers_of("tokens"), metavar="N,N", default=BUDGETS, help="in tokens (500,1000,2000,4000)"
+    )
+    evaluation.add_argument(
+        "--detail", choices=("preview", "cascade", "full", "pack"), help="how much is shown (setting hooks.detail)"
+    )
+    evaluation.add_argument(
+        "--baselines", "--baseline", action="store_true", help="BM25, vectors and other simple methods beside it"
+    )
+    evaluation.add_argument(
+        "--session-prompts",
+        type=_numbers_of("prompts"),
+        metavar="N,N",
+        default=(),
+        help="sessions of N prompts and their start too",
+    )
+    evaluation.add_argument(
+        "--within-namespace", action="store_true", help="a query's namespace is the project it is asked in"
+    )
+    evaluation.add_argument("--sample", type=number_of("prompts"), metavar="N", help="only N of the prompts")
+    evaluation.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+
+
+def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:
+    number = number_of(what)
+    return lambda text: tuple(dict.fromkeys(number(part.strip()) for part in text.split(",")))
+
+
+def run(args: Namespace, place: Place) -> None:
+    # They import lancedb and the model, which other commands leave to the daemon.
     from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415
     from memhook.evaluation.report import evaluated  # noqa: PLC0415
     from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415
@@ -79,16 +121,13 @@ def eval_(args: Namespace, place: Place) -> int:
         report = evaluated(sets, plan, place.paths, progress)
     if not report["model"]:
         warn("Without the embedding model, by words alone. See: memhook doctor")
-    if args.json:
-        say_json(report)
-    else:
+    if not said_json(args, report):
         _say(report)
-    return 0
 
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Also when it is told to end: the throw-away store goes either way."""
+    """Delete the temporary store also on SIGTERM."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         yield
@@ -98,7 +137,7 @@ def ended_in_order() -> Iterator[None]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """On stderr, in a terminal."""
+    """A progress bar on stderr, in a terminal."""
     stage = ""
     with tqdm(leave=False, disable=not sys.stderr.isatty(), file=sys.stderr) as bar:
 

@@ -1,31 +1,47 @@
-"""models list, pull."""
-
-from __future__ import annotations
+"""models: the embedding models one may choose from."""
 
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from memhook.cli.output import say, say_json, warn
+from memhook.cli.output import said_json, say, warn
+from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
 from memhook.store.embedding.encoder import ListedModel, listed_models, multilingual_model, pull
 
 
-def models(args: Namespace, place: Place) -> int:
-    actions = {"list": list_, "pull": pull_}
-    return actions[args.action](args, place)
+def add_parser(commands: Commands) -> None:
+    models = command(commands, run, "models", "the embedding models one may choose from", "memhook models list")
+    actions = family(models)
+    command(
+        actions,
+        run,
+        "list",
+        "every model, which is configured and which are on this machine",
+        "memhook models list",
+        "Nothing is asked of the network.",
+    )
+    download = command(
+        actions,
+        pull_,
+        "pull",
+        "download one of fastembed's own models",
+        "memhook models pull BAAI/bge-small-en-v1.5",
+        "Nothing else in memhook downloads a model.",
+        json=False,
+    )
+    download.add_argument("name", metavar="NAME")
 
 
-def list_(args: Namespace, place: Place) -> int:
+def run(args: Namespace, place: Place) -> None:
     embedding = place.settings().settings.embedding
     configured, languages = embedding.model, embedding.languages
     listed = listed_models(place.paths.models)
-    if args.json:
-        rows = [{**asdict(model), "configured": _is(model, configured)} for model in listed]
-        beside = {**asdict(multilingual_model()), "languages": languages}
-        say_json({"configured": configured, "models": rows, "multilingual": beside})
-        return 0
+    rows = [{**asdict(model), "configured": _is(model, configured)} for model in listed]
+    beside = {**asdict(multilingual_model()), "languages": languages}
+    if said_json(args, {"configured": configured, "models": rows, "multilingual": beside}):
+        return
     say("In packages, with their dimensions; * is the configured one:")
     _table((model for model in listed if model.is_packaged), configured)
     say("", f"Beside it, for what is not in English (embedding.languages = {languages}):")
@@ -35,10 +51,9 @@ def list_(args: Namespace, place: Place) -> int:
     say("", "Download one: memhook models pull NAME", "Use one: memhook config set embedding.model NAME")
     if not any(_is(model, configured) for model in listed):
         warn(f"The configured model {configured} is none of these: memhook config unset embedding.model")
-    return 0
 
 
-def pull_(args: Namespace, place: Place) -> int:
+def pull_(args: Namespace, place: Place) -> None:
     """In this process, which has loaded no model: the daemon's never goes to the network."""
     model = model_named(args.name, place)
     if not model.is_packaged and not model.is_here:
@@ -49,7 +64,6 @@ def pull_(args: Namespace, place: Place) -> int:
         say("It is the configured one. So that it is used at once: memhook daemon restart")
     else:
         say(f"Use it: memhook config set embedding.model {model.id}")
-    return 0
 
 
 def model_named(name: str, place: Place) -> ListedModel:

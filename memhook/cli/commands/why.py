@@ -1,18 +1,18 @@
 """why: what was shown, what was not, and the reason for each."""
 
-from __future__ import annotations
-
-import textwrap
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from memhook.assistants.claude import PART_LIMIT
-from memhook.cli.output import counted, say, say_json, say_title, width
+from memhook.cli.output import counted, cut, said_json, say, say_title, say_wrapped, width, wrapped
+from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
-from memhook.core.memory import shortened
+from memhook.core.memory import URN_PREFIX, is_id
+from memhook.errors import NotFound
 
 BAR = 30
 SELDOM_NEEDED = -1.0  # log odds that the kind of request contributes
@@ -21,24 +21,81 @@ MARGIN = " " * 8
 SMALLEST = 0.005  # of a number that is printed with two digits
 BELOW_RELEVANCE = "below relevance"
 SPENT = "session budget used up"
+SPEAKING = ("sure", "unsure")
+MOST_BELOW = 10
+REMEDIES = {
+    "switched off": "memhook config set enabled true",
+    "paused": "memhook resume",
+    "another project": "memhook edit {urn} --global",
+    "confidential": "memhook edit {urn} --sensitivity normal",
+    "restricted": "memhook edit {urn} --sensitivity normal",
+    "redacted": "it cannot be undone",
+    "quarantined": "memhook release {urn}",
+    "muted": "memhook unmute {urn}",
+    "superseded": "memhook get {urn} names its successor",
+    "expired": 'memhook edit {urn} --expires ""',
+    "another namespace": "memhook config get namespaces",
+}
 
 Report = Mapping[str, Any]
 
 
-def why(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    why = command(
+        commands,
+        run,
+        "why",
+        "what was shown last in this project, what was not, and why",
+        'memhook why "how do we deploy?"',
+        "With a prompt: what that would get now, in a new session or in the one of\n"
+        "--session. Nothing of it is recorded. With a URN: when that memory was shown, or\n"
+        "what keeps it from being shown.",
+    )
+    why.add_argument("prompt", metavar="PROMPT", nargs="*", help="a prompt, or the URN of a memory")
+    why.add_argument("--session", metavar="ID", default="", help="of this session, wherever it was")
+    why.add_argument("--shown", action="store_true", help="the last time that anything was shown")
+
+
+def run(args: Namespace, place: Place) -> None:
     prompt = " ".join(args.prompt) if args.prompt else None
+    if prompt and (explained := _explained(prompt, place)):
+        if not said_json(args, explained):
+            _say_explained(explained)
+        return
     asked = {"prompt": prompt, "session": args.session, "shown": args.shown, "part_units": PART_LIMIT.size}
     report = place.call("why", **asked)
-    if args.json:
-        say_json(report)
-        return 0
+    if said_json(args, report):
+        return
     say_title(_heading(report))
     say(*_summary(report))
     say(*_candidates(report))
     say(*_emitted(report))
     if report.get("last_shown"):
         say("", f"Something was last shown on {_moment(report['last_shown'])}: memhook why --shown")
-    return 0
+
+
+def _explained(prompt: str, place: Place) -> Report | None:
+    """The explanation of one memory, where the prompt is its URN or its id."""
+    name = prompt.strip()
+    if name.startswith(URN_PREFIX) and " " not in name:
+        return cast(Report, place.call("explain", reference=name))
+    with suppress(NotFound):  # a word of twelve letters looks like an id
+        return cast(Report, place.call("explain", reference=name)) if is_id(name) else None
+    return None
+
+
+def _say_explained(one: Report) -> None:
+    say_title(one["title"] or "(confidential, restricted, redacted or quarantined: not named here)")
+    say(one["urn"])
+    for reason in one["kept_back"]:
+        remedy = REMEDIES[next(name for name in REMEDIES if reason.startswith(name))]
+        say_wrapped(f"never shown here: {reason}. To change that: {remedy.format(urn=one['urn'])}")
+    if not one["kept_back"]:
+        say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
+    say(f"shown {one['times_shown']} times so far" if one["times_shown"] else "not shown so far")
+    for event in one["history"]:
+        fate = f"left out ({event['left_out']})" if event["left_out"] else "shown"
+        say_wrapped(f"  {_moment(event['at'])}  {event['event']} by {event['client']}: {fate}")
 
 
 def _heading(report: Report) -> str:
@@ -132,32 +189,43 @@ def _times(milliseconds: Mapping[str, float]) -> str:
 
 def _candidates(report: Report) -> Iterator[str]:
     """What was shown, what was left out for a reason of its own, and what was not near enough."""
-    candidates = report["candidates"]
-    shown = [one for one in candidates if one["shown"]]
+    candidates, relevance = report["candidates"], report["relevance"] or {}
     below = [one for one in candidates if one["reason"] == BELOW_RELEVANCE]
-    left_out = [one for one in candidates if one["reason"] not in ("", BELOW_RELEVANCE)]
-    for name, some in (("Shown", shown), ("Left out", left_out)):
-        if some:
-            yield from ("", f"{name}:")
-        for one in some:
+    near = [one for one in below if relevance.get("grade") in SPEAKING and one["score"] >= relevance["floor"]]
+    far = [one for one in below if one not in near]
+    groups = {
+        "Shown": [one for one in candidates if one["shown"]],
+        "Left out": [one for one in candidates if one["reason"] not in ("", BELOW_RELEVANCE)],
+        f"Left out by an earlier hooks.relevance ({len(near)}), which is {relevance.get('level')} now": near,
+        f"Below relevance ({len(far)}){_bound(relevance)}": far,
+    }
+    for name, some in groups.items():
+        if not some:
+            continue
+        listed = some if name in ("Shown", "Left out") else some[:MOST_BELOW]
+        yield from ("", *wrapped(f"{name}:", ""))
+        for one in listed:
             yield from _entry(one, len(report["parts"]))
-    if below:
-        yield from ("", f"Below relevance ({len(below)}){_bound(report['relevance'])}:", *_table(below))
+        if len(listed) < len(some):
+            yield f"  and {len(some) - len(listed)} more: memhook why --json"
 
 
-def _bound(relevance: Report | None) -> str:
-    """Which bound they are below: where memhook speaks, each one's own score counts."""
-    speaks = relevance and relevance["grade"] in ("sure", "unsure")
-    return f", with a score under {relevance['floor']:.2f}" if relevance and speaks else ""
+def _bound(relevance: Report) -> str:
+    """Which bound they are below: where memhook speaks, each one's own score counts, else the chance of the prompt."""
+    if relevance.get("grade") in SPEAKING:
+        return f", with a score under {relevance['floor']:.2f}"
+    if relevance.get("grade"):
+        return f": nothing is shown, whatever its score, while the chance is under {relevance['unsure_from']:.2f}"
+    return ""
 
 
 def _entry(one: Report, parts: int) -> Iterator[str]:
-    yield f"  {one['score']:.2f}  {_title(one, width() - len(MARGIN))}"
-    yield f"{MARGIN}{one['urn']}  {_showing(one) if one['shown'] else one['reason']}"
+    yield f"  {one['score']:.2f}  {cut(_title(one), width() - len(MARGIN))}"
+    yield from wrapped(f"{one['urn']}  {_showing(one) if one['shown'] else one['reason']}", MARGIN)
     facts = [f"{name} {value:.2f}" for name, value in one["score_parts"].items() if abs(value) >= SMALLEST]
     facts += [f"part {one['part']} of {parts}"] if one["shown"] and parts > 1 else []
     if facts:
-        yield f"{MARGIN}{', '.join(facts)}"
+        yield from wrapped(", ".join(facts), MARGIN)
 
 
 def _showing(one: Report) -> str:
@@ -168,27 +236,10 @@ def _showing(one: Report) -> str:
     return f"{one['level']}{passages}, {one['tokens']} tokens"
 
 
-def _table(below: Sequence[Report]) -> Iterator[str]:
-    """A line each: score, its parts, URN and what room is left for the title."""
-    parts = [part for one in below for part in one["score_parts"].items()]
-    names = list(dict.fromkeys(name for name, value in parts if abs(value) >= SMALLEST))
-    heads = "".join(f"{name:>{_column(name)}}" for name in names)
-    yield f"  {'score':>5}{heads}  {'urn':<24}  title"
-    for one in below:
-        values = "".join(f"{one['score_parts'].get(name, 0.0):>{_column(name)}.2f}" for name in names)
-        start = f"  {one['score']:>5.2f}{values}  {one['urn']}  "
-        yield start + _title(one, max(width() - len(start), 8))
-
-
-def _column(name: str) -> int:
-    return max(len(name), 4) + 2
-
-
-def _title(one: Report, room: int) -> str:
+def _title(one: Report) -> str:
     if not one["exists"]:
-        return shortened("(no longer exists)", room)
-    title = collapsed(one["title"])
-    return shortened(f"(changed since) {title}" if one["changed_since"] else title, room)
+        return "(no longer exists)"
+    return f"{'(changed since) ' if one['changed_since'] else ''}{collapsed(one['title'])}"
 
 
 def _emitted(report: Report) -> Iterator[str]:
@@ -200,14 +251,7 @@ def _emitted(report: Report) -> Iterator[str]:
 
 
 def _row(label: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width(),
-        initial_indent=f"{label:<{LABEL}}",
-        subsequent_indent=" " * LABEL,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(text, " " * LABEL, before=f"{label:<{LABEL}}")
 
 
 def _moment(iso: str) -> str:

@@ -1,6 +1,4 @@
-"""inject, pack, mcp."""
-
-from __future__ import annotations
+"""inject and pack: text for a model, within a token budget."""
 
 import json
 import sys
@@ -8,14 +6,47 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from memhook.cli.output import say, say_json, warn
+from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
+from memhook.cli.views import show_block
 from memhook.core.memory import URN_PREFIX
+from memhook.core.ordering import Ordering
 from memhook.errors import InvalidInput
-from memhook.mcp_server.main import serve
+
+_HITS = "Run: memhook search --json QUERY | memhook inject --hits -"
 
 
-def inject(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    inject = command(
+        commands,
+        run,
+        "inject",
+        "finished context for a prompt, within a token budget",
+        'memhook inject "why does the deploy hang" --max-tokens 1500',
+        "With hits exactly those memories are shown, without a search:\n"
+        "memhook search --json QUERY | memhook inject --hits -",
+    )
+    inject.add_argument("query", metavar="QUERY", nargs="*", help="what to look for; with hits, the heading")
+    inject.add_argument(
+        "--max-tokens", type=number_of("tokens"), metavar="N", help="of the whole text (setting max_tokens)"
+    )
+    inject.add_argument("--hit", action="append", metavar="ID:SCORE", help="show this memory; repeatable")
+    inject.add_argument("--hits", metavar="FILE", help="show these: what search --json prints, or - for stdin")
+    inject.add_argument("--namespace", action="append", metavar="NAME", help="of this namespace; repeatable")
+    inject.add_argument("--include-restricted", action="store_true", help="restricted memories too")
+    whole = command(
+        commands,
+        pack,
+        "pack",
+        "as many whole memories about a topic as fit a token budget",
+        'memhook pack "release process" --budget-tokens 2000',
+    )
+    whole.add_argument("topic", metavar="TOPIC", nargs="+")
+    whole.add_argument("--budget-tokens", type=int, metavar="N", help="of the whole text (2000)")
+    whole.add_argument("--ordering", metavar="ORDER", help=f"{', '.join(Ordering)} (the last)")
+
+
+def run(args: Namespace, place: Place) -> None:
     asked: dict[str, Any] = {"query": " ".join(args.query)}
     if args.hit or args.hits:
         asked["hits"] = [*map(_hit, args.hit or ()), *(_hits_in(args.hits) if args.hits else ())]
@@ -25,27 +56,13 @@ def inject(args: Namespace, place: Place) -> int:
         "include_restricted": args.include_restricted or None,
     }
     asked |= {name: value for name, value in options.items() if value is not None}
-    return _shown(place.call("inject", **asked), as_json=args.json)
+    show_block(args, place.call("inject", **asked))
 
 
-def pack(args: Namespace, place: Place) -> int:
+def pack(args: Namespace, place: Place) -> None:
     options = {"budget_tokens": args.budget_tokens, "ordering": args.ordering}
     given = {name: value for name, value in options.items() if value is not None}
-    return _shown(place.call("pack", topic=" ".join(args.topic), **given), as_json=args.json)
-
-
-def mcp(args: Namespace, place: Place) -> int:
-    return serve(args, place.paths, place.directory)
-
-
-def _shown(answer: dict[str, Any], *, as_json: bool) -> int:
-    if as_json:
-        say_json(answer)
-    elif answer["text"]:
-        say(answer["text"])
-    elif answer["note"]:
-        warn(answer["note"])
-    return 0
+    show_block(args, place.call("pack", topic=" ".join(args.topic), **given))
 
 
 def _hit(text: str) -> dict[str, Any]:
@@ -68,9 +85,6 @@ def _hits_in(name: str) -> list[Any]:
         raise InvalidInput(f"{name} cannot be read ({error.strerror}).", _HITS) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"The hits cannot be read ({error}).", _HITS) from error
-
-
-_HITS = "Say: memhook search --json QUERY | memhook inject --hits -"
 
 
 def _parsed(text: str) -> Any:

@@ -1,6 +1,4 @@
-"""install and uninstall: memhook switched on and off in the assistants, shown before it is done."""
-
-from __future__ import annotations
+"""install and uninstall: memhook switched on and off in the assistants. The change is shown first."""
 
 import os
 import shutil
@@ -32,20 +30,20 @@ from memhook.assistants.switching import (
     switching_on,
     write,
 )
+from memhook.cli.asking import agreed
+from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.output import say, warn
+from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
-from memhook.cli.transfer import offer_assistants
 from memhook.daemon.control import stopped
 from memhook.errors import InvalidInput
-from memhook.paths import Paths, private_directory
+from memhook.paths import private_directory
 
 PROJECT_NOTE = (
-    "The files of the project hold for this machine only: do not commit them. An assistant may ask once whether it"
-    " shall trust them."
+    "The files in the project work on this machine only: do not commit them. An assistant may ask once whether to"
+    " trust them."
 )
-TEMPORARY_NOTE = (
-    "This environment is one that gets cleaned away. Better: uv tool install memhook, or pipx install memhook."
-)
+TEMPORARY_NOTE = "This environment is temporary. Better: uv tool install memhook, or pipx install memhook."
 REFUSED = 1
 
 Plan = Callable[[Assistant], Sequence[Change]]
@@ -53,7 +51,7 @@ Plan = Callable[[Assistant], Sequence[Change]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one assistant's files become."""
+    """The changes to one assistant's files."""
 
     assistant: Assistant
     owner: str
@@ -65,7 +63,47 @@ class Step:
         return f"{self.assistant.title} in {project}" if project else self.assistant.title
 
 
-def install(args: Namespace, place: Place) -> int:
+class _NoneOrSome(tuple[str, ...]):
+    """Choices for any number of names: argparse looks for the empty list among them, too."""
+
+    __slots__ = ()
+
+    def __contains__(self, given: object) -> bool:
+        return given == [] or super().__contains__(given)
+
+
+def add_parser(commands: Commands) -> None:
+    on = command(
+        commands,
+        run,
+        "install",
+        "switch memhook on in the assistants: their hooks and the MCP server",
+        "memhook install claude codex",
+        "Without a name: in those found on this machine. It shows what will be written\n"
+        "where and asks. Other settings and comments stay; a copy of each file is kept.\n"
+        "Then it asks whether to import what the assistants keep (not with --yes).",
+        json=False,
+    )
+    off = command(
+        commands,
+        uninstall,
+        "uninstall",
+        "switch memhook off again, each file as it was before",
+        "memhook uninstall --dry-run",
+        "A file that was changed since loses memhook's entries only. Your memories stay.",
+        json=False,
+    )
+    off.add_argument("--purge", action="store_true", help="delete the memories, settings and records too")
+    for one in (on, off):
+        one.add_argument(
+            "assistants", metavar="NAME", nargs="*", choices=_NoneOrSome(KNOWN), help=f"of {', '.join(KNOWN)}"
+        )
+        one.add_argument("--project", action="store_true", help="only in the project you are in")
+        one.add_argument("--dry-run", action="store_true", help="only print the difference it would make")
+        add_yes(one)
+
+
+def run(args: Namespace, place: Place) -> int:
     where = where_of(place, project=args.project)
     records = records_of(place.paths)
     chosen = _wanted(args.assistants, where)
@@ -76,20 +114,20 @@ def install(args: Namespace, place: Place) -> int:
         if not step.changes:
             say(f"{step.title}: memhook is on already.")
     if not launcher and not changing:
-        return _exit_code(failures)
+        return bool(failures)
     if not _is_agreed(args, changing, launcher, "Switch memhook on there?"):
         return 0 if args.dry_run else REFUSED
     private_directory(place.paths.data)
     for change in launcher:
         write(change)
-    changed, more_failures = _carried_out(changing, "on", partial(_switched_on, records=records))
+    changed, more_failures = _carried_out(changing, "on", switch_on, records)
     failures += more_failures
     with suppress(OSError):
-        (place.paths.state / "interpreter.gone").rmdir()  # what was told is mended
-    _tell_notes(changed, where, records)
-    if sys.stdin.isatty() and not args.yes:  # that yes was to what was shown, not to what would be read
+        (place.paths.state / "interpreter.gone").rmdir()  # the problem it reported is repaired
+    _say_notes(changed, where, records)
+    if sys.stdin.isatty() and not args.yes:  # that yes was for the files shown, not for an import
         offer_assistants(place)
-    return _exit_code(failures)
+    return bool(failures)
 
 
 def uninstall(args: Namespace, place: Place) -> int:
@@ -103,24 +141,24 @@ def uninstall(args: Namespace, place: Place) -> int:
     if changing or launcher:
         if not _is_agreed(args, changing, launcher, "Switch memhook off there?"):
             return 0 if args.dry_run else REFUSED
-        _, more_failures = _carried_out(steps, "off", partial(_switched_off, records=records))
+        _, more_failures = _carried_out(steps, "off", switch_off, records)
         failures += more_failures
         for change in launcher if not failures else ():
             write(change)
     else:
         say("memhook is switched on nowhere by `memhook install`.")
-    _tell_plugins(where)
-    return _exit_code(failures) or (_purge(args, place) if args.purge else 0)
+    _say_plugins(where)
+    return bool(failures) or (_purge(args, place) if args.purge else 0)
 
 
 def where_of(place: Place, *, project: bool) -> Where:
-    """For the user everywhere, or for the project one is in."""
+    """For the user everywhere, or for the project of `place`."""
     root = (place.project.root or Path(place.directory)).resolve() if project else None
     return Where(Path.home(), os.environ, launcher_path(place.paths), root)
 
 
 def _wanted(names: Sequence[str], where: Where) -> list[Assistant]:
-    """Those named, or those found; not those that have memhook as a plugin, where it would be there twice."""
+    """Those named, or those found; not those that have memhook as a plugin, where it would run twice."""
     chosen = [KNOWN[name] for name in dict.fromkeys(names)] or [one for one in KNOWN.values() if is_found(one, where)]
     if not chosen:
         known = ", ".join(KNOWN)
@@ -152,7 +190,7 @@ def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[St
 
 
 def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tuple[list[Step], list[InvalidInput]]:
-    """One whose files cannot be understood is told and left alone; the others go on."""
+    """Steps for all assistants; one whose files cannot be parsed is reported and left alone."""
     steps, failures = [], []
     for assistant in chosen:
         try:
@@ -164,13 +202,13 @@ def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tup
 
 
 def _carried_out(
-    steps: Sequence[Step], state: str, carry_out: Callable[[Step], None]
+    steps: Sequence[Step], state: str, switch: Callable[[Sequence[Change], str, Records], None], records: Records
 ) -> tuple[list[Step], list[InvalidInput]]:
-    """One whose files cannot be written is told; the others go on."""
+    """Carry out all steps; one whose files cannot be written is reported and the others go on."""
     done, failures = [], []
     for step in steps:
         try:
-            carry_out(step)
+            switch(step.changes, step.owner, records)
         except InvalidInput as error:
             warn(f"memhook: {step.title} is not switched {state}. {error.message}", error.hint)
             failures.append(error)
@@ -181,14 +219,6 @@ def _carried_out(
     return done, failures
 
 
-def _switched_on(step: Step, records: Records) -> None:
-    switch_on(step.changes, step.owner, records)
-
-
-def _switched_off(step: Step, records: Records) -> None:
-    switch_off(step.changes, step.owner, records)
-
-
 def _is_agreed(args: Namespace, steps: Sequence[Step], launcher: Sequence[Change], question: str) -> bool:
     changes = [*launcher, *(change for step in steps for change in step.changes)]
     if args.dry_run:
@@ -196,26 +226,18 @@ def _is_agreed(args: Namespace, steps: Sequence[Step], launcher: Sequence[Change
             say(*change.diff.splitlines())
         return False
     for step in steps:
-        say(f"{step.title}:", *(f"  {_told(change)}" for change in step.changes))
+        say(f"{step.title}:", *(f"  {_described(change)}" for change in step.changes))
     if launcher:
-        say("Started by all of them:", *(f"  {_told(change)}" for change in launcher))
-    return args.yes or _answered(question)
+        say("Started by all of them:", *(f"  {_described(change)}" for change in launcher))
+    return args.yes or agreed(question, "Nothing changed.")
 
 
-def _told(change: Change) -> str:
-    if change.before is None:
-        return f"new      {change.path}"
-    return f"removed  {change.path}" if change.after is None else f"changed  {change.path}"
+def _described(change: Change) -> str:
+    kind = "new" if change.before is None else "removed" if change.after is None else "changed"
+    return f"{kind:<7}  {change.path}"
 
 
-def _answered(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise InvalidInput("There is no terminal to ask.", "If you are sure, say --yes; --dry-run shows the change.")
-    warn(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _tell_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
+def _say_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
     for step in steps:
         if step.assistant.note:
             say(f"note: {step.assistant.note}")
@@ -227,7 +249,7 @@ def _tell_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
         say(f"Copies of the files as they were: {records.folder}")
 
 
-def _tell_plugins(where: Where) -> None:
+def _say_plugins(where: Where) -> None:
     """A plugin is the assistant's to remove."""
     for assistant in KNOWN.values():
         if assistant.has_plugin(where):
@@ -235,24 +257,17 @@ def _tell_plugins(where: Where) -> None:
 
 
 def _purge(args: Namespace, place: Place) -> int:
-    """Everything memhook keeps, except a store that the settings put elsewhere."""
+    """Delete all folders of memhook, but not a store that the settings put elsewhere."""
     if args.dry_run:
         return 0
-    folders = [folder for folder in _folders(place.paths) if folder.exists()]
+    paths = place.paths
+    folders = [folder for folder in (paths.data, paths.state, paths.cache, paths.config) if folder.exists()]
     elsewhere = place.settings().settings.store.uri
     say("These folders, with all memories, settings and records in them:", *(f"  {folder}" for folder in folders))
-    if not args.yes and not _answered("Delete them for good?"):
+    if not args.yes and not agreed("Delete them for good?", "Nothing deleted."):
         return REFUSED
     stopped(place.paths)
     for folder in folders:
         shutil.rmtree(folder)
     say("All of it is deleted." if not elsewhere else f"All of it is deleted, except the store in {elsewhere}.")
     return 0
-
-
-def _folders(paths: Paths) -> tuple[Path, ...]:
-    return paths.data, paths.state, paths.cache, paths.config
-
-
-def _exit_code(failures: Sequence[InvalidInput]) -> int:
-    return REFUSED if failures else 0

@@ -1,12 +1,11 @@
-"""stats: what memhook has cost and what it was good for."""
-
-from __future__ import annotations
+"""stats: how many prompts, how many tokens, which memories."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memhook.cli.output import counted, say, say_json, say_title
+from memhook.cli.output import counted, said_json, say, say_title
+from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
@@ -14,20 +13,28 @@ from memhook.core.memory import shortened
 TITLE_CHARS = 44
 
 
-def stats(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    stats = command(
+        commands, run, "stats", "prompts, tokens, and the memories shown most and never", "memhook stats --days 7"
+    )
+    stats.add_argument(
+        "--days", type=number_of("days"), metavar="N", help="the last N days; without it, all that is recorded"
+    )
+    stats.add_argument("--project", action="store_true", help="only this project")
+
+
+def run(args: Namespace, place: Place) -> None:
     if args.project:
         place.project_asked_for()
     report = place.call("stats", days=args.days, here=args.project)
-    if args.json:
-        say_json(report)
-        return 0
+    if said_json(args, report):
+        return
     if not report["since"]:
         say("Nothing is recorded yet. Use an assistant with memhook for a while.")
-        return 0
+        return
     where = "this project" if args.project else "all projects"
     say_title(f"Since {report['since'][:10]}, {where}")
     say(*_spending(report), *_surfaced(report))
-    return 0
 
 
 def _spending(report: Mapping[str, Any]) -> Iterable[str]:

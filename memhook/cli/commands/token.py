@@ -1,65 +1,98 @@
-"""token create, list and revoke."""
-
-from __future__ import annotations
+"""token: who may ask over HTTP, and what."""
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from memhook.cli.output import say, say_json, warn
+from memhook.cli.output import said_json, say, warn
+from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
+from memhook.engine.scopes import Scope
 from memhook.errors import InvalidInput
+from memhook.mcp_server.main import names_in, scopes_in
 from memhook.store.access_tokens import Token, Tokens
 from memhook.writing.moments import moment_ahead
 
 NEVER = "never"
+DEFAULT_EXPIRES = "90d"
 
 
-def token(args: Namespace, place: Place) -> int:
-    actions: Mapping[str, Callable[[Namespace, Tokens, datetime], int]] = {
-        "create": create,
-        "list": listing,
-        "revoke": revoke,
-    }
-    return actions[args.action](args, Tokens(place.paths), datetime.now(UTC))
+def add_parser(commands: Commands) -> None:
+    token = command(
+        commands,
+        run,
+        "token",
+        "who may ask over HTTP, and what",
+        "memhook token create laptop --scopes memory:read,memory:write",
+        "For memhook mcp --http. Changes hold from the next request on.",
+    )
+    actions = family(token)
+    _add_create(actions)
+    command(
+        actions, run, "list", "every token with what it may do; never the token itself", "memhook token list --json"
+    )
+    ended = command(actions, revoke, "revoke", "end a token, from the next request on", "memhook token revoke laptop")
+    ended.add_argument("reference", metavar="NAME", help="its name, its id or the token itself")
 
 
-def create(args: Namespace, tokens: Tokens, now: datetime) -> int:
+def _add_create(actions: Commands) -> None:
+    made = command(
+        actions,
+        create,
+        "create",
+        "make a token and print it, this once",
+        "memhook token create ci --namespaces frontend,shared --expires 30d",
+        "The token alone goes to stdout. Only a hash of it is stored: if you lose it,\nmake another.",
+    )
+    made.add_argument("name", metavar="NAME", nargs="?", default="", help="to know it by; without one, its id")
+    made.add_argument(
+        "--scopes",
+        type=scopes_in,
+        default=frozenset({Scope.READ}),
+        metavar="SCOPE,...",
+        help=f"of {', '.join(Scope)} (the first)",
+    )
+    made.add_argument(
+        "--namespaces", type=names_in, default=(), metavar="NAME,...", help="these and no others; without it, all"
+    )
+    made.add_argument(
+        "--expires", metavar="WHEN", default=DEFAULT_EXPIRES, help=f"30d, 12h, 2w, a date, or never ({DEFAULT_EXPIRES})"
+    )
+
+
+def create(args: Namespace, place: Place) -> None:
     """The token is alone on stdout, so that it can be piped to where it belongs."""
+    tokens, now = Tokens(place.paths), datetime.now(UTC)
     made, secret = tokens.create(args.name, sorted(args.scopes), args.namespaces, _end(args.expires, now), now)
-    if args.json:
-        say_json({"token": secret, **_as_json(made, None, now)})
-        return 0
+    if said_json(args, {"token": secret, **_as_json(made, None, now)}):
+        return
     say(secret)
     warn(
         f"This is shown only now; memhook keeps a hash of it. {_title(made)}: {_rights(made)}, {_validity(made, now)}.",
         "Clients send it as the header Authorization: Bearer TOKEN. Serve them: memhook mcp --http 8765",
     )
-    return 0
 
 
-def listing(args: Namespace, tokens: Tokens, now: datetime) -> int:
+def run(args: Namespace, place: Place) -> None:
+    tokens, now = Tokens(place.paths), datetime.now(UTC)
     known, uses = tokens.all(), tokens.uses()
-    if args.json:
-        say_json({"tokens": [_as_json(one, uses.get(one.id), now) for one in known]})
-        return 0
+    if said_json(args, {"tokens": [_as_json(one, uses.get(one.id), now) for one in known]}):
+        return
     for one in known:
         say(*_lines(one, uses.get(one.id), now))
     if not known:
         warn("There is no token. Make one: memhook token create NAME --scopes memory:read")
-    return 0
 
 
-def revoke(args: Namespace, tokens: Tokens, now: datetime) -> int:
+def revoke(args: Namespace, place: Place) -> None:
+    tokens, now = Tokens(place.paths), datetime.now(UTC)
     ended = tokens.revoke(args.reference, now)
-    if args.json:
-        say_json(_as_json(ended, tokens.uses().get(ended.id), now))
-        return 0
+    if said_json(args, _as_json(ended, tokens.uses().get(ended.id), now)):
+        return
     earlier = ended.revoked is not None and ended.revoked < now
     say(f"{_title(ended)} {'was revoked before' if earlier else 'is revoked, from the next request on'}.")
-    return 0
 
 
 def _end(text: str, now: datetime) -> datetime | None:
@@ -67,7 +100,7 @@ def _end(text: str, now: datetime) -> datetime | None:
         return None
     end = moment_ahead(text, now)
     if end <= now:
-        raise InvalidInput(f"{text!r} is past.", "Say when the token ends: 30d, 2027-01-31, or never.")
+        raise InvalidInput(f"{text!r} is past.", "Give the end of the token: 30d, 2027-01-31, or never.")
     return end
 
 

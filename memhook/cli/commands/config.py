@@ -1,22 +1,19 @@
-"""config show, get, set, unset, path, edit."""
+"""config: see and change the settings."""
 
-from __future__ import annotations
-
-import fcntl
 import json
-import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from memhook.assistants.claude import budget_note
+from memhook.cli.commands.models import model_named
 from memhook.cli.editor import editor_command, open_in_editor
-from memhook.cli.models import model_named
-from memhook.cli.output import say, say_json, warn
+from memhook.cli.output import said_json, say, warn
+from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
+from memhook.files.locking import exclusive
 from memhook.files.toml_layout import literal
 from memhook.paths import Paths, private_directory, write_private
 from memhook.settings import (
@@ -35,30 +32,49 @@ from memhook.settings import (
 from memhook.settings_file import value_from, with_value, without
 from memhook.store.embedding.encoder import ListedModel
 
+LOCK_SECONDS = 30.0
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
 
 
-def config(args: Namespace, place: Place) -> int:
-    actions: dict[str, Callable[[Namespace, Place], int]] = {
-        "show": show,
-        "get": get,
-        "set": set_,
-        "unset": unset,
-        "path": path,
-        "edit": edit,
-    }
-    return actions[args.action](args, place)
+def add_parser(commands: Commands) -> None:
+    config = command(commands, run, "config", "see and change the settings", "memhook config set max_tokens 2000")
+    actions = family(config)
+    command(
+        actions,
+        run,
+        "show",
+        "every setting, its value and where that came from",
+        "memhook config show",
+        aliases=("list",),
+    )
+    value = command(actions, get, "get", "the value of one setting", "memhook config get max_tokens")
+    value.add_argument("key", metavar="KEY")
+    change = command(
+        actions,
+        set_,
+        "set",
+        "change one setting in your file; the rest of the file stays as it is",
+        "memhook config set hooks.detail cascade",
+        json=False,
+    )
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE", help='as in TOML (2000, true, ["a", "b"]) or plain text')
+    removed = command(
+        actions, unset, "unset", "remove one setting from your file", "memhook config unset max_tokens", json=False
+    )
+    removed.add_argument("key", metavar="KEY")
+    command(actions, path, "path", "where your settings are", "memhook config path", json=False)
+    command(actions, edit, "edit", "open your settings in an editor", "memhook config edit", json=False)
 
 
-def show(args: Namespace, place: Place) -> int:
+def run(args: Namespace, place: Place) -> None:
     loaded = place.settings()
     keys = (*setting_keys(), *named_keys(loaded.settings))
     rows = [(key, _shown(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
-    if args.json:
-        settings = {key: {"value": value, "source": source} for key, value, source in rows}
-        say_json({"settings": settings, "problems": loaded.problems, "unreadable": loaded.unreadable})
-        return 0
+    settings = {key: {"value": value, "source": source} for key, value, source in rows}
+    if said_json(args, {"settings": settings, "problems": loaded.problems, "unreadable": loaded.unreadable}):
+        return
     key_width = max(len(key) for key, _, _ in rows)
     value_width = max(len(literal(value)) for _, value, _ in rows)
     for key, value, source in rows:
@@ -66,33 +82,28 @@ def show(args: Namespace, place: Place) -> int:
     warn(*loaded.problems)
     if loaded.unreadable:
         warn("Until that is repaired, nothing is stored, changed or shown: memhook config edit")
-    return 0
 
 
-def get(args: Namespace, place: Place) -> int:
+def get(args: Namespace, place: Place) -> None:
     _known(args.key)
     loaded = place.settings()
     value = _shown(loaded.usable(), args.key)
-    if args.json:
-        say_json({"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")})
-    else:
+    if not said_json(args, {"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")}):
         say(value if isinstance(value, str) else literal(value))
-    return 0
 
 
-def set_(args: Namespace, place: Place) -> int:
+def set_(args: Namespace, place: Place) -> None:
     value: Any = wanted_value(args.key, args.value)
     model = _model_called(value, place) if args.key == "embedding.model" else None
     if model:
         value = model.id
     _change_file(place.paths, lambda text: with_value(text, args.key, value))
     say(f"{args.key} = {literal(value)}")
-    _tell_what_overrides(args.key, value, place)
+    _warn_of_override(args.key, value, place)
     if args.key == "max_tokens" and (note := budget_note(value)):
         warn(f"note: {note}")
     if model and not model.is_here:
         warn(f"note: it is not on this machine yet, so the model before it goes on: memhook models pull {model.id}")
-    return 0
 
 
 def _model_called(name: str, place: Place) -> ListedModel:
@@ -100,30 +111,25 @@ def _model_called(name: str, place: Place) -> ListedModel:
     try:
         return model_named(name, place)
     except InvalidInput as error:
-        raise InvalidInput(
-            f"embedding.model = {name!r} is not possible: it must be {what_is_allowed('embedding.model')}.", error.hint
-        ) from error
+        raise InvalidInput(f"embedding.model must be {what_is_allowed('embedding.model')}.", error.hint) from error
 
 
-def unset(args: Namespace, place: Place) -> int:
-    """Also a key that memhook does not know: it may be a slip of the pen that has to go."""
+def unset(args: Namespace, place: Place) -> None:
+    """Also for a key that memhook does not know: it may be a typing error to be removed."""
     if not _change_file(place.paths, lambda text: without(text, args.key)):
         _known(args.key)
         warn(f"{args.key} is not set in {place.paths.config_file}.")
-        return 0
-    if is_setting(args.key):
+    elif is_setting(args.key):
         say(f"{args.key} = {literal(value_of(place.settings().settings, args.key))}")
-    return 0
 
 
-def path(_args: Namespace, place: Place) -> int:
+def path(_args: Namespace, place: Place) -> None:
     say(str(place.paths.config_file))
-    return 0
 
 
 def edit(_args: Namespace, place: Place) -> int:
     file = place.paths.config_file
-    editor_command(WITHOUT_EDITOR)  # before a file is made for nothing
+    editor_command(WITHOUT_EDITOR)  # raises before a file is made in vain
     if not file.exists():
         write_private(file, STARTER)
     open_in_editor(file, WITHOUT_EDITOR)
@@ -133,7 +139,7 @@ def edit(_args: Namespace, place: Place) -> int:
 
 
 def wanted_value(key: str, typed: str) -> Any:
-    """What was typed, as a value that `key` can have."""
+    """The typed text as a value that `key` can have."""
     _known(key)
     refuse_credentials(key)
     if any("\ud800" <= character <= "\udfff" for character in typed):
@@ -159,9 +165,9 @@ def _known(key: str) -> None:
 
 
 def _change_file(paths: Paths, change: Callable[[str], str]) -> bool:
-    """Whether the file is another one now. It is replaced in one step, where a link to it points."""
+    """Replace the file in one step, where a link to it points; whether it changed."""
     file = paths.config_file
-    with _locked(paths):
+    with exclusive(private_directory(paths.state) / "config.lock", LOCK_SECONDS):
         text = _text_of(file)
         try:
             changed = change(text)
@@ -180,22 +186,11 @@ def _text_of(file: Path) -> str:
         return ""
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{file} is not UTF-8, so it is left as it is.", "Mend it first: memhook config edit"
+            f"{file} is not UTF-8, so it is left as it is.", "Repair it first: memhook config edit"
         ) from error
 
 
-@contextmanager
-def _locked(paths: Paths) -> Iterator[None]:
-    """Two changes at the same time are made one after the other."""
-    lock = os.open(private_directory(paths.state) / "config.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _tell_what_overrides(key: str, value: Any, place: Place) -> None:
+def _warn_of_override(key: str, value: Any, place: Place) -> None:
     loaded = place.settings()
     if json.dumps(value_of(loaded.settings, key)) != json.dumps(value):
         source = loaded.sources.get(key, "default")

@@ -1,4 +1,4 @@
-"""backup and restore. They open the store themselves: the daemon opens no path that it is told."""
+"""backup and restore. They open the store themselves: the daemon opens no path that a client names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memhook.cli.asking import agreed
-from memhook.cli.output import counted, say, say_json, warn
+from memhook.cli.output import counted, said_json, say
+from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 from memhook.daemon.control import stopped
@@ -21,32 +22,61 @@ if TYPE_CHECKING:
     from memhook.writing.offered_settings import Change, Offered
 
 
-def backup(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    backup = command(
+        commands,
+        run,
+        "backup",
+        "write everything memhook keeps into one file",
+        "memhook backup memhook-2026-02-14.zip",
+        "Memories with their vectors, the traces of forgotten ones, the record of what\n"
+        "was shown, and your settings; consistent also while something is written.",
+    )
+    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("--replace", action="store_true", help="in place of a file that is there")
+    put_back = command(
+        commands,
+        restore,
+        "restore",
+        "put a backup back, or rebuild a damaged store",
+        "memhook restore memhook-2026-02-14.zip",
+        "Settings in it that differ from yours are shown and asked for; stores and models\n"
+        "apart from the others. The daemon is stopped; the next prompt starts it. With\n"
+        "--from-damaged what can be read of the store becomes a new one, the rest is\n"
+        "counted, and the damaged one is kept.",
+    )
+    put_back.add_argument("file", metavar="FILE", nargs="?")
+    put_back.add_argument("--replace", action="store_true", help="replace what is there; a copy of it is kept")
+    add_yes(put_back, "take over its settings, except stores and models")
+    put_back.add_argument("--with-stores", action="store_true", help="take over the stores and models it names, too")
+    put_back.add_argument("--from-damaged", action="store_true", help="rebuild the store from what is readable")
+
+
+def run(args: Namespace, place: Place) -> None:
     from memhook.writing.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
 
     os.umask(0o077)
     contents = backed_up(Path(args.file).absolute(), place.paths, *_location(place), replace=args.replace)
-    if args.json:
-        say_json({"file": args.file, **asdict(contents)})
-    else:
-        say(
-            f"Wrote {counted(contents.memories)}, the traces of {contents.forgotten} forgotten ones, the record of"
-            f" {contents.events} events, {_merges(contents.merged_projects)} and"
-            f" {'your' if contents.settings else 'no'} settings to {args.file}."
-        )
-        if contents.ledger_damage:
-            say(f"The record of what was shown is damaged and was left out: {contents.ledger_damage}")
-    return 0
+    if said_json(args, {"file": args.file, **asdict(contents)}):
+        return
+    say(
+        f"Wrote {counted(contents.memories)}, the traces of {contents.forgotten} forgotten ones, the record of"
+        f" {contents.events} events, {_merges(contents.merged_projects)} and"
+        f" {'your' if contents.settings else 'no'} settings to {args.file}."
+    )
+    if contents.ledger_damage:
+        say(f"The record of what was shown is damaged and was left out: {contents.ledger_damage}")
 
 
-def restore(args: Namespace, place: Place) -> int:
+def restore(args: Namespace, place: Place) -> None:
     if bool(args.file) == args.from_damaged:
         raise InvalidInput(
-            "Nothing to restore: give a FILE.", "Say: memhook restore FILE, or memhook restore --from-damaged"
+            "Nothing to restore: give a FILE.", "Run: memhook restore FILE, or memhook restore --from-damaged"
         )
     os.umask(0o077)
     if args.from_damaged:
-        return _rebuild(args, place)
+        _rebuild(args, place)
+        return
     from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415
 
     file, location = Path(args.file).absolute(), _location(place)
@@ -55,16 +85,14 @@ def restore(args: Namespace, place: Place) -> int:
     contents = restored(file, place.paths, *location, replace=args.replace, settings=chosen)
     stopped(place.paths)  # the next prompt starts one that has seen none of what was there before
     left = [change for change in offer.changes if change.key not in chosen]
-    if args.json:
-        report = {"settings_restored": sorted(chosen), "settings_left": [_as_json(change) for change in left]}
-        say_json({"file": args.file, **asdict(contents), **report, "settings_unusable": list(offer.unusable)})
-    else:
+    report = {"settings_restored": sorted(chosen), "settings_left": [_as_json(change) for change in left]}
+    report |= {"settings_unusable": list(offer.unusable)}
+    if not said_json(args, {"file": args.file, **asdict(contents), **report}):
         say(
             f"Restored {counted(contents.memories)}, the record of {contents.events} events and"
             f" {_merges(contents.merged_projects)}, as of {contents.created}.",
-            *_told_of_settings(offer, chosen),
+            *_settings_report(offer, chosen),
         )
-    return 0
 
 
 def _chosen(args: Namespace, offer: Offered) -> set[str]:
@@ -82,12 +110,11 @@ def _chosen(args: Namespace, offer: Offered) -> set[str]:
 def _agreed(args: Namespace, changes: tuple[Change, ...], question: str) -> bool:
     if args.json or not sys.stdin.isatty():
         return False
-    warn("", *(f"  {_visible(change.shown)}" for change in changes))
-    return agreed(question, "they were left out")
+    return agreed(question, "They are left out.", ["", *(f"  {collapsed(change.shown)}" for change in changes)])
 
 
-def _told_of_settings(offer: Offered, chosen: set[str]) -> Iterator[str]:
-    """Also what was left out, and how to have it."""
+def _settings_report(offer: Offered, chosen: set[str]) -> Iterator[str]:
+    """The settings taken over, and those left out with the option that takes them over."""
     for title, changes, option in (
         ("Settings", offer.plain, "--yes"),
         ("Stores and models", offer.locations, "--with-stores"),
@@ -96,12 +123,12 @@ def _told_of_settings(offer: Offered, chosen: set[str]) -> Iterator[str]:
         left = [change for change in changes if change.key not in chosen]
         if taken:
             yield f"{title} taken over from the backup:"
-            yield from (f"  {_visible(change.shown)}" for change in taken)
+            yield from (f"  {collapsed(change.shown)}" for change in taken)
         if left:
             yield f"{title} in the backup that were left out (to take them over: {option}):"
-            yield from (f"  {_visible(change.shown)}" for change in left)
+            yield from (f"  {collapsed(change.shown)}" for change in left)
     if offer.unusable:
-        yield f"Not usable as settings, and left out: {_visible(', '.join(offer.unusable))}"
+        yield f"Not usable as settings, and left out: {collapsed(', '.join(offer.unusable))}"
 
 
 def _as_json(change: Change) -> dict[str, Any]:
@@ -109,25 +136,17 @@ def _as_json(change: Change) -> dict[str, Any]:
     return {"key": change.key, "here": change.before, "backup": change.after, **location}
 
 
-def _visible(text: str) -> str:
-    """Somebody else may have written it."""
-    return collapsed(text)
-
-
-def _rebuild(args: Namespace, place: Place) -> int:
+def _rebuild(args: Namespace, place: Place) -> None:
     from memhook.writing.backup import rebuilt  # noqa: PLC0415
 
     location = _location(place)[0]
     stopped(place.paths)
     result = rebuilt(place.paths, location)
-    if args.json:
-        say_json(asdict(result))
-    else:
+    if not said_json(args, asdict(result)):
         say(
             f"Rebuilt the store: {counted(result.memories)} and the traces of {result.forgotten} forgotten ones"
             f" could be read, {result.unreadable} could not. What was there is kept in {result.kept}."
         )
-    return 0
 
 
 def _merges(count: int) -> str:

@@ -1,11 +1,10 @@
-"""pause and resume."""
-
-from __future__ import annotations
+"""pause and resume: memhook silent, for a while or until it is resumed."""
 
 from argparse import Namespace
 from datetime import UTC, datetime
 
-from memhook.cli.output import say, say_json, warn
+from memhook.cli.output import said_json, say, warn
+from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
 from memhook.store import pauses
@@ -13,33 +12,44 @@ from memhook.store.pauses import EVERYWHERE, Pause, Pauses
 from memhook.writing.moments import duration
 
 
-def pause(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    pause = command(
+        commands,
+        run,
+        "pause",
+        "keep memhook silent, for a while or until resume",
+        "memhook pause --project 30m",
+        "It works at once, also in sessions that are open.",
+    )
+    pause.add_argument("duration", metavar="DURATION", nargs="?", help="30m, 2h, 1d, 1w; without it, until resume")
+    pause.add_argument("--project", action="store_true", help="only in this project")
+    lift = command(commands, resume, "resume", "end a pause", "memhook resume")
+    lift.add_argument("--project", action="store_true", help="the pause of this project")
+
+
+def run(args: Namespace, place: Place) -> None:
     now = datetime.now(UTC)
     chosen = Pause(_scope(args, place), _end(args.duration, now))
     pauses.pause(place.paths, chosen, now)
-    if args.json:
-        say_json({"paused": as_json(chosen)})
-        return 0
-    say(f"memhook is {told(chosen)}")
+    if said_json(args, {"paused": as_json(chosen)}):
+        return
+    say(f"memhook is {described(chosen)}")
     if chosen.until:
         say(f"To end it earlier: {_command_to_lift(chosen)}")
-    return 0
 
 
-def resume(args: Namespace, place: Place) -> int:
+def resume(args: Namespace, place: Place) -> None:
     now = datetime.now(UTC)
     was_paused = pauses.resume(place.paths, _scope(args, place), now)
     still = current_pause(place)
-    if args.json:
-        say_json({"was_paused": was_paused, "paused": as_json(still)})
-        return 0
+    if said_json(args, {"was_paused": was_paused, "paused": as_json(still)}):
+        return
     if still is not None:
-        warn(f"memhook is still {told(still)}. To lift that: {_command_to_lift(still)}")
+        warn(f"memhook is still {described(still)}. To lift that: {_command_to_lift(still)}")
     elif was_paused:
         say("memhook is on again, from the next prompt.")
     else:
         say("memhook was not paused.")
-    return 0
 
 
 def current_pause(place: Place) -> Pause | None:
@@ -47,10 +57,10 @@ def current_pause(place: Place) -> Pause | None:
     return Pauses(place.paths).of(place.project.id, datetime.now(UTC))
 
 
-def told(of: Pause) -> str:
+def described(of: Pause) -> str:
     where = "everywhere" if of.scope == EVERYWHERE else "in this project"
     if of.until is None:
-        return f"paused {where} until you say: {_command_to_lift(of)}"
+        return f"paused {where} until you run: {_command_to_lift(of)}"
     return f"paused {where} until {of.until.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -73,8 +83,8 @@ def _end(text: str | None, now: datetime) -> datetime | None:
         return None
     span = duration(text)
     if not span:
-        raise InvalidInput(f"{text!r} is not a time to pause for.", "Say a duration: 30m, 2h, 1d, 1w; or nothing.")
+        raise InvalidInput(f"{text!r} is not a time to pause for.", "Give a duration: 30m, 2h, 1d, 1w; or none.")
     try:
         return now + span
     except OverflowError as error:
-        raise InvalidInput(f"{text!r} is too long.", "To pause until you resume, say: memhook pause") from error
+        raise InvalidInput(f"{text!r} is too long.", "To pause until you resume, run: memhook pause") from error

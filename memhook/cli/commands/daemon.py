@@ -1,0 +1,74 @@
+"""daemon: start, stop, restart, status."""
+
+from argparse import Namespace
+from datetime import timedelta
+from typing import Any
+
+from memhook.cli.output import said_json, say
+from memhook.cli.parser import Commands, command, family
+from memhook.cli.place import Place
+from memhook.daemon.control import called, started, stopped
+from memhook.errors import DaemonUnavailable
+from memhook.paths import Paths
+
+
+def add_parser(commands: Commands) -> None:
+    daemon = command(commands, status, "daemon", "the resident process that makes hooks fast", "memhook daemon status")
+    actions = family(daemon)
+    command(actions, start, "start", "start it, unless it runs", "memhook daemon start", json=False)
+    command(actions, stop, "stop", "stop it; the next prompt starts it again", "memhook daemon stop", json=False)
+    command(actions, restart, "restart", "stop it and start it again", "memhook daemon restart", json=False)
+    command(actions, status, "status", "whether it runs (exit code 0) or not (1)", "memhook daemon status --json")
+
+
+def start(_args: Namespace, place: Place) -> None:
+    is_new = started(place.paths)
+    pid = called(place.paths, "daemon_status")["pid"]
+    say(f"The daemon {'runs now' if is_new else 'was running already'} (process {pid}).")
+
+
+def stop(_args: Namespace, place: Place) -> None:
+    pid = stopped(place.paths)
+    say("No daemon was running." if pid is None else f"The daemon (process {pid}) has stopped.")
+
+
+def restart(args: Namespace, place: Place) -> None:
+    stopped(place.paths)
+    start(args, place)
+
+
+def status(args: Namespace, place: Place) -> int:
+    state = daemon_state(place.paths)
+    if not said_json(args, state):
+        say(f"The daemon is {summary(state)}.")
+        for name, value in _facts(state):
+            say(f"  {name:<11} {value}")
+    return 0 if state["running"] else 1
+
+
+def _facts(state: dict[str, Any]) -> list[tuple[str, Any]]:
+    if not state["running"]:
+        return []
+    return [
+        ("version", state["version"]),
+        ("uptime", timedelta(seconds=round(state["uptime_seconds"]))),
+        ("memory", f"{state['memory_mb']} MB"),
+        ("requests", state["requests"]),
+        ("last error", state["last_error"] or "none"),
+        ("socket", state["socket"]),
+        ("log", state["log"]),
+    ]
+
+
+def daemon_state(paths: Paths) -> dict[str, Any]:
+    """What the daemon reports of itself, and whether there is one. Starts none."""
+    try:
+        return {"running": True, **called(paths, "daemon_status")}
+    except DaemonUnavailable:
+        return {"running": False, "pid": None}
+
+
+def summary(state: dict[str, Any]) -> str:
+    if not state["running"]:
+        return "not running; the next prompt starts it"
+    return f"running (process {state['pid']}, {state['memory_mb']} MB)"

@@ -1,0 +1,47 @@
+"""forget: delete memories; with --purge, every trace of them."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+from memhook.cli.asking import agreed
+from memhook.cli.commands.redact import expunged
+from memhook.cli.output import said_json
+from memhook.cli.parser import Commands, add_references, add_store, add_yes, command
+from memhook.cli.place import Place
+from memhook.cli.views import show_stored
+
+
+def add_parser(commands: Commands) -> None:
+    forget = command(
+        commands,
+        run,
+        "forget",
+        "delete memories; importing them again does not bring them back",
+        "memhook forget urn:memhook:k3v9x2m4p7qa",
+        "A hash of the content stays, to recognise it. With --purge nothing stays: the\n"
+        "store is written anew without its old versions, and the record of what was\n"
+        "shown is cleared of it.",
+        aliases=("rm", "delete"),
+    )
+    add_references(forget)
+    forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
+    add_yes(forget)
+    add_store(forget, "in this shared store, for everybody")
+
+
+def run(args: Namespace, place: Place) -> int:
+    if args.purge:
+        return expunged("purge", "Purged", args, place)
+    question = "Forget it?" if len(args.references) == 1 else f"Forget these {len(args.references)}?"
+    if not args.yes and not agreed(question, "Nothing forgotten.", _titles(args, place)):
+        return 1
+    records = place.call("forget", references=args.references)
+    if not said_json(args, {"forgotten": records}):
+        for record in records:
+            show_stored("Forgotten", record)
+    return 0
+
+
+def _titles(args: Namespace, place: Place) -> Iterator[str]:
+    for record in place.call("get", references=args.references, touch=False):
+        yield f"{record['title']}  {record['urn']}"

@@ -1,0 +1,124 @@
+"""projects: list, merge, split, and move memories between them."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memhook.cli.asking import agreed
+from memhook.cli.output import counted, said_json, say
+from memhook.cli.parser import Commands, add_yes, command, family
+from memhook.cli.place import Place
+from memhook.core.fencing import collapsed
+from memhook.errors import InvalidInput
+from memhook.store.project_aliases import name_of
+
+
+def add_parser(commands: Commands) -> None:
+    projects = command(
+        commands,
+        run,
+        "projects",
+        "the projects there are, and repairing them",
+        "memhook projects",
+        "A project is known by its git remote, else by its main worktree, a root marker\n"
+        "or its directory. It is named by its id, by its name, as a directory or as here.",
+    )
+    actions = family(projects)
+    joined = command(
+        actions,
+        merge,
+        "merge",
+        "make the first part of the second, its later sessions too",
+        "memhook projects merge /home/me/old-name here",
+        "Every memory keeps its URN.",
+    )
+    joined.add_argument("source", metavar="A")
+    joined.add_argument("target", metavar="B")
+    parted = command(
+        actions,
+        split,
+        "split",
+        "let later sessions of a merged one be its own again",
+        "memhook projects split /home/me/old-name",
+    )
+    parted.add_argument("source", metavar="A")
+    moved = command(
+        actions,
+        move,
+        "move",
+        "move memories to another project, or make them global",
+        "memhook projects move urn:memhook:k3v9x2m4p7qa --to global",
+    )
+    moved.add_argument("references", metavar="URN", nargs="*")
+    moved.add_argument("--from", dest="source", metavar="PROJECT", default="", help="all memories of this project")
+    moved.add_argument("--to", dest="target", metavar="PROJECT", required=True, help="its id, here or global")
+    for one in (joined, moved):
+        add_yes(one)
+
+
+def run(args: Namespace, place: Place) -> None:
+    report = place.call("projects")
+    if said_json(args, report):
+        return
+    for project in report["projects"]:
+        say(*_lines(project))
+    say(f"{report['global']:>7}  global")
+    if any(project["exists"] is False and project["memories"] for project in report["projects"]):
+        say("", "A directory that has been moved or renamed: memhook projects merge OLD NEW")
+
+
+def merge(args: Namespace, place: Place) -> int:
+    names = {"source": _as_given(args.source), "target": _as_given(args.target)}
+    if not args.yes:
+        plan = place.call("merge_projects", dry_run=True, **names)
+        about = f"{counted(plan['moved'])} of {plan['source']} will belong to {plan['target']}, and its sessions too."
+        if not agreed("Go on?", "Nothing merged.", [about]):
+            return 1
+    result = place.call("merge_projects", **names)
+    if not said_json(args, result):
+        say(_moved(result), f"{result['source']} counts as {result['target']} from now on.")
+    return 0
+
+
+def split(args: Namespace, place: Place) -> None:
+    result = place.call("split_project", source=_as_given(args.source))
+    if not said_json(args, result):
+        say(f"{result['source']} is a project of its own again. Its memories stay in {result['target']};")
+        say("move those that are not that one's: memhook projects move URN --to PROJECT")
+
+
+def move(args: Namespace, place: Place) -> int:
+    if bool(args.references) == bool(args.source):
+        raise InvalidInput("No memories to move: give URNs.", "Or --from PROJECT for all memories of one.")
+    asked = {"references": args.references, "source": _as_given(args.source), "target": _as_given(args.target)}
+    if not args.yes:
+        plan = place.call("move_memories", dry_run=True, **asked)
+        about = f"{counted(plan['moved'])} will belong to {plan['target'] or 'all projects'}."
+        if not agreed("Go on?", "Nothing moved.", [about]):
+            return 1
+    result = place.call("move_memories", **asked)
+    if not said_json(args, result):
+        say(_moved(result))
+    return 0
+
+
+def _lines(project: Mapping[str, Any]) -> Iterator[str]:
+    facts = [project["id"]]
+    facts += ["here"] if project["here"] else []
+    facts += ["no such directory now"] if project["exists"] is False else []
+    facts += [f"last used {project['last_used'][:10]}"] if project["last_used"] else []
+    yield f"{project['memories']:>7}  {collapsed(project['name'])}  ({', '.join(map(collapsed, facts))})"
+    yield from (f"{'':>9}also {collapsed(other)}" for other in project["also"])
+
+
+def _moved(result: Mapping[str, Any]) -> str:
+    where = name_of(result["target"]) if result["target"] else "all projects"
+    known = f"; {result['folded']} that it had already go by both URNs" if result["folded"] else ""
+    return f"{counted(result['moved'])} moved to {where}{known}."
+
+
+def _as_given(name: str) -> str:
+    """A directory in full, for the daemon is elsewhere; anything else as it was typed."""
+    is_path = name.startswith((".", "~", "/")) and Path(name).expanduser().is_dir()
+    return str(Path(name).expanduser().resolve()) if is_path else name

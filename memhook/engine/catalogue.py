@@ -1,0 +1,65 @@
+"""Every operation that the command line, the MCP server and the hooks may ask of the engine, by name.
+
+To add one, write its function (the caller first; plain values in and out, for they cross a socket) and its line here.
+Functions are named, not imported: clients of the daemon read this table, and must not load lancedb for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from memhook.engine.scopes import Scope
+
+OWNER_ALONE = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`path` names the function: a module of the engine and a name in it.
+
+    One that is `repeatable` may be called again when the connection is lost before its answer. One that `awaits` the
+    first copy of each remote store answers from all of them.
+    """
+
+    path: str
+    scope: Scope | None
+    repeatable: bool = False
+    awaits: bool = False
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        module, name = self.path.split(".")
+        found: Callable[..., Any] = getattr(import_module(f"memhook.engine.{module}"), name)
+        return found
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "remember": Operation("operations.remember_", Scope.WRITE, repeatable=True),  # the same text is stored once
+    "get": Operation("operations.get", Scope.READ, repeatable=True, awaits=True),
+    "search": Operation("operations.search", Scope.READ, repeatable=True, awaits=True),
+    "list": Operation("operations.list_", Scope.READ, repeatable=True, awaits=True),
+    "inject": Operation("operations.inject", Scope.READ, repeatable=True, awaits=True),
+    "pack": Operation("operations.pack", Scope.READ, repeatable=True, awaits=True),
+    "edit": Operation("operations.edit", Scope.WRITE),
+    "forget": Operation("operations.forget", Scope.WRITE),
+    "redact": Operation("operations.redact", OWNER_ALONE),
+    "purge": Operation("operations.purge", OWNER_ALONE),
+    "mute": Operation("operations.mute", OWNER_ALONE, repeatable=True),
+    "release": Operation("operations.release", OWNER_ALONE),
+    "share": Operation("operations.share", OWNER_ALONE),
+    "why": Operation("operations.why", OWNER_ALONE, repeatable=True, awaits=True),
+    "explain": Operation("operations.explain", OWNER_ALONE, repeatable=True, awaits=True),
+    "stats": Operation("operations.stats", OWNER_ALONE, repeatable=True),
+    "import_lines": Operation("operations.import_lines", OWNER_ALONE, repeatable=True),
+    "export_page": Operation("operations.export_page", OWNER_ALONE, repeatable=True),
+    "status": Operation("condition.status", OWNER_ALONE, repeatable=True),
+    "health": Operation("condition.health", OWNER_ALONE),
+    "refresh": Operation("condition.refresh", OWNER_ALONE),
+    "projects": Operation("projects.projects_", OWNER_ALONE),
+    "merge_projects": Operation("projects.merge_projects", OWNER_ALONE),
+    "split_project": Operation("projects.split_project", OWNER_ALONE),
+    "move_memories": Operation("projects.move_memories", OWNER_ALONE),
+}

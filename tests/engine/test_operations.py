@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memhook.engine.catalogue import OPERATIONS
+from memhook.engine.scopes import Rights, Scope, written
+from memhook.errors import InvalidInput, NotFound
+
+Call = Callable[..., Any]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_has_a_function_that_takes_the_caller_first(name: str) -> None:
+    code = OPERATIONS[name].function.__code__
+    assert code.co_varnames[0] == "caller"
+
+
+def test_clients_read_the_table_without_the_store() -> None:
+    script = "import sys, memhook.daemon.control as c; print({'lancedb', 'numpy', 'pydantic'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def stored(call: Call, content: str, **fields: Any) -> dict[str, Any]:
+    record: dict[str, Any] = call("remember", content=content, **fields)["memory"]
+    return record
+
+
+def test_the_start_of_a_urn_stands_for_it_wherever_one_is_taken(call: Call) -> None:
+    record = stored(call, "Deploys hang without the VPN.")
+    for start in (record["urn"][:-4], record["id"][:5], record["id"], record["urn"]):
+        assert call("get", references=[start])[0]["id"] == record["id"]
+        assert call("explain", reference=start)["urn"] == record["urn"]
+        assert record["urn"] in call("inject", query="x", hits=[{"id": start}])["memories"]
+    start = record["id"][:6]
+    assert call("edit", reference=start, pinned=True)["pinned"]
+    newer = stored(call, "Deploys work without the VPN.", supersedes=[start])
+    assert newer["supersedes"] == [record["id"]]
+    assert call("mute", references=[start])[0]["muted"]
+    assert call("forget", references=[start])[0]["id"] == record["id"]
+    with pytest.raises(NotFound, match="No memory is called zzzz"):
+        call("get", references=["zzzz"])
+
+
+def test_an_ambiguous_start_lists_what_it_may_mean(call: Call) -> None:
+    lines = [
+        [number, f'{{"id": "k3v9x2m4p7q{end}", "content": "note {end}", "sensitivity": "{level}"}}']
+        for number, (end, level) in enumerate([("a", "normal"), ("b", "normal"), ("c", "restricted")])
+    ]
+    call("import_lines", lines=lines)
+    with pytest.raises(InvalidInput) as several:
+        call("forget", references=["urn:memhook:k3v9"])
+    assert several.value.message.startswith("urn:memhook:k3v9 is the start of 3 URNs: ")
+    assert "urn:memhook:k3v9x2m4p7qb note b" in several.value.message
+    assert call("list")["total"] == 3
+    reader = written(Rights(frozenset({Scope.READ})))
+    with pytest.raises(InvalidInput, match="the start of 2 URNs") as visible:
+        call("get", references=["k3v9"], rights=reader)
+    assert "note c" not in visible.value.message
+    with pytest.raises(NotFound):
+        call("get", references=["k3v9x2m4p7qc"[:-1] + "c"], rights=reader)
+
+
+def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
+    record = stored(call, "Deploys hang without the VPN.")
+    assert call("explain", reference=record["urn"]) == {
+        "urn": record["urn"],
+        "title": "Deploys hang without the VPN.",
+        "kept_back": [],
+        "times_shown": 0,
+        "history": [],
+    }
+    call("mute", references=[record["id"]])
+    assert call("explain", reference=record["id"])["kept_back"] == ["muted"]
+    elsewhere = stored(call, "Only there.", project="github.com/a/b")
+    assert call("explain", reference=elsewhere["id"])["kept_back"] == ["another project (github.com/a/b)"]
+    hidden = stored(call, "A secret plan.", sensitivity="confidential")
+    explained = call("explain", reference=hidden["id"])
+    assert (explained["title"], explained["kept_back"]) == ("", ["confidential"])
