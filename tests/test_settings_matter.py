@@ -194,7 +194,7 @@ def test_a_bad_variable_of_a_budget_costs_only_itself_and_the_log_says_so(
         context = assistant.prompts(QUESTION)
     assert "the primary" in context
     assert max(map(len, context.split("\n")[3:])) <= 70
-    assert "max_tokens = 'many'" in caplog.text
+    assert "max_tokens must be a whole number from 1 to 100000, not 'many'" in caplog.text
     assert "the environment" in caplog.text
     assert assistant.calls("status")["max_tokens"] == 4000
 

@@ -13,7 +13,7 @@ from memhook.answering.block import Block, Ranked
 from memhook.answering.stages import Stages
 from memhook.core import grading, ranking
 from memhook.core.gist import gist
-from memhook.core.grading import FLOOR, Answer, Graded, Strictness
+from memhook.core.grading import FLOOR, Graded, Strictness, Verdict
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
 from memhook.core.ordering import recency
@@ -53,7 +53,7 @@ class Recalled:
     worth_showing: tuple[Ranked, ...] = ()
     rest: tuple[Considered, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
-    answer: Answer = field(default_factory=Answer)
+    answer: Verdict = field(default_factory=Verdict)
     read_as: Mapping[str, str] = field(default_factory=dict)
 
     def with_the_rest(self, block: Block) -> Block:
@@ -179,7 +179,7 @@ _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.2
 class _Ranking:
     allowed: Filter
     candidates: Mapping[str, Candidate]
-    answer: Answer
+    answer: Verdict
     weights: Mapping[str, float]
     read_as: Mapping[str, str] = field(default_factory=dict)
 
@@ -285,7 +285,7 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
         proposed = [
-            ranking.Candidate(
+            ranking.Rankable(
                 one.id,
                 one.cosine,
                 one.terms.split(),

@@ -1,7 +1,7 @@
 """Estimate whether anything found is relevant to the prompt, and how likely each memory is.
 
 answer_to(prompt, ranked, calibration)   the chance that something is relevant, and a score for each candidate
-Answer.worth_showing(level, most)        the candidates to show
+Verdict.worth_showing(level, most)        the candidates to show
 grade_of(chance, level)                  sure, unsure or far, by the thresholds of a level
 nearness_needed(edge, chance, ...)       the cosine at which a threshold would be reached
 
@@ -96,7 +96,7 @@ class Graded:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Verdict:
     """The chance that something is relevant to the prompt, and the candidates with their own, best first.
 
     `request` is the contribution of the kind of request, in log odds, and `talk` the deduction for small talk.
@@ -178,10 +178,10 @@ def nearness_needed(edge: float, chance: float, nearest: float, best: float, cal
     return (lack + weighted) / (calibration.nearest + calibration.best)
 
 
-def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> Answer:
+def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> Verdict:
     """Return the answer to `prompt` from the candidates, which are sorted best first."""
     if not ranked:
-        return Answer()
+        return Verdict()
     vector = prompt.vector if prompt.is_english else None  # the directions were fitted on English
     request = _along(calibration.request, vector)
     talk = (
@@ -201,7 +201,7 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     candidates = tuple(
         Graded(one.id, _probability(log_odds), one) for one, log_odds in zip(ranked, fitted, strict=True)
     )
-    return Answer(_probability(odds), candidates, request, -TALK_WEIGHT * talk)
+    return Verdict(_probability(odds), candidates, request, -TALK_WEIGHT * talk)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:

@@ -87,7 +87,7 @@ _MONTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Rankable:
     """A memory to rank, `written` at an ISO time. `cosine` is None without an embedding.
 
     `multilingual` is the cosine of the multilingual encoder, None where that is not in use.
@@ -159,7 +159,7 @@ def attainable(weights: Mapping[str, float]) -> float:
 
 def ranked(
     prompt_terms: Sequence[str],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Rankable],
     df: Mapping[str, int],
     documents: int,
     average_length: float,
@@ -220,7 +220,7 @@ def _even(searched: int) -> _Even:
     )
 
 
-def _evidence(candidate: Candidate, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
+def _evidence(candidate: Rankable, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
     cosine, other = candidate.cosine, candidate.multilingual
     by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
     if cosine is None:
@@ -239,7 +239,7 @@ def _together(
     return evidence - SLOPE * even.both
 
 
-def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> list[float]:
+def _companion_gains(candidates: Sequence[Rankable], odds: Sequence[float]) -> list[float]:
     """Return each candidate's gain from the best of the others written within the same hour.
 
     Memories of one session belong together: this gains 3 points of recall@10 on chat turns and facts, 1 on work items.

@@ -26,7 +26,7 @@ class Answered:
     remembered text.
     """
 
-    question: metrics.Question
+    question: metrics.GoldQuery
     ranking: Sequence[str]
     judgements: Mapping[tuple[str, int], metrics.Judgement]
     served: metrics.Judgement

@@ -15,7 +15,7 @@ from typing import Any
 
 from memhook.core.memory import Memory
 from memhook.core.tokens import estimated_tokens
-from memhook.evaluation.metrics import ADVERSARIAL, Judgement, Question, carried, served
+from memhook.evaluation.metrics import ADVERSARIAL, GoldQuery, Judgement, carried, served
 from memhook.evaluation.plain_search import Ranking
 from memhook.evaluation.stores import Shelf, plain_text
 
@@ -28,14 +28,14 @@ FIGURES = ("spoken", "found", "carried", "precision", "silent", "tokens_answerab
 class Simple:
     """The results of BM25, vectors and their fusion for one prompt, and the cost of all memories in reach."""
 
-    question: Question
+    question: GoldQuery
     rankings: Mapping[str, Ranking]
     memories: Mapping[str, Memory]
     in_reach: int
     tokens_of_all: int
 
 
-def simple_answer(question: Question, project: str, shelf: Shelf) -> Simple | None:
+def simple_answer(question: GoldQuery, project: str, shelf: Shelf) -> Simple | None:
     if shelf.plain is None:
         return None
     vector = shelf.embedder.embed_query(question.prompt) if shelf.embedder else None
@@ -71,7 +71,7 @@ def _everything(answer: Simple) -> Judgement:
     return _judgement(question, answer.tokens_of_all, len(question.gold), answer.in_reach, question.needs)
 
 
-def _judgement(question: Question, tokens: int, named: int, shown: int, text: str) -> Judgement:
+def _judgement(question: GoldQuery, tokens: int, named: int, shown: int, text: str) -> Judgement:
     if not question.is_answerable:
         return Judgement(tokens, False)
     precision = named / shown if shown else None

@@ -41,7 +41,7 @@ _CUT = re.compile(r"^… | …$|…$")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GoldQuery:
     """A prompt and the memories that answer it, if any."""
 
     prompt: str
@@ -101,7 +101,7 @@ def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
     return len(wanted & set(ranked[:k])) / len(wanted)
 
 
-def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
+def judged(question: GoldQuery, parts: Sequence[str], budget: int) -> Judgement:
     """Judge the finished parts of an answer; none if memhook is silent."""
     tokens = sum(map(estimated_tokens, parts))
     over = tokens > budget
@@ -121,7 +121,7 @@ def judged(question: Question, parts: Sequence[str], budget: int) -> Judgement:
     )
 
 
-def carried(question: Question, text: str) -> int | None:
+def carried(question: GoldQuery, text: str) -> int | None:
     """Return 1 if the text has the words that the prompt needs, else 0; None if none are given."""
     return int(_collapsed(question.needs) in _collapsed(text)) if question.needs else None
 
@@ -155,7 +155,7 @@ def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
     }
 
 
-def served(outcomes: Iterable[tuple[Question, Judgement]]) -> dict[str, Any]:
+def served(outcomes: Iterable[tuple[GoldQuery, Judgement]]) -> dict[str, Any]:
     """Return the figures overall and by kind; every mean is over prompts, not over kinds.
 
     `spoken` (or `kept`) is the share of the answerable prompts that got a block, `silent` the share of the others that
@@ -244,7 +244,7 @@ def _text_recall(gold: Sequence[Memory], shown: Mapping[str, ShownMemory]) -> fl
     return carried / max(1, sum(len(_collapsed(memory.content)) for memory in gold))
 
 
-def _passage_recall(question: Question, shown: Mapping[str, ShownMemory]) -> float | None:
+def _passage_recall(question: GoldQuery, shown: Mapping[str, ShownMemory]) -> float | None:
     common = _common_words(question)
     total = sum(map(len, common.values()))
     seen = (words & set(terms(shown[key].text)) for key, words in common.items() if key in shown)
@@ -252,7 +252,7 @@ def _passage_recall(question: Question, shown: Mapping[str, ShownMemory]) -> flo
 
 
 @lru_cache(maxsize=8)  # one question is judged at many budgets
-def _common_words(question: Question) -> dict[str, set[str]]:
+def _common_words(question: GoldQuery) -> dict[str, set[str]]:
     asked = set(terms(question.prompt))
     return {memory.id: asked & set(terms(f"{memory.title}\n{memory.content}")) for memory in question.gold}
 

@@ -117,7 +117,7 @@ def _baselines(answered: Sequence[Answered], silent: float | None) -> dict[str, 
     return {**rankings, **compared(simple, silent)}
 
 
-def _recalls(ranked: Sequence[tuple[metrics.Question, Sequence[str]]]) -> dict[str, float | None]:
+def _recalls(ranked: Sequence[tuple[metrics.GoldQuery, Sequence[str]]]) -> dict[str, float | None]:
     def share(k: int) -> float | None:
         return metrics.mean(metrics.ranking_recall([m.id for m in one.gold], ids, k) for one, ids in ranked)
 

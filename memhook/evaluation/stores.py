@@ -22,7 +22,7 @@ from memhook.core.memory import DEFAULT_NAMESPACE, Memory
 from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
-from memhook.evaluation.metrics import Question
+from memhook.evaluation.metrics import GoldQuery
 from memhook.evaluation.plain_search import Document, PlainSearch
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query
@@ -64,9 +64,9 @@ class Shelf:
     plain_tokens: Mapping[str, Sequence[int]]
     """The tokens of each memory as `plain_text`, by project."""
 
-    def question(self, query: Query) -> Question:
+    def question(self, query: Query) -> GoldQuery:
         gold = {memory.id: memory for name in query.gold if (memory := self.memories.get(name))}
-        return Question(query.prompt, query.kind, tuple(gold.values()), query.needs)
+        return GoldQuery(query.prompt, query.kind, tuple(gold.values()), query.needs)
 
     def surroundings(self, settings: Settings, project: str, account: Account) -> Surroundings:
         return Surroundings(self.library, settings, Project(project, None, project), account, self.now, Stages())

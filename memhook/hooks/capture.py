@@ -23,7 +23,7 @@ STILL_STORING = "memhook: still storing your note; the next prompt reports the r
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Message:
     """A message for the user, and the memories it mentions."""
 
     text: str
@@ -49,40 +49,40 @@ class Captures:
         return ""
 
     def _execute(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
-        lines: list[_Line] = []
+        lines: list[_Message] = []
         try:
             if not self._engine.accounts.was_captured(event.session, event.moment):  # by the other part of the prompt
                 for is_back, texts in _in_groups(commands):
                     lines.append(self._taken_back(event, scene) if is_back else self._stored(texts, event, scene))
         except MemhookError as error:
             log.error("a note was not stored: %s %s", error.message, error.hint)
-            lines.append(_Line(f"memhook could not do that: {error.message} {error.hint}".strip()))
+            lines.append(_Message(f"memhook could not do that: {error.message} {error.hint}".strip()))
         except Exception as error:
             log.exception("a note was not stored")
-            lines.append(_Line(f"memhook could not do that ({type(error).__name__}); the log has the details."))
+            lines.append(_Message(f"memhook could not do that ({type(error).__name__}); the log has the details."))
         text = " ".join(filter(None, (line.text for line in lines)))
         self.reports.finished(number, text, [memory for line in lines for memory in line.memories])
 
-    def _stored(self, texts: Sequence[str], event: Event, scene: Scene) -> _Line:
+    def _stored(self, texts: Sequence[str], event: Event, scene: Scene) -> _Message:
         now, settings = datetime.now(UTC), scene.loaded.settings
         library = self._engine.library(settings)
         source = f"prompt in {event.client}, session {event.session[: notes.SESSION_CHARS]}"
         stored = notes.stored_notes(library, texts, scene.project, settings, source, now)
         self._engine.accounts.record_captured(event.session, event.moment, stored, now)
-        return _Line(notes.confirmation(stored, scene.project), tuple(note.memory.id for note in stored))
+        return _Message(notes.confirmation(stored, scene.project), tuple(note.memory.id for note in stored))
 
-    def _taken_back(self, event: Event, scene: Scene) -> _Line:
+    def _taken_back(self, event: Event, scene: Scene) -> _Message:
         """Take back the last note. Without notes in the session, "forget that" is for the assistant: no message."""
         last = self._engine.accounts.last_captured(event.session)
         if last is None:
-            return _Line("")
+            return _Message("")
         memory = notes.take_back(self._engine.library(scene.loaded.settings), last, datetime.now(UTC))
         self._engine.accounts.take_back(last)
         if memory is None:
-            return _Line("memhook: the last note was already forgotten.")
+            return _Message("memhook: the last note was already forgotten.")
         title = notes.short_title(memory)
         text = f"memhook: forgot “{title}”." if last.is_new else f"memhook: “{title}” was stored before and stays."
-        return _Line(text, (memory.id,))
+        return _Message(text, (memory.id,))
 
 
 def _in_groups(commands: Sequence[str]) -> list[tuple[bool, list[str]]]:

@@ -109,12 +109,12 @@ def packed_block(text: str) -> object:
 
 def scored(text: str) -> object:
     asked = terms.terms(text)
-    candidates = [ranking.Candidate(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
+    candidates = [ranking.Rankable(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
     return ranking.ranked(asked, candidates, {}, 10, 20.0)
 
 
 def judged(text: str) -> object:
-    return metrics.judged(metrics.Question(text, "direct", (remembered(text),)), (a_block(text),), 1000)
+    return metrics.judged(metrics.GoldQuery(text, "direct", (remembered(text),)), (a_block(text),), 1000)
 
 
 def a_block(text: str) -> str:
@@ -162,7 +162,7 @@ CALLS: dict[str, Call] = {
     "memory.id_of": memory.id_of,
     "memory.is_id": memory.is_id,
     "memory.shortened": lambda text: memory.shortened(text, 80),
-    "metrics.carried": lambda text: metrics.carried(metrics.Question("", "direct", (), text[:100]), text),
+    "metrics.carried": lambda text: metrics.carried(metrics.GoldQuery("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,
     "metrics.judged": judged,
     "metrics.remembered_chars": lambda text: metrics.remembered_chars(
@@ -249,8 +249,8 @@ NO_TEXT = {
     "poison_search.rarest_starts": "memhook's own words",
     "poison_wordings.wordings": "memhook's own words",
     "ranking.attainable": "numbers",
-    "grading.Answer.worth_naming": "numbers",
-    "grading.Answer.worth_showing": "numbers",
+    "grading.Verdict.worth_naming": "numbers",
+    "grading.Verdict.worth_showing": "numbers",
     "grading.answer_to": "numbers",
     "grading.grade_of": "numbers",
     "grading.nearness_needed": "numbers",

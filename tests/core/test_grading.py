@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from memhook.core.grading import (
     EDGES,
-    Answer,
     Calibration,
     Grade,
     Graded,
     Prompt,
     Strictness,
+    Verdict,
     answer_to,
     grade_of,
     nearness_needed,
 )
-from memhook.core.ranking import Candidate, Scored, indexed_text
+from memhook.core.ranking import Rankable, Scored, indexed_text
 from memhook.core.ranking import ranked as by_evidence
 from memhook.core.terms import terms
 
@@ -144,7 +144,7 @@ def answer(prompt, cosines, *, model=True, among=None):
     store = range(len(MEMORIES)) if among is None else among
     df = Counter(term for index in store for term in set(TERMS[index]))
     average = sum(len(TERMS[index]) for index in store) / len(store)
-    candidates = [Candidate(str(index), cosine if model else None, TERMS[index]) for index, cosine in cosines.items()]
+    candidates = [Rankable(str(index), cosine if model else None, TERMS[index]) for index, cosine in cosines.items()]
     asked = terms(prompt)
     found = by_evidence(asked, candidates, df, len(store), average)
     return answer_to(Prompt(None, len(set(asked)), len(store)), found, CALIBRATION)
@@ -191,15 +191,15 @@ def test_each_edge_belongs_to_the_surer_grade():
 
 def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three():
     some = tuple(Graded(str(number), 0.4, scored(1.0)) for number in range(20))
-    assert len(Answer(0.9, some).worth_showing(Strictness.BALANCED, 10)) == 10
-    assert len(Answer(0.3, some).worth_showing(Strictness.BALANCED, 10)) == 3
-    assert len(Answer(0.3, some).worth_showing(Strictness.BALANCED, 2)) == 2
-    assert Answer(0.1, some).worth_showing(Strictness.BALANCED, 10) == ()
+    assert len(Verdict(0.9, some).worth_showing(Strictness.BALANCED, 10)) == 10
+    assert len(Verdict(0.3, some).worth_showing(Strictness.BALANCED, 10)) == 3
+    assert len(Verdict(0.3, some).worth_showing(Strictness.BALANCED, 2)) == 2
+    assert Verdict(0.1, some).worth_showing(Strictness.BALANCED, 10) == ()
 
 
 def test_what_is_likely_by_itself_stays_beside_something_surer():
     sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.04, scored(0.0)))
-    assert shown(Answer(0.99, sure)) == ["best", "also"]
+    assert shown(Verdict(0.99, sure)) == ["best", "also"]
 
 
 def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away():
@@ -220,8 +220,8 @@ def test_the_same_nearness_means_less_in_a_larger_store():
 
 
 def test_nothing_found_is_no_answer():
-    assert answer_to(Prompt(None, 3, 0), [], CALIBRATION) == Answer()
-    assert shown(Answer()) == []
+    assert answer_to(Prompt(None, 3, 0), [], CALIBRATION) == Verdict()
+    assert shown(Verdict()) == []
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=30), st.floats(-1, 1), st.integers(0, 10**7), st.booleans())
@@ -234,7 +234,7 @@ def test_scores_are_probabilities_in_the_order_of_the_evidence(evidence, cosine,
 
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=30))
 def test_a_more_eager_level_never_shows_less(chance, scores):
-    some = Answer(chance, tuple(Graded(str(i), score, scored(0.0)) for i, score in enumerate(sorted(scores)[::-1])))
+    some = Verdict(chance, tuple(Graded(str(i), score, scored(0.0)) for i, score in enumerate(sorted(scores)[::-1])))
     strict, balanced, eager = (shown(some, level) for level in Strictness)
     assert strict == balanced[: len(strict)]
     assert balanced == eager[: len(balanced)]

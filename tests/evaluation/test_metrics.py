@@ -14,8 +14,8 @@ from memhook.core.passages import front
 from memhook.core.rendering import HOOK, INJECT, Frame, Level, hook_frames, rendering
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation.metrics import (
+    GoldQuery,
     Judgement,
-    Question,
     ShownMemory,
     entries,
     judged,
@@ -76,7 +76,7 @@ def test_remembered_text_cannot_name_a_memory() -> None:
 
 
 def test_a_whole_memory_is_carried_whole_and_all_its_words_are_shown() -> None:
-    question = Question("deploys hang, is the tunnel down?", "question", (VPN,))
+    question = GoldQuery("deploys hang, is the tunnel down?", "question", (VPN,))
     found = judged(question, [block(VPN, LONG)], 4000)
     assert (found.gold_recall, found.text_recall, found.passage_recall, found.precision) == (1.0, 1.0, 1.0, 0.5)
     assert found.tokens == estimated_tokens(block(VPN, LONG))
@@ -84,13 +84,13 @@ def test_a_whole_memory_is_carried_whole_and_all_its_words_are_shown() -> None:
 
 def test_half_of_the_gold_is_half_of_the_recall() -> None:
     equal = memory(5, VPN.content[::-1], "Backwards")
-    found = judged(Question("tunnel", "question", (VPN, equal)), [block(VPN)], 4000)
+    found = judged(GoldQuery("tunnel", "question", (VPN, equal)), [block(VPN)], 4000)
     assert (found.gold_recall, found.text_recall, found.precision) == (0.5, 0.5, 1.0)
 
 
 def test_a_preview_carries_its_share_of_the_characters() -> None:
     shown = beginning(LONG.content, 100)
-    found = judged(Question("replica", "q", (LONG,)), [block(LONG, level=Level.PREVIEW, shown=lambda _: shown)], 4000)
+    found = judged(GoldQuery("replica", "q", (LONG,)), [block(LONG, level=Level.PREVIEW, shown=lambda _: shown)], 4000)
     assert found.text_recall == pytest.approx(len(shown.text.removesuffix(" …")) / len(LONG.content))
 
 
@@ -100,30 +100,30 @@ def test_a_title_made_from_the_first_line_is_carried_beside_a_passage_from_elsew
     shown = beginning(noted.content[at:], 200)
     text = block(noted, level=Level.PREVIEW, shown=lambda _: shown)
     expected = (len("The first line.") + len("The very end.")) / len(" ".join(noted.content.split()))
-    assert judged(Question("end", "q", (noted,)), [text], 4000).text_recall == pytest.approx(expected)
+    assert judged(GoldQuery("end", "q", (noted,)), [text], 4000).text_recall == pytest.approx(expected)
 
 
 def test_passage_recall_counts_the_words_that_prompt_and_memory_share() -> None:
     text = block(LONG, level=Level.PREVIEW, shown=lambda content: beginning(content, 60))
     # Of replica, statement and timeout, which the memory has, the beginning shows one; "kernel" it does not have.
-    found = judged(Question("replica statement timeout kernel", "q", (LONG,)), [text], 4000)
+    found = judged(GoldQuery("replica statement timeout kernel", "q", (LONG,)), [text], 4000)
     assert found.passage_recall == pytest.approx(1 / 3)
-    assert judged(Question("kernel", "q", (LONG,)), [text], 4000).passage_recall is None
+    assert judged(GoldQuery("kernel", "q", (LONG,)), [text], 4000).passage_recall is None
 
 
 def test_silence_for_an_answerable_prompt_recalls_nothing_and_has_no_precision() -> None:
-    found = judged(Question("tunnel", "q", (VPN,)), (), 500)
+    found = judged(GoldQuery("tunnel", "q", (VPN,)), (), 500)
     assert found == Judgement(0, False, 0.0, 0.0, 0.0, None, 0)
 
 
 def test_a_prompt_without_gold_is_judged_by_its_cost_alone() -> None:
-    found = judged(Question("tunnel", "q", ()), [block(VPN)], 10)
+    found = judged(GoldQuery("tunnel", "q", ()), [block(VPN)], 10)
     assert (found.gold_recall, found.precision, found.is_over_budget) == (None, None, True)
 
 
 def test_the_parts_of_a_block_are_judged_together() -> None:
     parts = [block(VPN), block(LONG)]
-    found = judged(Question("tunnel", "q", (VPN, LONG)), parts, 4000)
+    found = judged(GoldQuery("tunnel", "q", (VPN, LONG)), parts, 4000)
     assert (found.gold_recall, found.tokens) == (1.0, sum(map(estimated_tokens, parts)))
 
 
@@ -151,7 +151,7 @@ def test_numbers_are_averaged_over_the_prompts_they_apply_to() -> None:
 
 def test_adversarial_prompts_are_left_out_of_the_silence_and_the_cost_of_all() -> None:
     asked = [("q", (VPN,), 60), ("q", (VPN,), 0), ("far", (), 0), ("far", (), 40), ("adversarial", (), 90)]
-    found = served((Question("x", kind, gold), Judgement(tokens, False)) for kind, gold, tokens in asked)
+    found = served((GoldQuery("x", kind, gold), Judgement(tokens, False)) for kind, gold, tokens in asked)
     assert (found["kept"], found["spoken"], found["silent"]) == (0.5, 0.5, 0.5)
     assert (found["tokens_answerable"], found["tokens_unanswerable"]) == (30.0, 20.0)
     assert found["silent_by_kind"] == {"adversarial": 0.0, "far": 0.5}
@@ -161,7 +161,7 @@ def test_adversarial_prompts_are_left_out_of_the_silence_and_the_cost_of_all() -
 
 def test_what_a_prompt_needs_is_carried_where_it_stands_in_the_block_verbatim() -> None:
     code = memory(7, "Run it so:\n\n    make db-reset\n    make test\n", "Tests")
-    question = Question("run the tests", "q", (code,), "so:\n\n    make   db-reset\nmake test")
+    question = GoldQuery("run the tests", "q", (code,), "so:\n\n    make   db-reset\nmake test")
     assert judged(question, [block(code)], 4000).carried == 1
     assert judged(replace(question, needs="make db-reset; make test"), [block(code)], 4000).carried == 0
     assert judged(replace(question, needs=""), [block(code)], 4000).carried is None
@@ -182,7 +182,7 @@ def test_all_of_a_block_but_titles_and_contents_is_framing() -> None:
 
 
 def test_one_gold_memory_is_enough_to_be_found() -> None:
-    question = Question("tunnel", "q", (VPN, LONG))
+    question = GoldQuery("tunnel", "q", (VPN, LONG))
     assert judged(question, [block(VPN)], 4000).found == 1
     assert judged(question, [block(memory(8, "Else."))], 4000).found == 0
 
