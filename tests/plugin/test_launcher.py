@@ -86,6 +86,7 @@ def test_with_nothing_there_it_answers_nothing_and_tells_the_user_at_the_start(h
     for arguments in (("SessionStart", "2"), ("UserPromptSubmit", "1"), ("UserPromptSubmit", "2")):
         run = launch(home, tools, *arguments)
         assert (run.returncode, run.stdout) == (0, "")
+    assert launch(home, tools, "why").stdout.startswith("memhook is being set up;")
 
 
 def test_a_set_up_without_python_says_what_is_missing(home: Path, tools: Path) -> None:

@@ -103,6 +103,10 @@ esac""",
         for stream in (client.process.stdin, client.process.stdout):
             assert stream
             stream.close()
+    pipe = os.open(setups, os.O_RDWR)  # a set-up that still waits ends, and a later one finds no pipe
+    os.write(pipe, b"ended by the test\n" * 10)
+    setups.unlink()
+    os.close(pipe)
 
 
 def asked(number: int, **message: Any) -> dict[str, Any]:
