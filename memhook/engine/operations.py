@@ -56,18 +56,17 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = remember.Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
-    memory = stored.memory
+    memory, close = stored.memory, []
     assert memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
         if not _sees(caller, memory):
-            unseen = {"urn": "", "title": ""}
-            return {"outcome": stored.outcome, "memory": unseen, "close_to": [], "masked": masked}
+            return {"outcome": stored.outcome, "memory": {"urn": "", "title": ""}, "close_to": [], "masked": masked}
         if changes := _added(memory, given):
             _refuse_opening(caller, memory, changes)
             memory = remember.edited(caller.library, memory.id, changes, _now(), caller.rights.visible)
-        return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": [], "masked": masked}
-    close = very_close(caller.library, memory, caller.rights.visible) if Scope.READ in caller.rights.scopes else []
-    names = [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(close)]
+    elif Scope.READ in caller.rights.scopes:
+        close = caller.library.fit_to_show(very_close(caller.library, memory, caller.rights.visible))
+    names = [{"urn": one.urn, "title": one.title} for one in close]
     return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names, "masked": masked}
 
 

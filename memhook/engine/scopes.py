@@ -110,7 +110,7 @@ def rights_of(written: Any) -> Rights:
     try:
         scopes, namespaces = written["scopes"], written["namespaces"]
     except (TypeError, KeyError):
-        raise InvalidInput("The rights of the caller cannot be read.") from None
+        raise InvalidInput("The rights of the caller cannot be read.", "memhook daemon restart") from None
     return Rights(scopes_of(scopes), tuple(str(name) for name in namespaces))
 
 

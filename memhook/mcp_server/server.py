@@ -107,7 +107,7 @@ def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str,
     try:
         params = tool.arguments.model_validate(arguments).params()
     except ValidationError as error:
-        raise InvalidInput("; ".join(_reason(detail) for detail in error.errors())) from error
+        raise InvalidInput(f"{'; '.join(map(_reason, error.errors()))}.", "See the tool's input schema.") from error
     return tool.shown(call(tool.operation, **params))
 
 

@@ -3,7 +3,7 @@
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,8 @@ COLUMNS = {
     "max_tokens": "largest",
     "over_budget": "over",
 }
-ANSWERED = ("prompts", "spoken", "found", "carried", "precision", "tokens")
-UNANSWERED = ("prompts", "silent", "tokens")
+ANSWERED = {name: name for name in ("prompts", "spoken", "found", "carried", "precision", "tokens")}
+UNANSWERED = {name: name for name in ("prompts", "silent", "tokens")}
 NAMES = {
     "memhook": "memhook",
     "bm25": "BM25",
@@ -155,56 +155,39 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 def _say(report: Mapping[str, Any]) -> None:
     rest = report["prompts"] - report["answerable"]
     say_title(f"{report['set']}: {report['memories']} memories, {report['answerable']} prompts to answer, {rest} not")
-    say("", *_table(["recall of the ranking", "@5", "@10", "@20"], _recall_rows(report)))
-    say("", *_table([f"within (detail {report['detail']})", *COLUMNS.values()], _budget_rows(report)))
-    say("", *_table([f"to answer ({report['relevance']})", *ANSWERED], _served_rows(report, ANSWERED)))
-    say("", *_table(["not to answer", *UNANSWERED], _served_rows(report, UNANSWERED)))
-    if "baselines" in report:
-        say("", *_table(["beside simple methods", *BESIDE.values()], _beside_rows(report)))
+    baselines = report.get("baselines", {})
+    recalls = {"memhook": report["recall"]}
+    recalls |= {name: one["recall"] for name, one in baselines.items() if "recall" in one}
+    depths = {depth: f"@{depth}" for depth in report["recall"]}
+    say("", *_table("recall of the ranking", depths, {NAMES[name]: one for name, one in recalls.items()}))
+    budgets = {f"{budget} tokens": one for budget, one in report["budgets"].items()}
+    say("", *_table(f"within (detail {report['detail']})", COLUMNS, budgets))
+    say("", *_table(f"to answer ({report['relevance']})", ANSWERED, _served_rows(report, ANSWERED)))
+    say("", *_table("not to answer", UNANSWERED, _served_rows(report, UNANSWERED)))
+    if baselines:
+        methods = {NAMES[name]: one for name, one in baselines.items() if "found" in one}
+        say("", *_table("beside simple methods", BESIDE, {"memhook": report, **methods}))
     if "sessions" in report:
-        say("", *_table(["start and prompts", *SESSION.values()], _session_rows(report)))
+        sessions = {f"{length} prompts": one for length, one in report["sessions"].items()}
+        say("", *_table("start and prompts", SESSION, sessions))
     times = report["latency_ms"]
     if report["framing_share"] is not None:
         say("", f"framing: {report['framing_share']:.0%} of the characters of all blocks")
     say("", f"time for a prompt: {times['p50']:.0f} ms (p50), {times['p95']:.0f} ms (p95)")
 
 
-def _recall_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
-    recalls = {"memhook": report["recall"]}
-    recalls |= {name: one["recall"] for name, one in report.get("baselines", {}).items() if "recall" in one}
-    for name, recall in recalls.items():
-        yield [NAMES[name], *(_cell("recall", value) for value in recall.values())]
-
-
-def _budget_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
-    for budget, values in report["budgets"].items():
-        yield [f"{budget} tokens", *(_cell(name, values[name]) for name in COLUMNS)]
-
-
-def _served_rows(report: Mapping[str, Any], columns: Sequence[str]) -> Iterator[list[str]]:
+def _served_rows(report: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """All prompts that have these measures, then by kind, then by set."""
-    kinds = {f"  {kind}": one for kind, one in report["by_kind"].items() if columns[1] in one}
+    kinds = {f"  {kind}": one for kind, one in report["by_kind"].items() if list(columns)[1] in one}
     sets = {f"set {one['set']}": _served(one, columns) for one in report.get("sets", ())}
-    for name, one in {"all": _served(report, columns), **kinds, **sets}.items():
-        yield [name, *(_cell(column, one[column]) for column in columns)]
+    return {"all": _served(report, columns), **kinds, **sets}
 
 
-def _served(report: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+def _served(report: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     is_answerable = columns is ANSWERED
     prompts = report["answerable"] if is_answerable else report["prompts"] - report["answerable"]
     tokens = report["tokens_answerable" if is_answerable else "tokens_unanswerable"]
     return {**report, "prompts": prompts, "tokens": tokens}
-
-
-def _beside_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
-    methods = {name: one for name, one in report["baselines"].items() if "found" in one}
-    for name, one in {"memhook": report, **methods}.items():
-        yield [NAMES[name], *(_cell(column, one[column]) for column in BESIDE)]
-
-
-def _session_rows(report: Mapping[str, Any]) -> Iterator[list[str]]:
-    for length, one in report["sessions"].items():
-        yield [f"{length} prompts", *(_cell(column, one[column]) for column in SESSION)]
 
 
 def _cell(measure: str, value: float | None) -> str:
@@ -215,9 +198,11 @@ def _cell(measure: str, value: float | None) -> str:
     return f"{value:.0f}" if isinstance(value, int) or "tokens" in measure else f"{value:.3f}"
 
 
-def _table(head: Sequence[str], rows: Iterator[list[str]]) -> list[str]:
-    cells = [list(head), *rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+def _table(title: str, columns: Mapping[str, str], named: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Lines with a row for each name, and the measures that `columns` has headings for."""
+    rows = [[name, *(_cell(column, one[column]) for column in columns)] for name, one in named.items()]
+    cells = [[title, *columns.values()], *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
         for row in cells

@@ -157,7 +157,7 @@ def _named(one: host_memories.Kept) -> dict[str, object]:
 
 def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
     tally = Tally()
-    with _progress(file) as bar, _resumable(tally):
+    with _progress(file) as bar, _resumable(tally, args):
         for lines, answer in _answers(place, batches(good_lines(file, tally)), _mode(args)):
             bar.update(lines)
             tally.add(answer)
@@ -186,12 +186,13 @@ def _answers(place: Place, wanted: Iterable[list[Line]], mode: Mapping[str, bool
 
 
 @contextmanager
-def _resumable(tally: Tally) -> Iterator[None]:
+def _resumable(tally: Tally, args: Namespace) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = sum(tally.outcomes.values())
-        warn(f"Stopped after {counted(done)}, which are stored. The same command goes on from there: it skips them.")
+        done = counted(sum(tally.outcomes.values()))
+        stored = "" if args.dry_run else ", which are stored. The same command goes on from there: it skips them"
+        warn(f"Stopped after {done}{stored}.")
         raise
 
 
@@ -272,7 +273,8 @@ def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) 
     if tally.masked:
         warn(f"{counted(tally.masked)} contained secrets, which {'would be' if args.dry_run else 'were'} masked.")
     if tally.quarantined:
-        warn(f"In quarantine: {counted(tally.quarantined)}. See: memhook list --quarantined")
+        see = "" if args.dry_run else ". See: memhook list --quarantined"
+        warn(f"{'Would be quarantined' if args.dry_run else 'In quarantine'}: {counted(tally.quarantined)}{see}")
     if counts["forgotten before"]:
         warn("What was forgotten before stays so. To bring it back: memhook import --again")
     return 1 if bad else 0

@@ -69,16 +69,10 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def merge(args: Namespace, place: Place) -> int:
-    names = {"source": _as_given(args.source), "target": _as_given(args.target)}
-    if not args.yes:
-        plan = place.call("merge_projects", dry_run=True, **names)
-        about = f"{counted(plan['moved'])} of {plan['source']} will belong to {plan['target']}, and its sessions too."
-        if not agreed("Go on?", "Nothing merged.", [about]):
-            return 1
-    result = place.call("merge_projects", **names)
-    if not said_json(args, result):
-        say(_moved(result), f"{result['source']} counts as {result['target']} from now on.")
-    return 0
+    asked = {"source": _as_given(args.source), "target": _as_given(args.target)}
+    about = "{memories} of {source} will belong to {target}, and its sessions too."
+    done = "{source} counts as {target} from now on."
+    return _carried_out(args, place, "merge_projects", asked, about, "Nothing merged.", done)
 
 
 def split(args: Namespace, place: Place) -> None:
@@ -90,16 +84,23 @@ def split(args: Namespace, place: Place) -> None:
 
 def move(args: Namespace, place: Place) -> int:
     if bool(args.references) == bool(args.source):
-        raise InvalidInput("No memories to move: give URNs.", "Or --from PROJECT for all memories of one.")
+        raise InvalidInput("Give either URNs to move or --from PROJECT.", "--from moves all memories of a project.")
     asked = {"references": args.references, "source": _as_given(args.source), "target": _as_given(args.target)}
+    return _carried_out(args, place, "move_memories", asked, "{memories} will belong to {target}.", "Nothing moved.")
+
+
+def _carried_out(
+    args: Namespace, place: Place, operation: str, asked: Mapping[str, Any], about: str, nothing_done: str, *done: str
+) -> int:
+    """Ask, after a dry run says how many memories it is about; do it and report it."""
     if not args.yes:
-        plan = place.call("move_memories", dry_run=True, **asked)
-        about = f"{counted(plan['moved'])} will belong to {plan['target'] or 'all projects'}."
-        if not agreed("Go on?", "Nothing moved.", [about]):
+        plan = place.call(operation, dry_run=True, **asked)
+        plan |= {"memories": counted(plan["moved"]), "target": plan["target"] or "all projects"}
+        if not agreed("Go on?", nothing_done, [about.format(**plan)]):
             return 1
-    result = place.call("move_memories", **asked)
+    result = place.call(operation, **asked)
     if not said_json(args, result):
-        say(_moved(result))
+        say(_moved(result), *(line.format(**result) for line in done))
     return 0
 
 
