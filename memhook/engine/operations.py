@@ -17,7 +17,7 @@ from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.core.memory import Draft, Memory, Origin, Sensitivity, Trait, names_with
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.ranking import term_weights
@@ -51,7 +51,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
-    draft = remember.Draft(content=content, **{**home, **given})
+    draft = Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
     memory = stored.memory
     assert memory is not None  # noqa: S101  only an import can be refused
@@ -424,11 +424,11 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a draft as they came over the wire, in the types a draft has."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():
-        if name not in remember.Draft.__dataclass_fields__ or name == "quarantine":
+        if name not in names_with(Trait.IMPORTED) or name == "quarantine":
             raise InvalidInput(f"A memory has no field {name!r}.")
-        if name in ("tags", "related", "supersedes", "aliases"):
+        if name in names_with(Trait.IMPORTED, tuple):
             typed[name] = tuple(value)
-        elif name in ("created", "updated", "accessed", "expires"):
+        elif name in names_with(Trait.IMPORTED, datetime):
             typed[name] = moment_ahead(value, _now()) if value else None
         elif name == "sensitivity":
             typed[name] = _sensitivity(value)
@@ -441,7 +441,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What was said anew about a memory that is there already: names are added to its own, the rest replaces."""
-    names = ("tags", "related", "supersedes", "aliases")
+    names = names_with(Trait.IMPORTED, tuple)
     return {
         name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value
         for name, value in fields.items()

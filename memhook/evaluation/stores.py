@@ -16,7 +16,7 @@ from memhook.answering import recall
 from memhook.answering.answer import Account, Surroundings
 from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory
+from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory
 from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
@@ -32,7 +32,7 @@ from memhook.store.embedding.encoder import Embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.project import Project
 from memhook.store.table.memories import MemoryStore
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 
 log = logging.getLogger("memhook")
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhook.core.fencing import collapsed
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, content_hash, shortened
+from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory, Origin, content_hash, shortened
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.screening.secrets import masked
 from memhook.settings import Settings
 from memhook.store.ledger import Captured
 from memhook.store.project import Project
-from memhook.writing.remember import Draft, checked, forgotten, remembered
+from memhook.writing.remember import checked, forgotten, remembered
 
 SESSION_CHARS = 80
 TITLE_CHARS = 60

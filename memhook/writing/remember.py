@@ -10,16 +10,19 @@ from typing import Any, Literal
 
 from memhook.core.memory import (
     DEFAULT_NAMESPACE,
+    FIELDS,
     ID_LENGTH,
+    Draft,
     Memory,
     Origin,
-    Sensitivity,
+    Trait,
     content_hash,
     derived_summary,
     derived_title,
     id_from_bytes,
     id_of,
     is_id,
+    names_with,
 )
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
@@ -40,31 +43,9 @@ EDITED_FROM = "sha256:"
 Outcome = Literal["stored", "already there", "forgotten before"]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What is to be remembered, before it has a name. Empty fields are derived from the content."""
-
-    content: str
-    title: str = ""
-    summary: str = ""
-    namespace: str = DEFAULT_NAMESPACE
-    tags: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
-    source: str = ""
-    project: str = ""
-    sensitivity: Sensitivity = Sensitivity.NORMAL
-    pinned: bool = False
-    redacted: bool = False
-    muted: bool = False
-    origin: Origin = Origin.USER
-    created: datetime | None = None
-    updated: datetime | None = None
-    accessed: datetime | None = None
-    expires: datetime | None = None
-    supersedes: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    quarantine: str = ""
-    id: str = ""
+_IMPORTED = names_with(Trait.IMPORTED)
+_SAID = {one.name: one.default for one in FIELDS if Trait.KEPT_WHEN_REDACTED not in one.traits}
+del _SAID["redacted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +147,16 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
             f"The content has {len(draft.content):,} characters, more than the {MAX_CONTENT:,} one memory may have.",
             "Split it into several memories.",
         )
-    for name in ("title", "summary", "namespace", "source"):
+    lines = [name for name in names_with(Trait.MASKED, str) if name not in ("content", "project")]
+    for name in lines:
         _one_line_checked(name, getattr(draft, name), MAX_LINE)
     texts = {
         "content": draft.content.encode("utf-8", "replace").decode(),  # a lone surrogate has no place on disk
-        "title": _line(draft.title),
-        "summary": _line(draft.summary),
-        "namespace": _line(draft.namespace) or DEFAULT_NAMESPACE,
-        "source": _line(draft.source),
+        **{name: _line(getattr(draft, name)) for name in lines},
         "project": draft.project,
-        "tags": _names("tags", draft.tags),
-        "related": _names("related", draft.related),
-        "aliases": _names("aliases", draft.aliases),
+        **{name: _names(name, getattr(draft, name)) for name in names_with(Trait.MASKED, tuple)},
     }
+    texts["namespace"] = texts["namespace"] or DEFAULT_NAMESPACE
     supersedes = tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes))
     masked, kinds = masked_fields(texts)
     return replace(draft, supersedes=supersedes, **masked), kinds
@@ -187,41 +165,25 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
 def _memory(draft: Draft, now: datetime) -> Memory:
     created = draft.created or now
     own_id = draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH))
-    draft = _without_words(draft) if draft.redacted else draft
-    return Memory(
-        id=own_id,
-        title=draft.title or derived_title(draft.content),
-        content=draft.content,
-        summary=draft.summary or derived_summary(draft.content),
-        created=created,
-        updated=draft.updated or created,
-        namespace=draft.namespace,
-        tags=draft.tags,
-        related=draft.related,
-        source=draft.source,
-        project=draft.project,
-        sensitivity=draft.sensitivity,
-        pinned=draft.pinned,
-        redacted=draft.redacted,
-        muted=draft.muted,
-        origin=draft.origin,
-        accessed=draft.accessed,
-        expires=draft.expires,
-        supersedes=draft.supersedes,
-        aliases=draft.aliases,
-        content_hash=redacted_hash(own_id) if draft.redacted else content_hash(draft.content),
-        quarantine=draft.quarantine,
-    )
-
-
-def _without_words(draft: Draft) -> Draft:
-    """What a redacted memory said is nowhere, so it does not come in by a file either."""
-    return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
+    # What a redacted memory said is nowhere, so it does not come in by a file either.
+    draft = replace(draft, **_SAID) if draft.redacted else draft
+    values = _imported(draft) | {
+        "id": own_id,
+        "title": draft.title or derived_title(draft.content),
+        "summary": draft.summary or derived_summary(draft.content),
+        "created": created,
+        "updated": draft.updated or created,
+    }
+    return Memory(**values, content_hash=redacted_hash(own_id) if draft.redacted else content_hash(draft.content))
 
 
 def draft_of(memory: Memory) -> Draft:
-    values = {name: getattr(memory, name) for name in Draft.__dataclass_fields__}
-    return Draft(**values)
+    return Draft(**_imported(memory))
+
+
+def _imported(draft: Draft) -> dict[str, Any]:
+    """The fields that a draft may set; what memhook itself fills in is not among them."""
+    return {name: getattr(draft, name) for name in _IMPORTED}
 
 
 def _is_imported(memory: Memory, from_file: bool) -> bool:

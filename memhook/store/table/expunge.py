@@ -20,6 +20,7 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from memhook.core.memory import FIELDS, Trait, names_with, plain
 from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.embedding import language_vectors
@@ -29,25 +30,14 @@ from memhook.store.table.filters import quoted
 from memhook.store.table.opening import TABLE
 from memhook.store.table.recovery import FOREIGN_ERRORS
 
-# Of the rest a redacted memory keeps nothing, whatever columns there will be.
-_KEPT = frozenset(
-    {
-        *("id", "namespace", "project", "sensitivity", "muted", "origin", "created", "updated", "accessed", "expires"),
-        *("supersedes", "superseded_by", "forgotten"),
-    }
-)
-_EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(("title", "content", "summary", "source", "terms", "quarantine", "released"), ""),
-    **{name: [] for name in ("tags", "related", "aliases")},
-    "pinned": False,
-    "redacted": True,
-}
+_KEPT = frozenset((*names_with(Trait.KEPT_WHEN_REDACTED), "forgotten"))
+_EMPTY: Mapping[str, Any] = {one.name: plain(one.default) for one in FIELDS} | {"terms": ""}
 
 
 def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
     """No hash of the content either: it would tell whoever guesses the content that the guess is right."""
     nothing = {name: _EMPTY.get(name) for name in row if name not in _KEPT}
-    return {**row, **nothing, "content_hash": redacted_hash(row["id"])}
+    return {**row, **nothing, "redacted": True, "content_hash": redacted_hash(row["id"])}
 
 
 def redacted_hash(key: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memhook.core.memory import Memory
+from memhook.core.memory import FIELDS, Memory, Trait
 from memhook.errors import DamagedStore, StoreError
 from memhook.files import durable
 from memhook.files.locking import exclusive, remove_lock
@@ -79,6 +79,11 @@ RENEWED_VECTORS = ".renewed-vectors"
 NEW_TABLE = ".new-table-"
 LOCK_SECONDS = 30.0
 ANY = Filter()
+FORGOTTEN: dict[str, Any] = {
+    **{one.name: [] if one.kind is tuple else "" for one in FIELDS if Trait.LOST_WHEN_FORGOTTEN in one.traits},
+    "terms": "",
+    "vector": None,
+}
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 ROWS_FOR_A_WRITE = 4_000  # of a large store every index is written anew, however little was added
@@ -491,8 +496,7 @@ class MemoryStore:
     @_landing
     def forget(self, memories: Sequence[Memory], now: datetime) -> None:
         """Keep only what is needed to recognise these if they are imported again."""
-        emptied: dict[str, Any] = dict.fromkeys(("title", "content", "summary", "source", "terms", "namespace"), "")
-        emptied |= {"tags": [], "related": [], "supersedes": [], "vector": None, "forgotten": now}
+        emptied = FORGOTTEN | {"forgotten": now}
         where = f"id IN ({quoted(memory.id for memory in memories)})"
         rows = self._table.search().where(where).limit(len(memories)).to_arrow().to_pylist()
         self._merge([row | emptied for row in rows])
