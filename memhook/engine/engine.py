@@ -30,7 +30,6 @@ from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
-from memhook.store.remote.replica import ReplicatedStore
 
 log = logging.getLogger("memhook")
 
@@ -215,14 +214,14 @@ class Engine:
     def mended(self, settings: Settings) -> str:
         """What had to be done to open the store, for the user to know; nothing where it was well."""
         library = self._libraries.is_open(settings)
-        if library and library.store.mended:
-            return f"memhook: {library.store.mended} Run: memhook doctor"
+        if library and library.store.repaired:
+            return f"memhook: {library.store.repaired} Run: memhook doctor"
         return self._late_news()
 
     def _late_news(self) -> str:
         for library in self._libraries.all():
-            if isinstance(library.store, ReplicatedStore) and library.store.late_news:
-                return f"memhook: {library.store.late_news}"
+            if (replica := library.store.replica) and replica.late_news:
+                return f"memhook: {replica.late_news}"
         return ""
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, named_ones
 from memhook.screening.policy import judged, let_through, masked_fields
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.closeness import very_close
@@ -222,7 +223,7 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
     library = holder([caller.library, *caller.open_shared()], references)
     memories = remember.found(library, references)
     with library.store.annotating():
-        library.store.set_muted([memory.id for memory in memories], muted)
+        library.store.write(changes.mute, [memory.id for memory in memories], muted)
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
 
@@ -239,7 +240,7 @@ def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     with library.store.annotating():
         for memory in remember.found(library, references):
             released.append(let_through(memory))
-            library.store.set_quarantine(released[-1])
+            library.store.write(changes.set_quarantine, released[-1])
     return [record_of(memory) for memory in released]
 
 

@@ -30,8 +30,8 @@ from memhook.settings import Settings
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
+from memhook.store.memories import own_store
 from memhook.store.project import Project
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.remember import remembered
 
 log = logging.getLogger("memhook")
@@ -94,7 +94,7 @@ def encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[En
 def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> Shelf:
     model = plan.settings.embedding.model
     loaded = encoder(model)
-    store = MemoryStore(str(folder / "store"), folder / "backups")
+    store = own_store(str(folder / "store"), folder / "backups")
     library = Library(store, model, encoder)
     library.languages.want(plan.settings.embedding.languages)
     now = max((draft.created for draft in of.drafts.values() if draft.created), default=WITHOUT_DATES)

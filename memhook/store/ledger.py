@@ -311,10 +311,6 @@ class Ledger:
         with self._writing() as connection:
             return connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (what, at.isoformat())).rowcount > 0
 
-    def untell(self, what: str) -> None:
-        with self._writing() as connection:
-            connection.execute("DELETE FROM told WHERE what = ?", (what,))
-
     def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any."""
         condition, value = ("session = ?", session) if session else ("project = ?", project)

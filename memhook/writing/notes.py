@@ -14,6 +14,7 @@ from memhook.screening.secrets import masked
 from memhook.settings import Settings
 from memhook.store.ledger import Captured
 from memhook.store.project import Project
+from memhook.store.table import changes
 from memhook.writing.remember import checked, forgotten, remembered
 
 SESSION_CHARS = 80
@@ -47,7 +48,7 @@ def stored_notes(
         for text in texts
     ]
     hashes = [content_hash(draft.content) for draft in drafts]
-    gone = {memory.content_hash for memory in library.store.with_content(hashes, forgotten=True)}
+    gone = {memory.content_hash for memory in library.store.find("content_hash", hashes, forgotten=True)}
     stored = remembered(library, drafts, now, again=True)
     return [
         Note(one.memory, one.outcome == "stored", one.memory.content_hash in gone, masked(text).kinds)
@@ -67,7 +68,7 @@ def take_back(library: Library, last: Captured, now: datetime) -> Memory | None:
         forgotten(library, [memory.id], now)
     else:
         with library.store.writing():
-            library.store.remove([memory.id])
+            library.store.write(changes.remove, [memory.id])
     return memory
 
 

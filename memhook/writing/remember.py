@@ -29,9 +29,10 @@ from memhook.library.access import OWNER
 from memhook.library.joined import Searchable
 from memhook.library.library import Library
 from memhook.screening.policy import fingerprint, judged, masked_fields
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes as table_changes
 from memhook.store.table.expunge import redacted_hash
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.writing import succession
 
 MAX_CONTENT = 1_000_000
@@ -78,9 +79,11 @@ def remembered(
             if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
-            store.add(added, [ready.get(memories[index].id) for index in fresh], model)
+            store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
-            store.unforget([memory.content_hash for memory in added])
+            hashes = [memory.content_hash for memory in added]
+            if store.find("content_hash", hashes, forgotten=True):
+                store.write(table_changes.unforget, hashes)
             succession.mark(store, added)
     return results
 
@@ -106,7 +109,7 @@ def edited(
         _refuse_twin(store, changed, visible)
         found(library, [name for name in changed.supersedes if name not in current.supersedes])
         succession.refuse_circle(store, changed)
-        store.replace([changed], vectors, model)
+        store.write(table_changes.replace, [changed], vectors, model)
         succession.mark(store, [changed])
     return changed
 
@@ -115,7 +118,7 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
     """Forget these; what one of them had replaced falls to its own successor, or counts again."""
     with library.store.writing():
         memories = found(library, references)
-        library.store.forget(memories, now)
+        library.store.write(table_changes.forget, memories, now)
         succession.hand_over(library.store, memories)
     return memories
 
@@ -194,7 +197,7 @@ def _is_imported(memory: Memory, from_file: bool) -> bool:
 def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
     """For each whether it is new, there already or was forgotten; a new one has an id that nothing else ever had."""
     hashes = [memory.content_hash for memory in memories]
-    known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
+    known = {(memory.project, memory.content_hash): memory for memory in store.find("content_hash", hashes)}
     known |= (
         {
             (memory.project, alias.removeprefix(EDITED_FROM)): memory
@@ -204,7 +207,7 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
         if any(_is_imported(memory, from_file) for memory in memories)
         else {}
     )
-    gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
+    gone = set() if again else {memory.content_hash for memory in store.find("content_hash", hashes, forgotten=True)}
     taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
     there = store.by_ids([memory.id for memory in memories if memory.id in taken])
     redacted = {key: one for key, one in there.items() if one.redacted}
@@ -257,7 +260,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
 
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
-    others = store.with_content([changed.content_hash])
+    others = store.find("content_hash", [changed.content_hash])
     twin = next((one for one in others if one.project == changed.project and one.id != changed.id), None)
     if twin is not None and store.by_reference([twin.id], visible):
         raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")

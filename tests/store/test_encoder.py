@@ -21,7 +21,6 @@ from memhook.store.embedding.encoder import (
     Embedder,
     FastembedEmbedder,
     KnowsWords,
-    known_models,
     load_embedder,
     pull,
 )
@@ -386,13 +385,6 @@ def test_a_model_that_was_pulled_is_loaded_from_the_cache(tmp_path: Path, models
 def test_pulling_a_packaged_model_only_prepares_it(tmp_path: Path) -> None:
     pull(GRANITE.id, tmp_path)
     assert list(tmp_path.glob(f"{GRANITE.id}-*/{PACK}"))
-
-
-def test_known_models_name_the_packaged_ones_first() -> None:
-    names = known_models()
-    assert names[:2] == (GRANITE.id, MINILM.id)
-    assert PULLED in names
-    assert not [name for name in names if name.startswith("memhook/")]
 
 
 def test_importing_the_module_imports_nothing_heavy() -> None:

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memhook.store.embedding.encoder import known_models, listed_models
-from memhook.store.embedding.model_files import GRANITE
+from memhook.store.embedding.encoder import listed_models
+from memhook.store.embedding.model_files import GRANITE, MINILM
 
 PULLED = "BAAI/bge-small-en-v1.5"
 
 
-def test_every_known_model_is_listed_with_whether_it_is_here(tmp_path: Path) -> None:
+def test_the_packaged_models_are_listed_first_then_those_that_can_be_pulled(tmp_path: Path) -> None:
     listed = listed_models(tmp_path / "models")
-    assert tuple(model.id for model in listed) == known_models()
+    names = [model.id for model in listed]
+    assert names[:2] == [GRANITE.id, MINILM.id]
+    assert PULLED in names
+    assert not [name for name in names if name.startswith("memhook/")]
     assert [model.id for model in listed if model.is_here and not model.is_packaged] == []
     granite = listed[0]
     assert (granite.id, granite.is_packaged, granite.is_here, granite.dimensions) == (GRANITE.id, True, True, 384)

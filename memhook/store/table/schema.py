@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from memhook.core.memory import FIELDS, Memory, content_hash, derived_summary, derived_title, plain
 from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
-from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.encoder import ModelIdentity, Vector
 
 SCHEMA_VERSION = 4  # 4: the columns of 3, terms by another stemmer
 OLDEST_SHARED_VERSION = 3  # whose columns are today's: nobody searches the terms of a shared store itself
 DIMENSIONS = 384
-
-Vector = npt.NDArray[np.float32] | Sequence[float]
 
 _VERSION_KEY = b"memhook.schema"
 _MODEL_KEY = b"memhook.model"
