@@ -106,7 +106,7 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
 
 
 def listed_models(models_dir: Path) -> list[ListedModel]:
-    """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed; looks at the disk."""
+    """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, reads the disk."""
     packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
     descriptions = _descriptions(_fastembed(offline=False)).values()
     own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]
