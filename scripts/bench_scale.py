@@ -29,9 +29,9 @@ from memhook.library.access import surfacing
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings
 from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import indexed
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.opening import TABLE, connected
 from memhook.store.table.schema import table_schema
 from memhook.store.table.sizes import SIZES
@@ -258,12 +258,12 @@ def _measure_recall(stores: Sequence[Store]) -> None:
     allowed = [surfacing(corpus.project_name(number), Settings(), datetime.now(UTC)) for number in PROJECTS]
     for store in stores:
         _say(f"{store.size:>9,}: comparing with exact search ...")
-        opened = MemoryStore(str(store.paths.store), store.paths.backups)
+        opened = own_store(str(store.paths.store), store.paths.backups)
         store.facts["recall@10 on disk, a project"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
         store.facts["recall@10 on disk, all projects"] = _recall(opened, asked, Filter())
         opened.keep_in_memory()
-        for one in allowed if opened._held else ():
-            opened._held.renew_parts(one.projects)
+        for one in allowed if opened._here.cache else ():
+            opened._here.cache.renew_parts(one.projects)
         store.facts["recall@10 of a prompt"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
 
 

@@ -16,7 +16,7 @@ from memhook.daemon import control
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Embedder
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import own_store
 from tests.fake_embedder import HashEmbedder
 
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
@@ -57,7 +57,7 @@ def open_library(tmp_path: Path) -> Open:
                 loaded.set_exception(EmbeddingError(f"The model {name} is missing."))
             return loaded
 
-        return Library(MemoryStore(str(tmp_path / "store"), tmp_path / "backups"), next(iter(by_name), "none"), load)
+        return Library(own_store(str(tmp_path / "store"), tmp_path / "backups"), next(iter(by_name), "none"), load)
 
     return opened
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from memhook.store.remote.origin import OriginStore
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.memories import MemoryStore, replicated_store
+from memhook.store.remote.origin import Origin
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,14 +53,14 @@ class S3:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def replica(self, user: str, key: str = "writer") -> ReplicatedStore:
+    def replica(self, user: str, key: str = "writer") -> MemoryStore:
         options = {**self.options, "aws_access_key_id": key, "aws_secret_access_key": "secret"}
         backups = self.folder / user / "backups"
-        return ReplicatedStore(
+        return replicated_store(
             self.folder / user / "replica",
             backups,
             "s3://team/memories",
-            lambda: OriginStore("s3://team/memories", backups, options),
+            lambda: Origin("s3://team/memories", backups, options),
             shared=True,
             options=options,
         )

@@ -40,6 +40,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"store.access_tokens", "store.embedding", "store.pauses", "store.project", "store.project_aliases"}
     | {"writing.backup", "writing.moments", "writing.offered_settings"},
 }
+STORE_MAY_IMPORT = {
+    "embedding": set(),
+    "table": {"embedding"},
+    "cache": {"embedding", "table"},
+    "remote": {"embedding", "table", "cache"},
+    "vectors": {"embedding", "table", "cache"},
+    "memories": {"embedding", "table", "cache", "remote", "vectors"},
+    "access_tokens": set(),
+    "ledger": set(),
+    "pauses": set(),
+    "project": set(),
+    "project_aliases": {"project"},
+}
+"""Inside the store, in one direction: a table knows nothing of its cache, and neither of where it is copied from."""
 LIBRARIES = {
     "core": {"Stemmer"},
     "files": {"tomli_w"},
@@ -108,6 +122,21 @@ def test_a_module_imports_only_from_the_rooms_and_libraries_its_own_may_use(path
 def test_a_room_is_allowed_nothing_that_it_does_not_use(name: str) -> None:
     """So that the table says how it is, not how it once was."""
     assert {entry for path in FILES if room(path) == name for entry in allowed_by(path).values()} == MAY_IMPORT[name]
+
+
+@pytest.mark.parametrize("name", STORE_MAY_IMPORT)
+def test_a_part_of_the_store_imports_exactly_the_parts_below_it(name: str) -> None:
+    folder = PACKAGE / "store"
+    files = [*folder.glob(f"{name}/*.py"), *folder.glob(f"{name}.py")]
+    used = {one.split(".")[2] for path in files for one in imports(path) if one.startswith("memhook.store.")}
+    assert used - {name} == STORE_MAY_IMPORT[name]
+
+
+def test_the_table_of_the_store_names_every_part_in_an_order() -> None:
+    names = {path.stem for path in (PACKAGE / "store").iterdir() if not path.name.startswith("__")}
+    assert names == set(STORE_MAY_IMPORT)
+    order = list(STORE_MAY_IMPORT)
+    assert all(order.index(one) < order.index(name) for name in order for one in STORE_MAY_IMPORT[name])
 
 
 @pytest.mark.parametrize("path", MAPS, ids=lambda path: str(path.parent.relative_to(PACKAGE)))

@@ -23,11 +23,11 @@ from memhook.library.access import OWNER, in_reach, reason_kept_back, surfacing
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
-from memhook.store.cache.snapshot import Candidate
+from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
 from memhook.store.project import Project, recent_work
+from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
-from memhook.store.table.schema import Vector
 
 CANDIDATES = 50
 HEAD_CHARS = 8_000

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, Flag, StrEnum, auto
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from memhook.core.normal import normalized
 
@@ -40,43 +42,116 @@ class Origin(StrEnum):
     """Whoever it was: it is from a store that is not the user's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """One thing learned. `project` is empty for a global memory; a muted one is kept and never comes up by itself.
+class Trait(Flag):
+    """What is done with a field of a memory. A new field names its traits here and is complete."""
 
-    `quarantine` is the reason for which it is shown to nobody but its owner; `released` is the fingerprint of the text
-    that the owner looked at and let through all the same. `store` is the name of the shared store it was found in.
+    RECORDED = auto()
+    """Leaves memhook: in `--json`, in an export, over MCP."""
+    IMPORTED = auto()
+    """A draft may set it, and so may a line of a file."""
+    EDITED = auto()
+    """Importing a file again changes it."""
+    COPIED = auto()
+    """Sharing a memory again changes it in the shared store."""
+    MASKED = auto()
+    """Somebody's own words, in which a secret may be."""
+    KEPT_WHEN_REDACTED = auto()
+    LOST_WHEN_FORGOTTEN = auto()
+
+
+_GIVEN = Trait.RECORDED | Trait.IMPORTED
+_FACT = _GIVEN | Trait.KEPT_WHEN_REDACTED
+_WORDS = _GIVEN | Trait.EDITED | Trait.COPIED | Trait.MASKED | Trait.LOST_WHEN_FORGOTTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is to be remembered, before it has a name: the fields of a memory, in the order they are stored.
+
+    Empty fields are derived from the content; those that are not IMPORTED stay as they are here. `project` is empty for
+    a global memory; a muted one is kept and never comes up by itself. `quarantine` is the reason for which it is shown
+    to nobody but its owner; `released` is the fingerprint of the text that the owner read and released all the same.
     """
+
+    id: Annotated[str, _FACT] = ""
+    title: Annotated[str, _WORDS] = ""
+    content: Annotated[str, _WORDS] = field(kw_only=False)
+    summary: Annotated[str, _WORDS] = ""
+    namespace: Annotated[str, _WORDS | Trait.KEPT_WHEN_REDACTED] = DEFAULT_NAMESPACE
+    tags: Annotated[tuple[str, ...], _WORDS] = ()
+    related: Annotated[tuple[str, ...], _WORDS] = ()
+    source: Annotated[str, _WORDS] = ""
+    project: Annotated[str, _FACT | Trait.COPIED | Trait.MASKED] = ""
+    sensitivity: Annotated[Sensitivity, _FACT | Trait.EDITED] = Sensitivity.NORMAL
+    pinned: Annotated[bool, _GIVEN | Trait.EDITED | Trait.COPIED] = False
+    redacted: Annotated[bool, _GIVEN] = False
+    muted: Annotated[bool, _FACT | Trait.EDITED] = False
+    origin: Annotated[Origin, _FACT] = Origin.USER
+    created: Annotated[datetime | None, _FACT] = None
+    updated: Annotated[datetime | None, _FACT] = None
+    accessed: Annotated[datetime | None, _FACT] = None
+    expires: Annotated[datetime | None, _FACT | Trait.EDITED | Trait.COPIED] = None
+    supersedes: Annotated[tuple[str, ...], _FACT | Trait.EDITED | Trait.LOST_WHEN_FORGOTTEN] = ()
+    superseded_by: Annotated[str, Trait.RECORDED | Trait.KEPT_WHEN_REDACTED] = ""
+    aliases: Annotated[tuple[str, ...], _GIVEN | Trait.MASKED] = ()
+    content_hash: Annotated[str, Trait(0)] = ""
+    quarantine: Annotated[str, _GIVEN] = ""
+    released: Annotated[str, Trait(0)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Draft):
+    """One thing learned. `store` is the name of the shared store it was found in; no column has it."""
 
     id: str
     title: str
-    content: str
     summary: str
     created: datetime
     updated: datetime
-    namespace: str = DEFAULT_NAMESPACE
-    tags: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
-    source: str = ""
-    project: str = ""
-    sensitivity: Sensitivity = Sensitivity.NORMAL
-    pinned: bool = False
-    redacted: bool = False
-    muted: bool = False
-    origin: Origin = Origin.USER
-    accessed: datetime | None = None
-    expires: datetime | None = None
-    supersedes: tuple[str, ...] = ()
-    superseded_by: str = ""
-    aliases: tuple[str, ...] = ()
-    content_hash: str = ""
-    quarantine: str = ""
-    released: str = ""
-    store: str = ""
+    store: str = field(default="", kw_only=True)
 
     @property
     def urn(self) -> str:
         return URN_PREFIX + self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A stored field: `kind` is str, bool, tuple (of str), datetime (or None) or an enumeration of strings."""
+
+    name: str
+    kind: type
+    default: Any
+    traits: Trait
+
+    def read(self, value: Any) -> Any:
+        """The value as a memory has it; the default for nothing."""
+        if not value:
+            return self.default
+        return value if self.kind in (str, datetime) else self.kind(value)
+
+
+def plain(value: Any) -> Any:
+    """A field's value as a row has it: enumerations as strings, tuples as lists."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _fields() -> Iterator[Field]:
+    hints = get_type_hints(Draft, include_extras=True)
+    for one in fields(Draft):
+        hint, traits = get_args(hints[one.name])
+        kind = tuple if get_origin(hint) is tuple else (get_args(hint) or (hint,))[0]
+        yield Field(one.name, kind, "" if one.default is MISSING else one.default, traits)
+
+
+FIELDS = tuple(_fields())
+
+
+def names_with(trait: Trait, *kinds: type) -> tuple[str, ...]:
+    """The fields that have this trait, of these kinds if any are named."""
+    return tuple(one.name for one in FIELDS if trait in one.traits and (not kinds or one.kind in kinds))
 
 
 def derived_title(content: str) -> str:

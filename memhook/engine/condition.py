@@ -13,7 +13,6 @@ from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.store.embedding import multilingual
 from memhook.store.ledger import Run
-from memhook.store.remote.replica import ReplicatedStore
 from memhook.store.table.filters import Filter
 
 log = logging.getLogger("memhook")
@@ -39,7 +38,7 @@ def status(caller: Caller) -> dict[str, Any]:
         "max_tokens": caller.settings.max_tokens,
         "ledger": str(caller.ledger.path) if caller.ledger else "",
         "shared": [_replica_state(library) for library in caller.open_shared()],
-        "replica": _replica_state(caller.library) if isinstance(store, ReplicatedStore) else None,
+        "replica": _replica_state(caller.library) if store.replica else None,
         "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
     }
 
@@ -52,28 +51,28 @@ def _languages(caller: Caller) -> dict[str, Any]:
         "model": multilingual.ID,
         "in_use": languages.is_in_use,
         "problem": languages.problem,
-        "read": store.languages.count(),
+        "read": store.vectors.languages.count(),
     }
 
 
 def _replica_state(library: Library) -> dict[str, Any]:
     """The local copy of a remote store, and how old it is."""
-    store = library.store
-    assert isinstance(store, ReplicatedStore)  # noqa: S101  each that is shared is one
-    refreshed = store.refreshed
+    replica = library.store.replica
+    assert replica is not None  # noqa: S101  each that is shared is one
+    refreshed = replica.refreshed
     return {
         "name": library.name,
-        "uri": store.origin_uri,
-        "memories": store.count(),
+        "uri": replica.origin_uri,
+        "memories": library.store.count(),
         "refreshed": refreshed.isoformat() if refreshed else None,
         "age_seconds": round((datetime.now(UTC) - refreshed).total_seconds(), 1) if refreshed else None,
-        "problem": store.problem,
+        "problem": replica.problem,
     }
 
 
 def refresh(caller: Caller) -> list[dict[str, Any]]:
     """Fetch now what has changed in each remote store; return the state of each."""
-    elsewhere = [one for one in (caller.library, *caller.open_shared()) if isinstance(one.store, ReplicatedStore)]
+    elsewhere = [one for one in (caller.library, *caller.open_shared()) if one.store.replica]
     for library in elsewhere:
         library.refresh()
     return [_replica_state(library) for library in elsewhere]

@@ -33,7 +33,6 @@ from memhook.store.ledger import Ledger
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
-from memhook.store.remote.replica import ReplicatedStore
 
 log = logging.getLogger("memhook")
 
@@ -220,14 +219,14 @@ class Engine:
     def mended(self, settings: Settings) -> str:
         """What was repaired when the store was opened, for the user; empty where nothing was."""
         library = self._libraries.is_open(settings)
-        if library and library.store.mended:
-            return f"memhook: {library.store.mended} Run: memhook doctor"
+        if library and library.store.repaired:
+            return f"memhook: {library.store.repaired} Run: memhook doctor"
         return self._late_news()
 
     def _late_news(self) -> str:
         for library in self._libraries.all():
-            if isinstance(library.store, ReplicatedStore) and library.store.late_news:
-                return f"memhook: {library.store.late_news}"
+            if (replica := library.store.replica) and replica.late_news:
+                return f"memhook: {replica.late_news}"
         return ""
 
     def close(self) -> None:

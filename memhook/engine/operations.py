@@ -18,7 +18,7 @@ from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.memory import ID_LENGTH, URN_PREFIX, Memory, Origin, Sensitivity, id_of
+from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.ranking import term_weights
@@ -31,6 +31,7 @@ from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_kept_back
 from memhook.screening.policy import judged, let_through, masked_fields, shown_as
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.closeness import very_close
@@ -54,7 +55,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
-    draft = remember.Draft(content=content, **{**home, **given})
+    draft = Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
     memory, close = stored.memory, []
     assert memory is not None  # noqa: S101  only an import can be refused
@@ -224,7 +225,7 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
     library = holder([caller.library, *caller.open_shared()], references)
     memories = remember.found(library, references)
     with library.store.annotating():
-        library.store.set_muted([memory.id for memory in memories], muted)
+        library.store.write(changes.mute, [memory.id for memory in memories], muted)
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
 
@@ -241,7 +242,7 @@ def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     with library.store.annotating():
         for memory in remember.found(library, references):
             released.append(let_through(memory))
-            library.store.set_quarantine(released[-1])
+            library.store.write(changes.set_quarantine, released[-1])
     return [record_of(memory) for memory in released]
 
 
@@ -448,11 +449,11 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a draft as they came over the wire, in the types a draft has."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():
-        if name not in remember.Draft.__dataclass_fields__ or name == "quarantine":
+        if name not in names_with(Trait.IMPORTED) or name == "quarantine":
             raise InvalidInput(f"A memory has no field {name!r}.", "See the fields: memhook remember --help")
-        if name in ("tags", "related", "supersedes", "aliases"):
+        if name in names_with(Trait.IMPORTED, tuple):
             typed[name] = tuple(value)
-        elif name in ("created", "updated", "accessed", "expires"):
+        elif name in names_with(Trait.IMPORTED, datetime):
             typed[name] = moment_ahead(value, _now()) if value else None
         elif name == "sensitivity":
             typed[name] = _sensitivity(value)
@@ -465,7 +466,7 @@ def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The changes to a memory that is remembered again: names are added to its own, the rest replaces."""
-    names = ("tags", "related", "supersedes", "aliases")
+    names = names_with(Trait.IMPORTED, tuple)
     return {
         name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value
         for name, value in fields.items()

@@ -14,8 +14,8 @@ import pyarrow as pa
 from lancedb.index import FTS
 from lancedb.query import MatchQuery
 
+from memhook.store.embedding.encoder import Vector
 from memhook.store.table.filters import quoted
-from memhook.store.table.schema import Vector
 
 DEPTH = 50  # of each fused list
 RANK_CONSTANT = 60  # of reciprocal rank fusion, as in the paper that proposed it

@@ -18,9 +18,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from memhook.core.memory import id_from_bytes, id_of, is_id
+from memhook.core.memory import Draft, id_from_bytes, id_of, is_id
 from memhook.errors import InvalidInput
-from memhook.writing.remember import Draft
 from memhook.writing.transfer import draft_of
 
 MEMORIES = "memories.jsonl"

@@ -18,7 +18,7 @@ from memhook.answering.account import Account
 from memhook.answering.answer import Surroundings
 from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory
+from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory
 from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
@@ -32,9 +32,9 @@ from memhook.settings import Settings
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
+from memhook.store.memories import own_store
 from memhook.store.project import Project
-from memhook.store.table.memories import MemoryStore
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 
 log = logging.getLogger("memhook")
 
@@ -96,7 +96,7 @@ def encoders(paths: Paths, load: Callable[[str, Path], Embedder]) -> Iterator[En
 def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> Shelf:
     model = plan.settings.embedding.model
     loaded = encoder(model)
-    store = MemoryStore(str(folder / "store"), folder / "backups")
+    store = own_store(str(folder / "store"), folder / "backups")
     library = Library(store, model, encoder)
     library.languages.want(plan.settings.embedding.languages)
     now = max((draft.created for draft in of.drafts.values() if draft.created), default=WITHOUT_DATES)

@@ -8,8 +8,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from memhook.store.embedding.encoder import Embedder
-from memhook.store.table.schema import Vector
+from memhook.store.embedding.encoder import Embedder, Vector
 
 KEPT_SECONDS = 60.0  # by then it is stored, and found there
 LARGEST = 4_096  # vectors: 6 MB

@@ -12,9 +12,9 @@ from memhook.core.grading import Calibration
 from memhook.core.memory import Memory, Origin
 from memhook.core.spelling import Vocabulary
 from memhook.library.library import Library
-from memhook.store.cache.snapshot import Candidate
+from memhook.store.embedding.encoder import Vector
+from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
-from memhook.store.table.schema import Vector
 
 ANY = Filter()
 

@@ -20,10 +20,10 @@ from memhook.core.memory import Memory
 from memhook.errors import MemhookError
 from memhook.settings import Languages as Mode
 from memhook.store.embedding import multilingual
-from memhook.store.embedding.encoder import Embedder
+from memhook.store.embedding.encoder import Embedder, Vector
+from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import READ_CHARS, MemoryStore
-from memhook.store.table.schema import Vector
+from memhook.store.vectors import READ_CHARS
 
 log = logging.getLogger("memhook")
 
@@ -87,7 +87,7 @@ class Languages:
         self._is_looked_at = True
         with self._counting:
             self._known = _Known()
-            self._known.count(self._store.texts(LOOKED_AT) if self.mode == "auto" else ())
+            self._known.count(self._store.vectors.texts(LOOKED_AT) if self.mode == "auto" else ())
         if self.mode == "all" or self._store.mark(ASKED) or self._known.in_other_languages():
             self._loading()
 
@@ -122,7 +122,7 @@ class Languages:
         """In the background: read what the encoder has not read yet; how many memories that were."""
         self.look()
         if not self.is_in_use:
-            self._store.languages.drop()
+            self._store.vectors.languages.drop()
             return 0
         encoder = self._encoder(IN_HOUSEKEEPING_SECONDS, is_use=False) if self._may_lack else None
         if encoder is None:
@@ -163,14 +163,14 @@ class Languages:
             return None
         except MemhookError:
             return None
-        self._store.languages.use(encoder.model)
+        self._store.vectors.languages.use(encoder.model)
         return encoder
 
     def _read(
         self, encoder: Embedder, projects: tuple[str, ...], deadline: float, pause: float = 0.0, largest: int = 0
     ) -> int:
         """Embed what has no vector, one after the other, until then; nothing where that is more than the `largest`."""
-        lacking = self._store.without_language_vector(Filter(projects=projects))
+        lacking = self._store.vectors.missing_for_languages(Filter(projects=projects))
         if not lacking or (largest and len(lacking) > largest) or not self._reading.acquire(blocking=False):
             return 0
         done = 0
@@ -179,7 +179,7 @@ class Languages:
                 batch = lacking[done : done + TOGETHER]
                 memories = list(self._store.by_ids(batch).values())
                 vectors = [self._vector(encoder, memory, pause) for memory in memories]
-                self._store.add_language_vectors(memories, vectors)
+                self._store.vectors.add_for_languages(memories, vectors)
                 done += len(batch)
         finally:
             self._reading.release()

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from memhook.core.grading import Calibration
@@ -22,13 +23,13 @@ from memhook.library.sweep import Sweep
 from memhook.screening.policy import sorted_out
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.calibration import calibration_of
-from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, KnowsWords, ModelIdentity, load_embedder
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, KnowsWords, ModelIdentity, Vector, load_embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.memories import MemoryStore
+from memhook.store.remote.replica import Replica
 from memhook.store.remote.waiting import in_thread
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
-from memhook.store.table.schema import Vector
 
 log = logging.getLogger("memhook")
 
@@ -88,7 +89,7 @@ class Library:
     @property
     def keeps_releases(self) -> bool:
         """Whether what is recorded as let through was let through by the user: there, anybody could record it."""
-        return not self.foreign or isinstance(self.store, ReplicatedStore)
+        return not self.foreign or self.store.replica is not None
 
     def touch(self, memories: Sequence[Memory], now: datetime) -> None:
         """Mark them as accessed."""
@@ -96,10 +97,11 @@ class Library:
 
     def refresh(self) -> None:
         """Bring a replica up to date, unless somebody just does."""
-        if not isinstance(self.store, ReplicatedStore) or not self._refreshing.acquire(blocking=False):
+        replica = self.store.replica
+        if replica is None or not self._refreshing.acquire(blocking=False):
             return
         try:
-            if self.store.refresh():
+            if replica.refresh():
                 self._may_lack_vectors = True
                 self.languages.look_again()
         except StoreError as error:
@@ -109,25 +111,25 @@ class Library:
 
     def first_copy(self, seconds: float) -> str:
         """Wait so long for the first copy of a store elsewhere; why there is none yet, or nothing."""
-        store = self.store
-        if self._has_copy or not isinstance(store, ReplicatedStore):
+        replica = self.store.replica
+        if self._has_copy or replica is None:
             return ""
         with self._starting_copy:
             if self._copying is None:
-                self._copying = in_thread(self._copy, "memhook-first-copy")
+                self._copying = in_thread(partial(self._copy, replica), "memhook-first-copy")
         with suppress(TimeoutError):
             self._copying.result(seconds)
-        self._has_copy = store.refreshed is not None
+        self._has_copy = replica.refreshed is not None
         if self._has_copy:
             return ""
-        place = self.name or store.origin_uri
-        if store.problem:
-            return f"Nothing of the store {place} is here yet: {store.problem}"
+        place = self.name or replica.origin_uri
+        if replica.problem:
+            return f"Nothing of the store {place} is here yet: {replica.problem}"
         return f"The first copy of the store {place} is being made; until then nothing is found in it."
 
-    def _copy(self) -> None:
+    def _copy(self, replica: Replica) -> None:
         try:
-            if isinstance(self.store, ReplicatedStore) and self.store.refresh():
+            if replica.refresh():
                 self._may_lack_vectors = True
         except StoreError as error:
             log.warning("%s", error.message)
@@ -160,7 +162,7 @@ class Library:
         try:
             with self.store.annotating():
                 for memory in suspects.values():
-                    self.store.set_quarantine(memory)
+                    self.store.write(changes.set_quarantine, memory)
         except StoreError as error:
             log.warning("not quarantined: %s", error.message)
 
@@ -233,7 +235,7 @@ class Library:
         self._may_lack_vectors = self._may_lack_vectors or any(missing)
 
     def _stored_vectors(self, memories: Sequence[Memory]) -> list[tuple[Memory, Vector]]:
-        return self.store.vectors_of_content([memory.content_hash for memory in memories])
+        return self.store.vectors.of_content([memory.content_hash for memory in memories])
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""
@@ -243,7 +245,7 @@ class Library:
             return 0
         try:
             renewed = self._all_anew(embedder) if self.store.model != embedder.model else self._missing_ones(embedder)
-            self.store.renewed_vectors.unlink(missing_ok=True)
+            self.store.vectors.renewed.unlink(missing_ok=True)
             self._may_lack_vectors = False
             return renewed
         finally:
@@ -271,24 +273,26 @@ class Library:
         """
         if not self.store.exists:
             return 0
-        with closing(CachedEmbedder(embedder, self.store.renewed_vectors, largest=None)) as kept:
+        with closing(CachedEmbedder(embedder, self.store.vectors.renewed, largest=None)) as kept:
             done, total = 0, self.store.count()
             self.renewal = Renewal(done, total)
-            for batch in self.store.everything(BATCH):
+            last = ""
+            while batch := self.store.after(last, BATCH):
+                last = batch[-1].id
                 kept.embed_documents([_text(memory) for memory in batch])
                 done += len(batch)
                 self.renewal = Renewal(done, total)
-            self.store.replace_vectors(lambda batch: kept.embed_documents([_text(one) for one in batch]), kept.model)
+            self.store.vectors.replace(lambda batch: kept.embed_documents([_text(one) for one in batch]), kept.model)
         log.info("embedded %d memories with %s", done, embedder.model.id)
         return done
 
     def _missing_ones(self, embedder: Embedder) -> int:
-        missing = self.store.without_vector()
+        missing = self.store.vectors.missing()
         for start in range(0, len(missing), BATCH):
             self.renewal = Renewal(start, len(missing))
             batch = missing[start : start + BATCH]
             vectors = embedder.embed_documents([_text(memory) for memory in batch])
-            self.store.set_vectors(batch, vectors, embedder.model)
+            self.store.vectors.set(batch, vectors, embedder.model)
         return len(missing)
 
 

@@ -16,9 +16,8 @@ from memhook.library.library import Library
 from memhook.paths import Paths, refuse_foreign
 from memhook.settings import Embedding, Settings, Store
 from memhook.store.embedding.encoder import Embedder
-from memhook.store.remote.origin import OriginStore
-from memhook.store.remote.replica import ReplicatedStore
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import MemoryStore, own_store, replicated_store
+from memhook.store.remote.origin import Origin
 from memhook.store.table.opening import local_directory
 
 log = logging.getLogger("memhook")
@@ -78,7 +77,7 @@ class OpenedLibraries:
     def close_deleted(self) -> None:
         with self._opening:
             for key in [key for key, one in self._open.items() if one.library.store.is_deleted]:
-                log.info("the store at %s is gone", key[2] or self._paths.store)
+                log.info("the store at %s was deleted", key[2] or self._paths.store)
                 del self._open[key]
 
     def refresh_due_ones(self) -> None:
@@ -119,14 +118,14 @@ def store_at(
     refuse_foreign(paths.data)
     if not uri:
         refuse_foreign(paths.store)
-        return MemoryStore(str(paths.store), paths.backups)
+        return own_store(str(paths.store), paths.backups)
     if name in ("", OF_THE_ENVIRONMENT) and local_directory(uri) is not None:
-        return MemoryStore(uri, paths.backups)
+        return own_store(uri, paths.backups)
     # Options may lead elsewhere under the same name: what comes from there must not end up in the user's own replica.
     place = f"{uri} {sorted(options.items())}" if foreign else uri
     replica = paths.replicas / hashlib.sha256(place.encode()).hexdigest()[:16]
-    open_origin = partial(OriginStore, uri, paths.backups, options)
-    return ReplicatedStore(replica, paths.backups, uri, open_origin, shared=bool(name), options=options)
+    open_origin = partial(Origin, uri, paths.backups, options)
+    return replicated_store(replica, paths.backups, uri, open_origin, shared=bool(name), options=options)
 
 
 def _key(name: str, store: Store) -> Key:

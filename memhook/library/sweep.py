@@ -12,7 +12,8 @@ from memhook import __version__
 from memhook.core.memory import Memory, content_hash
 from memhook.library.access import OWNER
 from memhook.screening.policy import judged, shown_as
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
 
 log = logging.getLogger("memhook")
 
@@ -50,7 +51,7 @@ class Sweep:
             held = self._store.by_reference(self._found, OWNER)  # they may have been changed since
             masked = [_masked(memory) for memory in held if shown_as(memory) != memory]
             if masked:
-                self._store.rewrite(masked)
+                self._store.write(changes.rewrite, masked)
             self._store.set_mark(MARK, self._masks)
         self._is_done = True
         if masked:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Trait, names_with
 from memhook.screening.poison import reason_to_distrust
 from memhook.screening.secrets import masked, without
 
-_TEXTS = ("title", "content", "summary", "namespace", "source", "project")
-_NAMES = ("tags", "related", "aliases")
+_TEXTS = names_with(Trait.MASKED, str)
+_NAMES = names_with(Trait.MASKED, tuple)
 
 
 def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memhook.core.memory import Trait, names_with
 from memhook.supply.source import Entry, Head, Record, Source, not_utf8
 
 SUFFIXES = (".md", ".markdown")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-FIELDS = (
-    *("title", "summary", "namespace", "tags", "related", "source", "project", "sensitivity", "pinned", "redacted"),
-    *("muted", "origin", "created", "updated", "accessed", "expires", "supersedes", "aliases", "quarantine"),
-)
+
+FIELDS = tuple(name for name in names_with(Trait.IMPORTED) if name not in ("id", "content"))
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")

@@ -25,11 +25,12 @@ from memhook.library.opened import store_at
 from memhook.library.sweep import MARK as MASKED
 from memhook.paths import Paths, write_private
 from memhook.store.ledger import Ledger
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases, aliases_text
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.table import changes
 from memhook.store.table.arrow_file import arrow_bytes, rows_without
-from memhook.store.table.memories import LOCK_SECONDS, WRITE_LOCK, MemoryStore
 from memhook.store.table.opening import local_directory, rebuilt_table
+from memhook.store.table.table import LOCK_SECONDS, WRITE_LOCK
 from memhook.writing.archive import (
     FORMAT,
     LEDGER,
@@ -65,8 +66,8 @@ def backed_up(
     if file.exists() and not replace:
         raise InvalidInput(f"{file} already exists.", "Choose another name, or add --replace.")
     store = store_at(uri, options or {}, paths)
-    if isinstance(store, ReplicatedStore):
-        store.refresh()
+    if store.replica is not None:
+        store.replica.refresh()
     return _written(file, paths, store.all_rows())
 
 
@@ -107,7 +108,7 @@ def _put_back(backup: Unpacked, store: MemoryStore, paths: Paths) -> None:
         _make_room_for_ledger(paths.ledger)  # first: it must not fail after the memories are restored
     if backup.rows is not None:
         store.set_mark(MASKED, "")  # restored memories may be older than a mask
-        store.put_back(backup.rows)
+        store.write(changes.put_back, backup.rows)
     if backup.ledger is not None:
         _copied(backup.ledger, paths.ledger)  # in place: a daemon that has it open continues with the restored one
     if backup.projects is not None:
@@ -206,7 +207,7 @@ def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replac
             raise
         with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
             _set_aside(directory, paths.backups)
-        return MemoryStore(uri, paths.backups)
+        return own_store(uri, paths.backups)
 
 
 def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:

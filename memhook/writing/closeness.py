@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memhook.core.memory import Memory
 from memhook.library.library import Library
-from memhook.store.cache.snapshot import Candidate
+from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
 

@@ -24,6 +24,7 @@ from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.paths import Paths
 from memhook.store.ledger import Ledger
+from memhook.store.table import changes
 from memhook.store.table.expunge import copies_below, expunged_copies, expunged_remains
 from memhook.store.table.opening import local_directory
 from memhook.writing import succession
@@ -61,7 +62,7 @@ def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> Ex
     store = holdings.library.store
     with store.writing():
         memories = found(holdings.library, references)
-        store.redact([memory.id for memory in memories], now)
+        store.write(changes.redact, [memory.id for memory in memories], now)
     return _expunged(holdings, memories)
 
 
@@ -71,13 +72,13 @@ def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
     with store.writing():
         memories = _known(holdings.library, references)
         succession.hand_over(store, memories)
-        store.purge([memory.id for memory in memories])
+        store.write(changes.purge, [memory.id for memory in memories])
     return _expunged(holdings, memories)
 
 
 def _known(library: Library, references: Sequence[str]) -> list[Memory]:
     names = [id_of(reference) for reference in references]
-    alive, forgotten = library.store.by_reference(names, OWNER), library.store.forgotten_ones(names)
+    alive, forgotten = library.store.by_reference(names, OWNER), library.store.find("name", names, forgotten=True)
     known = {name for memory in (*alive, *forgotten) for name in (memory.id, *memory.aliases)}
     missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
     if missing:
@@ -95,7 +96,7 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
     rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
     rebuilt, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
     _empty_log(holdings.paths)
-    others = holdings.library.store.with_content([memory.content_hash for memory in memories])
+    others = holdings.library.store.find("content_hash", [memory.content_hash for memory in memories])
     same = tuple(one.urn for one in others if one.id not in ids)
     return Expunged(
         tuple(memories), shown_in, (*cleaned, *rewritten, *rebuilt), (*lost, *remains), tuple(unreadable), same

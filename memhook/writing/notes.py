@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhook.core.fencing import collapsed
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, content_hash, shortened
+from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory, Origin, content_hash, shortened
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.screening.secrets import masked
 from memhook.settings import Settings
 from memhook.store.ledger import Captured
 from memhook.store.project import Project
-from memhook.writing.remember import Draft, checked, forgotten, remembered
+from memhook.store.table import changes
+from memhook.writing.remember import checked, forgotten, remembered
 
 SESSION_CHARS = 80
 TITLE_CHARS = 60
@@ -47,7 +48,7 @@ def stored_notes(
         for text in texts
     ]
     hashes = [content_hash(draft.content) for draft in drafts]
-    forgotten_before = {memory.content_hash for memory in library.store.with_content(hashes, forgotten=True)}
+    forgotten_before = {memory.content_hash for memory in library.store.find("content_hash", hashes, forgotten=True)}
     stored = remembered(library, drafts, now, again=True)
     return [
         Note(one.memory, one.outcome == "stored", one.memory.content_hash in forgotten_before, masked(text).kinds)
@@ -67,7 +68,7 @@ def take_back(library: Library, last: Captured, now: datetime) -> Memory | None:
         forgotten(library, [memory.id], now)
     else:
         with library.store.writing():
-            library.store.remove([memory.id])
+            library.store.write(changes.remove, [memory.id])
     return memory
 
 

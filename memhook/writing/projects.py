@@ -10,9 +10,11 @@ from typing import Any
 from memhook.core.memory import Memory, Sensitivity
 from memhook.library.library import Library
 from memhook.store.ledger import Ledger
+from memhook.store.memories import MemoryStore
 from memhook.store.project_aliases import name_of
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
+from memhook.writing import succession
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
         ]
         twins = {
             twin.content_hash: twin
-            for twin in store.with_content([one.content_hash for one in wanted])
+            for twin in store.find("content_hash", [one.content_hash for one in wanted])
             if twin.project == target
         }
         moving: dict[str, Memory] = {}
@@ -66,7 +68,7 @@ def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
                 folding.append((memory, twin))
             else:
                 moving[memory.content_hash] = memory
-        store.set_project([memory.id for memory in moving.values()], target)
+        store.write(changes.update, [memory.id for memory in moving.values()], project=target)
         _fold(library, folding, target)
     return Moved(len(moving), len(folding))
 
@@ -76,11 +78,11 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
     kept: dict[str, Memory] = {}
     for memory, twin in pairs:
         kept[twin.id] = _as_one(memory, kept.get(twin.id, replace(twin, project=target)))
-        store.set_successor([one.id for one in store.superseded_by([memory.id])], twin.id)
+        succession.set_heir(store, memory, twin.id)
     if kept:
         vectors, model = library.vectors(list(kept.values()))
-        store.replace(list(kept.values()), vectors, model)
-        store.remove([memory.id for memory, _ in pairs])
+        store.write(changes.replace, list(kept.values()), vectors, model)
+        store.write(changes.remove, [memory.id for memory, _ in pairs])
 
 
 def _as_one(memory: Memory, twin: Memory) -> Memory:

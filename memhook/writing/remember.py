@@ -10,25 +10,29 @@ from typing import Any, Literal
 
 from memhook.core.memory import (
     DEFAULT_NAMESPACE,
+    FIELDS,
     ID_LENGTH,
+    Draft,
     Memory,
     Origin,
-    Sensitivity,
+    Trait,
     content_hash,
     derived_summary,
     derived_title,
     id_from_bytes,
     id_of,
     is_id,
+    names_with,
 )
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
 from memhook.library.joined import Searchable
 from memhook.library.library import Library
 from memhook.screening.policy import fingerprint, judged, masked_fields
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes as table_changes
 from memhook.store.table.expunge import redacted_hash
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.writing import succession
 
 MAX_CONTENT = 1_000_000
@@ -40,31 +44,9 @@ EDITED_FROM = "sha256:"
 Outcome = Literal["stored", "already there", "forgotten before"]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A memory to be stored, before it has an id. Empty fields are derived from the content."""
-
-    content: str
-    title: str = ""
-    summary: str = ""
-    namespace: str = DEFAULT_NAMESPACE
-    tags: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
-    source: str = ""
-    project: str = ""
-    sensitivity: Sensitivity = Sensitivity.NORMAL
-    pinned: bool = False
-    redacted: bool = False
-    muted: bool = False
-    origin: Origin = Origin.USER
-    created: datetime | None = None
-    updated: datetime | None = None
-    accessed: datetime | None = None
-    expires: datetime | None = None
-    supersedes: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    quarantine: str = ""
-    id: str = ""
+_IMPORTED = names_with(Trait.IMPORTED)
+_SAID = {one.name: one.default for one in FIELDS if Trait.KEPT_WHEN_REDACTED not in one.traits}
+del _SAID["redacted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +79,11 @@ def remembered(
             if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
-            store.add(added, [ready.get(memories[index].id) for index in fresh], model)
+            store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
-            store.unforget([memory.content_hash for memory in added])
+            hashes = [memory.content_hash for memory in added]
+            if store.find("content_hash", hashes, forgotten=True):
+                store.write(table_changes.unforget, hashes)
             succession.mark(store, added)
     return results
 
@@ -125,7 +109,7 @@ def edited(
         _refuse_twin(store, changed, visible)
         found(library, [name for name in changed.supersedes if name not in current.supersedes])
         succession.refuse_circle(store, changed)
-        store.replace([changed], vectors, model)
+        store.write(table_changes.replace, [changed], vectors, model)
         succession.mark(store, [changed])
     return changed
 
@@ -134,7 +118,7 @@ def forgotten(library: Library, references: Sequence[str], now: datetime) -> lis
     """Forget memories; what they superseded passes to their successors, or becomes current again."""
     with library.store.writing():
         memories = found(library, references)
-        library.store.forget(memories, now)
+        library.store.write(table_changes.forget, memories, now)
         succession.hand_over(library.store, memories)
     return memories
 
@@ -166,19 +150,16 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
             f"The content has {len(draft.content):,} characters, more than the {MAX_CONTENT:,} one memory may have.",
             "Split it into several memories.",
         )
-    for name in ("title", "summary", "namespace", "source"):
+    lines = [name for name in names_with(Trait.MASKED, str) if name not in ("content", "project")]
+    for name in lines:
         _one_line_checked(name, getattr(draft, name), MAX_LINE)
     texts = {
         "content": draft.content.encode("utf-8", "replace").decode(),  # a lone surrogate has no place on disk
-        "title": _line(draft.title),
-        "summary": _line(draft.summary),
-        "namespace": _line(draft.namespace) or DEFAULT_NAMESPACE,
-        "source": _line(draft.source),
+        **{name: _line(getattr(draft, name)) for name in lines},
         "project": draft.project,
-        "tags": _names("tags", draft.tags),
-        "related": _names("related", draft.related),
-        "aliases": _names("aliases", draft.aliases),
+        **{name: _names(name, getattr(draft, name)) for name in names_with(Trait.MASKED, tuple)},
     }
+    texts["namespace"] = texts["namespace"] or DEFAULT_NAMESPACE
     supersedes = tuple(id_of(reference) for reference in _names("supersedes", draft.supersedes))
     masked, kinds = masked_fields(texts)
     return replace(draft, supersedes=supersedes, **masked), kinds
@@ -187,41 +168,25 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
 def _memory(draft: Draft, now: datetime) -> Memory:
     created = draft.created or now
     own_id = draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH))
-    draft = _without_words(draft) if draft.redacted else draft
-    return Memory(
-        id=own_id,
-        title=draft.title or derived_title(draft.content),
-        content=draft.content,
-        summary=draft.summary or derived_summary(draft.content),
-        created=created,
-        updated=draft.updated or created,
-        namespace=draft.namespace,
-        tags=draft.tags,
-        related=draft.related,
-        source=draft.source,
-        project=draft.project,
-        sensitivity=draft.sensitivity,
-        pinned=draft.pinned,
-        redacted=draft.redacted,
-        muted=draft.muted,
-        origin=draft.origin,
-        accessed=draft.accessed,
-        expires=draft.expires,
-        supersedes=draft.supersedes,
-        aliases=draft.aliases,
-        content_hash=redacted_hash(own_id) if draft.redacted else content_hash(draft.content),
-        quarantine=draft.quarantine,
-    )
-
-
-def _without_words(draft: Draft) -> Draft:
-    """Empty the draft of a redacted memory: a file must not bring its text back."""
-    return replace(draft, content="", title="", summary="", source="", tags=(), related=(), aliases=(), pinned=False)
+    # A redacted memory is emptied: a file must not bring its text back.
+    draft = replace(draft, **_SAID) if draft.redacted else draft
+    values = _imported(draft) | {
+        "id": own_id,
+        "title": draft.title or derived_title(draft.content),
+        "summary": draft.summary or derived_summary(draft.content),
+        "created": created,
+        "updated": draft.updated or created,
+    }
+    return Memory(**values, content_hash=redacted_hash(own_id) if draft.redacted else content_hash(draft.content))
 
 
 def draft_of(memory: Memory) -> Draft:
-    values = {name: getattr(memory, name) for name in Draft.__dataclass_fields__}
-    return Draft(**values)
+    return Draft(**_imported(memory))
+
+
+def _imported(draft: Draft) -> dict[str, Any]:
+    """The fields that a draft may set; what memhook itself fills in is not among them."""
+    return {name: getattr(draft, name) for name in _IMPORTED}
 
 
 def _is_imported(memory: Memory, from_file: bool) -> bool:
@@ -232,7 +197,7 @@ def _is_imported(memory: Memory, from_file: bool) -> bool:
 def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
     """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
-    known = {(memory.project, memory.content_hash): memory for memory in store.with_content(hashes)}
+    known = {(memory.project, memory.content_hash): memory for memory in store.find("content_hash", hashes)}
     known |= (
         {
             (memory.project, alias.removeprefix(EDITED_FROM)): memory
@@ -242,7 +207,7 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
         if any(_is_imported(memory, from_file) for memory in memories)
         else {}
     )
-    gone = set() if again else {memory.content_hash for memory in store.with_content(hashes, forgotten=True)}
+    gone = set() if again else {memory.content_hash for memory in store.find("content_hash", hashes, forgotten=True)}
     taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
     there = store.by_ids([memory.id for memory in memories if memory.id in taken])
     redacted = {key: one for key, one in there.items() if one.redacted}
@@ -295,7 +260,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
 
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
-    others = store.with_content([changed.content_hash])
+    others = store.find("content_hash", [changed.content_hash])
     twin = next((one for one in others if one.project == changed.project and one.id != changed.id), None)
     if twin is not None and store.by_reference([twin.id], visible):
         raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")

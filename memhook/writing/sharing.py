@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from memhook.core.memory import Memory, Origin, Sensitivity, id_of
+from memhook.core.memory import Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
 from memhook.library.library import Library
@@ -15,7 +15,7 @@ from memhook.store.table.filters import Filter
 from memhook.writing.remember import draft_of, edited, found, remembered
 
 # The fields that a copy takes over. Whether it was read, muted or released is not among them.
-COPIED = ("content", "title", "summary", "namespace", "tags", "related", "source", "project", "expires", "pinned")
+COPIED = names_with(Trait.COPIED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from memhook.core.memory import Memory
 from memhook.errors import InvalidInput
 from memhook.library.access import OWNER
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
 
 LONGEST_CHAIN = 100
 
@@ -15,16 +16,16 @@ LONGEST_CHAIN = 100
 def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
     """Update `superseded_by` after storing these memories."""
     named = _named(store, [name for memory in memories for name in memory.supersedes])
-    followed = store.superseded_by([memory.id for memory in memories])
+    followed = store.find("superseded_by", [memory.id for memory in memories], forgotten=None)
     for memory in memories:
         old = [named[name] for name in memory.supersedes if name in named and named[name] != memory.id]
-        store.set_successor([one for one in old if one != memory.superseded_by], memory.id)
+        _set_successor(store, [one for one in old if one != memory.superseded_by], memory.id)
         no_longer = [one.id for one in followed if one.superseded_by == memory.id and one.id not in old]
-        store.set_successor(no_longer, "")
+        _set_successor(store, no_longer, "")
     names = {name: memory.id for memory in memories for name in (memory.id, *memory.aliases)}
-    for successor in store.superseding(list(names)):
+    for successor in store.find("supersedes", list(names)):
         replaced = [names[name] for name in successor.supersedes if name in names]
-        store.set_successor([one for one in replaced if one != successor.id], successor.id)
+        _set_successor(store, [one for one in replaced if one != successor.id], successor.id)
 
 
 def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
@@ -41,7 +42,17 @@ def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
         heir = memory.superseded_by
         while heir in successors:
             heir = successors[heir]
-        store.set_successor([old.id for old in store.superseded_by([memory.id])], heir)
+        set_heir(store, memory, heir)
+
+
+def set_heir(store: MemoryStore, memory: Memory, heir: str) -> None:
+    """What this memory had replaced is now replaced by another one."""
+    _set_successor(store, [old.id for old in store.find("superseded_by", [memory.id], forgotten=None)], heir)
+
+
+def _set_successor(store: MemoryStore, ids: Sequence[str], successor: str) -> None:
+    if ids:
+        store.write(changes.update, ids, superseded_by=successor)
 
 
 def refuse_circle(store: MemoryStore, memory: Memory) -> None:

@@ -11,25 +11,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
 
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, Sensitivity, id_of, is_id
+from memhook.core.memory import DEFAULT_NAMESPACE, FIELDS, Draft, Memory, Origin, Trait, id_of, is_id, names_with
 from memhook.errors import InvalidInput, MemhookError, RemoteError, StoreError
 from memhook.library.access import OWNER
 from memhook.library.library import Library
-from memhook.writing.remember import Draft, Outcome, Stored, checked_for_secrets, edited, foreseen, remembered
+from memhook.writing.remember import Outcome, Stored, checked_for_secrets, edited, foreseen, remembered
 
 log = logging.getLogger("memhook")
 
 Line = tuple[int, str]
 
 PROBES = 3  # lines that must fail, with none stored, before the store is considered at fault
-UPDATED_FIELDS = frozenset(
-    {
-        *("title", "summary", "content", "namespace", "tags", "related", "source"),
-        *("sensitivity", "pinned", "muted", "expires", "supersedes"),
-    }
-)
+UPDATED_FIELDS = frozenset(names_with(Trait.EDITED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,33 +218,15 @@ _Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: _as_list(value
 _Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
 
 
-class _Line(BaseModel):
-    """A line of an import file; unknown fields are ignored."""
-
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    id: _Text = ""
-    title: _Text = ""
-    text: _Text = ""
-    content: _Text = ""
-    summary: _Text = ""
-    namespace: _Text = ""
-    tags: _Names = ()
-    related: _Names = ()
-    source: _Text = ""
-    project: str | None = None
-    sensitivity: Sensitivity = Sensitivity.NORMAL
-    pinned: bool = False
-    redacted: bool = False
-    muted: bool = False
-    origin: Origin = Origin.IMPORT
-    created: _Moment = None
-    updated: _Moment = None
-    accessed: _Moment = None
-    expires: _Moment = None
-    supersedes: _Names = ()
-    aliases: _Names = ()
-    quarantine: _Text = ""
+_TYPES: dict[type, Any] = {str: _Text, tuple: _Names, datetime: _Moment}
+_LINE: Any = {
+    **{one.name: (_TYPES.get(one.kind, one.kind), one.default) for one in FIELDS if Trait.IMPORTED in one.traits},
+    "text": (_Text, ""),
+    "project": (str | None, None),
+    "origin": (Origin, Origin.IMPORT),
+}
+# A line of an import file; unknown fields are ignored.
+_Line = create_model("_Line", __config__=ConfigDict(extra="ignore", coerce_numbers_to_str=True), **_LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,39 +245,24 @@ class _Given:
 def _given(text: str, project: str) -> _Given:
     line = _parsed(text)
     given = {"content" if name == "text" else name for name in line.model_fields_set}
-    draft, kinds = checked_for_secrets(_draft(line, project))
+    draft, kinds = checked_for_secrets(_draft(dict(line), project))
     return _Given(draft, frozenset(given), bool(kinds))
 
 
-def _draft(line: _Line, project: str) -> Draft:
-    own_id = id_of(line.id)
+def _draft(line: dict[str, Any], project: str) -> Draft:
+    own_id, text = id_of(line["id"]), line.pop("text")
     names = () if is_id(own_id) or not own_id else (own_id,)
-    return Draft(
-        content=line.content or line.text,
-        title=line.title,
-        summary=line.summary,
-        namespace=line.namespace or DEFAULT_NAMESPACE,
-        tags=line.tags,
-        related=line.related,
-        source=line.source,
-        project=project if line.project is None else line.project,
-        sensitivity=line.sensitivity,
-        pinned=line.pinned,
-        redacted=line.redacted,
-        muted=line.muted,
-        origin=line.origin,
-        created=line.created,
-        updated=line.updated,
-        accessed=line.accessed,
-        expires=line.expires,
-        supersedes=line.supersedes,
-        aliases=(*names, *line.aliases),
-        quarantine=line.quarantine,
-        id=own_id if is_id(own_id) else "",
-    )
+    own = {
+        "id": own_id if is_id(own_id) else "",
+        "content": line["content"] or text,
+        "namespace": line["namespace"] or DEFAULT_NAMESPACE,
+        "project": project if line["project"] is None else line["project"],
+        "aliases": (*names, *line["aliases"]),
+    }
+    return Draft(**{**line, **own})
 
 
-def _parsed(text: str) -> _Line:
+def _parsed(text: str) -> BaseModel:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -14,7 +14,8 @@ import pytest
 
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings, setting_keys, value_of
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import own_store
+from memhook.store.table import changes
 from memhook.writing.backup import backed_up
 from memhook.writing.offered_settings import LOCATIONS
 from tests.store.test_memories import MODEL, axis, memory
@@ -39,9 +40,9 @@ capture = false
 def theirs(tmp_path: Path) -> Path:
     """A backup that somebody else made."""
     paths = user_paths({"HOME": str(tmp_path / "them")})
-    store = MemoryStore(str(paths.store), paths.backups)
+    store = own_store(str(paths.store), paths.backups)
     with store.writing():
-        store.add([memory(1, "their note")], [axis(1)], MODEL)
+        store.write(changes.add, [memory(1, "their note")], [axis(1)], MODEL)
     paths.config.mkdir(parents=True)
     paths.config_file.write_text(THEIRS, encoding="utf-8")
     backed_up(tmp_path / "theirs.zip", paths, str(paths.store))

@@ -97,13 +97,13 @@ def test_an_index_that_cannot_be_built_on_a_full_disk_is_built_when_there_is_roo
     import resource, sys
     from pathlib import Path
     from memhook.errors import StoreError
-    from memhook.store.table.memories import MemoryStore
+    from memhook.store.memories import own_store
     from tests.store.test_memories import add, matching, memory
-    store = MemoryStore({str(tmp_path / "store")!r}, Path({str(tmp_path / "backups")!r}))
+    store = own_store({str(tmp_path / "store")!r}, Path({str(tmp_path / "backups")!r}))
     add(store, *(memory(number, f"note {{number}} about replicas") for number in range(20)))
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    store._unoptimized = 1000
+    store._here.table.unoptimized = 1000
     try:
         store.optimize()
     except StoreError as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memhook.daemon import control
 from memhook.paths import Paths
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import own_store
 from tests.daemon.conftest import FACT, QUESTION, answered, event, hook, log_text
 
 SECRET = "The quokkafjord handshake uses the wexelbrot phrase."
@@ -67,7 +67,7 @@ def test_readers_are_not_disturbed_by_the_files_that_go_away(daemon: int, paths:
 
 def test_another_process_that_had_the_store_open_sees_it_without_the_memory(daemon: int, paths: Paths) -> None:
     urn = control.called(paths, "remember", {"content": SECRET})["memory"]["urn"]
-    other = MemoryStore(str(paths.store), paths.backups)
+    other = own_store(str(paths.store), paths.backups)
     assert other.count() == 2
     control.called(paths, "purge", {"references": [urn]})
     assert other.count() == 1

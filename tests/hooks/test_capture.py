@@ -14,7 +14,7 @@ from memhook.files.locking import exclusive
 from memhook.hooks import capture, reports
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
-from memhook.store.table.memories import WRITE_LOCK
+from memhook.store.table.table import WRITE_LOCK
 from tests.core.prompt_samples import PASTED
 from tests.core.secret_samples import samples
 from tests.hooks.conftest import Assistant
@@ -41,7 +41,7 @@ def kept(assistant: Assistant) -> list[dict[str, Any]]:
 def everything(assistant: Assistant) -> list[str]:
     """Every row of the store with what is left of forgotten ones."""
     library = assistant.runner.engine.library(assistant.runner.engine.settings())
-    table = library.store._current_table()
+    table = library.store._table.handle
     return sorted(str(row) for row in table.to_arrow().to_pylist()) if table is not None else []
 
 

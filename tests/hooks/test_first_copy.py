@@ -13,8 +13,9 @@ from memhook.errors import NotFound, RemoteError
 from memhook.hooks import runner as runner_module
 from memhook.mcp_server.tools import TOOLS
 from memhook.paths import user_paths
-from memhook.store.remote.origin import OriginStore
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.remote.origin import Origin
+from memhook.store.remote.replica import Replica
+from memhook.store.table import changes
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 from tests.store.test_memories import memory
@@ -25,9 +26,9 @@ def filled(tmp_path: Path, home: Path) -> Path:
     """A shared store that others have written to."""
     folder = tmp_path / "team"
     folder.mkdir(0o770)
-    origin = OriginStore(str(folder), user_paths().backups)
+    origin = Origin(str(folder), user_paths().backups)
     with origin.writing():
-        origin.add([memory(1, FACT)], [None], origin.model)
+        origin.write(changes.add, [memory(1, FACT)], [None], origin.table.model)
     configure(home, f'[stores.team]\nuri = "{folder}"\n')
     return folder
 
@@ -35,13 +36,13 @@ def filled(tmp_path: Path, home: Path) -> Path:
 @pytest.fixture
 def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Fetching lasts until this is set; nobody waits as long as they would."""
-    fetched, fetch = threading.Event(), ReplicatedStore._fetch
+    fetched, fetch = threading.Event(), Replica._fetch
 
-    def waiting(self: ReplicatedStore, origin: OriginStore) -> int:
+    def waiting(self: Replica, origin: Origin) -> int:
         assert fetched.wait(60)
         return fetch(self, origin)
 
-    monkeypatch.setattr(ReplicatedStore, "_fetch", waiting)
+    monkeypatch.setattr(Replica, "_fetch", waiting)
     monkeypatch.setattr(operations, "FIRST_COPY_SECONDS", 0.01)
     monkeypatch.setattr(runner_module, "FIRST_COPY_SECONDS", 0.01)
     yield fetched

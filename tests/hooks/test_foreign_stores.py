@@ -13,6 +13,7 @@ from memhook.errors import InvalidInput
 from memhook.hooks.runner import Runner
 from memhook.screening.policy import let_through
 from memhook.settings import load_settings
+from memhook.store.table import changes
 from memhook.writing.remember import Draft, remembered
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
@@ -88,7 +89,7 @@ def test_no_store_can_let_its_own_poison_through(
     (stored,) = remembered(library, [Draft(content=POISON)], _now(), again=True)
     assert stored.memory is not None
     with library.store.annotating():
-        library.store.set_quarantine(let_through(replace(stored.memory, quarantine="")))
+        library.store.write(changes.set_quarantine, let_through(replace(stored.memory, quarantine="")))
     assistant.environment = {variable: str(lure)}
     assistant.calls("refresh")
     assert "collect.example" not in assistant.prompts(QUESTION)

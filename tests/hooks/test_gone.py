@@ -24,10 +24,10 @@ from memhook.hooks.runner import Runner
 from memhook.library.access import OWNER
 from memhook.paths import user_paths
 from memhook.settings import Settings
+from memhook.store.memories import own_store
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table import checksums
 from memhook.store.table.arrow_file import rows_in
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.opening import back_up
 from memhook.writing.archive import ROWS
 from memhook.writing.backup import backed_up, restored
@@ -280,7 +280,7 @@ def test_a_copy_that_restoring_made_keeps_all_else_and_can_be_restored(assistant
     after = restored(paths.backups / "replaced-1.zip", elsewhere, str(elsewhere.store))
     assert after == replace(before, memories=1)
     assert ProjectAliases(elsewhere).all() == {"/old": "/new"}
-    (memory,) = MemoryStore(str(elsewhere.store), elsewhere.backups).by_reference([kept[12:]], OWNER)
+    (memory,) = own_store(str(elsewhere.store), elsewhere.backups).by_reference([kept[12:]], OWNER)
     assert memory.content == FACT
 
 

@@ -16,7 +16,7 @@ TOKEN = next(sample.secret for sample in samples(21, 1) if sample.provider == "g
 
 def as_if_stored_before(assistant: Assistant, urn: str, **values: str) -> None:
     """The row of an ordinary memory, changed behind memhook's back."""
-    table = assistant.runner.engine.library(Settings()).store._current_table()
+    table = assistant.runner.engine.library(Settings()).store._table.handle
     table.update(where=f"id = '{urn.rpartition(':')[2]}'", values=values)
 
 

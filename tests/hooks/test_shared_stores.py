@@ -14,7 +14,7 @@ from memhook.library import opened
 from memhook.library.joined import Searchable
 from memhook.library.library import Library
 from memhook.settings import load_settings
-from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.origin import Origin
 from memhook.store.table.filters import Filter
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
@@ -137,8 +137,8 @@ def test_muting_one_of_a_shared_store_needs_no_name_and_touches_nobody_else(assi
     urn = assistant.remembers(FACT, store="team")
     assistant.calls("mute", references=[urn])
     assert assistant.prompts(QUESTION) == ""
-    origin = OriginStore(str(team), team.parent / "backups")
-    assert [one.muted for one in origin.by_reference([urn.removeprefix("urn:memhook:")], Filter())] == [False]
+    origin = Origin(str(team), team.parent / "backups")
+    assert [one.muted for one in origin.table.memories("")] == [False]
 
 
 def test_purging_ones_own_says_where_a_copy_is_left_and_touches_no_other_store(
@@ -194,8 +194,8 @@ def test_a_remote_that_never_answers_delays_no_prompt(
     assistant.remembers(FACT, store="team")
     library = shared(assistant)
     with ThreadPoolExecutor(1) as threads:
-        held = library.store._origin()._table  # type: ignore[attr-defined]
-        with library.store._refreshing:  # type: ignore[attr-defined]  as a refresh that hangs holds it
+        held = library.store.replica.origin.table.handle  # type: ignore[attr-defined]
+        with library.store.replica._refreshing:  # type: ignore[attr-defined]  as a refresh that hangs holds it
             assert held is not None
             assert FACT in threads.submit(assistant.prompts, QUESTION).result(60)
 
@@ -220,7 +220,7 @@ def test_the_model_of_a_shared_store_need_not_be_ones_own(assistant: Assistant, 
     assistant.remembers(FACT, store="team")
     library = shared(assistant)
     stranger = library.store.model.__class__("another", "hash", library.store.model.dimensions)
-    library.store.replace_vectors(lambda memories: [[0.0] * 383 + [1.0] for _ in memories], stranger)
+    library.store.vectors.replace(lambda memories: [[0.0] * 383 + [1.0] for _ in memories], stranger)
     searched: Searchable = assistant.runner.engine.searched(assistant.runner.engine.settings())
     candidates, among = searched.store.candidates(lambda: [1.0] + [0.0] * 383, ["ledger"], Filter(), 5)
     assert ([one.cosine for one in candidates], among) == ([None], 1)

@@ -17,8 +17,8 @@ from memhook.library.library import Library
 from memhook.settings import Languages as Mode
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder
+from memhook.store.memories import own_store
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.remember import Draft, edited, remembered
 from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary
@@ -73,7 +73,7 @@ Open = Callable[..., Library]
 @pytest.fixture
 def opened(tmp_path: Path, loader: Loader) -> Open:
     def open_(mode: Mode = "auto", load: Loader = loader, name: str = "") -> Library:
-        store = MemoryStore(str(tmp_path / f"store{name}"), tmp_path / "backups")
+        store = own_store(str(tmp_path / f"store{name}"), tmp_path / "backups")
         library = Library(store, HashEmbedder().model.id, load, name)
         library.languages.want(mode)
         return library
@@ -173,14 +173,14 @@ def test_a_large_store_is_read_in_the_background_and_goes_on_where_it_stopped(
     monkeypatch.setattr(encoder, "embed_documents", failing_after(20, encoder))
     with pytest.raises(RuntimeError):
         library.languages.keep_up()
-    read_before = library.store.languages.count()
+    read_before = library.store.vectors.languages.count()
     assert 0 < read_before < 40
     monkeypatch.undo()
     monkeypatch.setattr(languages_module, "PAUSE_SECONDS", 0.0)
     again = opened()
     cosines(again, ASKED_IN_GERMAN)  # which asks for this project
     again.languages.keep_up()
-    assert again.store.languages.count() == 40
+    assert again.store.vectors.languages.count() == 40
     assert None not in cosines(again, ASKED_IN_GERMAN).values()
     assert len(encoder.read) < 40 + languages_module.TOGETHER, "only what was not stored yet is read again"
 
@@ -248,7 +248,7 @@ def test_after_a_while_without_use_nothing_of_it_is_kept_in_memory(
     monkeypatch.setattr(languages_module, "UNUSED_SECONDS", 0.0)
     library.languages.keep_up()
     assert multilingual.ID not in library.models_in_use
-    assert not library.store.languages.is_in_use
+    assert not library.store.vectors.languages.is_in_use
     monkeypatch.undo()
     assert cosines(library, ASKED_IN_ENGLISH)[GERMAN.content] is not None
 
@@ -288,4 +288,4 @@ def test_many_prompts_at_once_are_all_answered(opened: Open) -> None:
     for thread in threads:
         thread.join()
     assert len(answers) == 8
-    assert library.store.languages.count() == 30
+    assert library.store.vectors.languages.count() == 30

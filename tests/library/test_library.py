@@ -13,8 +13,9 @@ from memhook.answering.recall import for_search
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library, Renewal
 from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder
+from memhook.store.memories import own_store
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.remember import Draft, remembered
 from tests.fake_embedder import HashEmbedder
 
@@ -50,7 +51,7 @@ def test_a_model_that_does_not_exist_leaves_an_empty_store_to_the_default_one(tm
             loaded.set_exception(EmbeddingError(f"No embedding model is called {name}."))
         return loaded
 
-    library = Library(MemoryStore(str(tmp_path / "store"), tmp_path / "backups"), "nonesuch", load)
+    library = Library(own_store(str(tmp_path / "store"), tmp_path / "backups"), "nonesuch", load)
     remembered(library, [FACT], NOW)
     assert has_vectors(library)
     assert library.store.model == default.model
@@ -76,7 +77,7 @@ def test_another_model_makes_every_vector_anew_while_the_old_ones_are_searched(o
     assert library.store.model == USUAL.model
     assert library.renew_vectors() == 2
     assert library.store.model == OTHER.model
-    assert library.store.without_vector() == []
+    assert library.store.vectors.missing() == []
     assert has_vectors(library)
 
 
@@ -130,8 +131,8 @@ def test_new_vectors_that_were_interrupted_go_on_where_they_stopped(open_library
     assert library.renew_vectors() == 100
     assert library.store.model == second.model
     assert (len(first.read), len(second.read)) == (64, 36)
-    assert library.store.without_vector() == []
-    assert not library.store.renewed_vectors.exists()
+    assert library.store.vectors.missing() == []
+    assert not library.store.vectors.renewed.exists()
 
 
 @pytest.fixture
@@ -140,16 +141,16 @@ def half_renewed(open_library: Open) -> Library:
     library = open_library(Interrupted(after=70), USUAL)
     with pytest.raises(EmbeddingError):
         library.renew_vectors()
-    assert library.store.renewed_vectors.exists()
+    assert library.store.vectors.renewed.exists()
     return library
 
 
 def test_vectors_that_wait_for_others_go_when_a_memory_is_purged(half_renewed: Library) -> None:
     with half_renewed.store.writing():
-        half_renewed.store.purge(half_renewed.store.ids()[:1])
-    assert not half_renewed.store.renewed_vectors.exists()
+        half_renewed.store.write(changes.purge, half_renewed.store.ids()[:1])
+    assert not half_renewed.store.vectors.renewed.exists()
 
 
 def test_vectors_of_a_model_that_is_no_longer_wanted_do_not_stay(half_renewed: Library, open_library: Open) -> None:
     open_library(USUAL).renew_vectors()
-    assert not half_renewed.store.renewed_vectors.exists()
+    assert not half_renewed.store.vectors.renewed.exists()

@@ -37,7 +37,7 @@ def old(library: Library) -> list[Memory]:
 
 
 def behind(library: Library, memory: Memory, **values: Any) -> None:
-    library.store._current_table().update(where=f"id = '{memory.id}'", values=values)
+    library.store._table.handle.update(where=f"id = '{memory.id}'", values=values)
 
 
 def swept(sweep: Sweep) -> int:
@@ -72,7 +72,7 @@ def test_all_else_about_a_memory_stays(library: Library, old: list[Memory]) -> N
 def test_it_is_found_by_its_new_words_and_vector(library: Library, old: list[Memory]) -> None:
     library.renew_vectors()
     library.mask_old_secrets()
-    assert {memory.id for memory in library.store.without_vector()} == {old[1].id, old[3].id}
+    assert {memory.id for memory in library.store.vectors.missing()} == {old[1].id, old[3].id}
     assert library.renew_vectors() == 2
     found, _ = library.store.candidates(lambda: None, terms("registers"), OWNER, 10)
     assert {one.id for one in found} == {old[1].id, old[3].id}
@@ -127,10 +127,10 @@ def test_a_store_that_cannot_be_written_is_left_to_the_next_process_and_said_onc
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def refused(_: object) -> None:
+    def refused(*_: object) -> None:
         raise StoreError("No room on the disk.")
 
-    monkeypatch.setattr(library.store, "rewrite", refused)
+    monkeypatch.setattr(library.store, "write", refused)
     library.mask_old_secrets()
     library.mask_old_secrets()
     assert [record.message for record in caplog.records if "No room" in record.message] == [

@@ -16,7 +16,7 @@ from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope
 from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.mcp_server.server import server_for
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import MemoryStore
 from tests.mcp_server.conftest import Call, Counting
 
 DEPLOY = "Deploys hang at forty percent unless the VPN is connected."

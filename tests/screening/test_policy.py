@@ -19,6 +19,7 @@ from memhook.paths import user_paths
 from memhook.settings import Settings
 from memhook.store.ledger import Ledger
 from memhook.store.project import Project
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import remember, transfer
 from tests.core.secret_samples import samples
@@ -48,7 +49,7 @@ def stored_before_memhook_knew_better(library: Library, content: str, **fields: 
     memory = replace(memory, **fields)
     with library.store.writing():
         vectors, model = library.vectors([memory])
-        library.store.add([memory], vectors, model)
+        library.store.write(changes.add, [memory], vectors, model)
     return memory
 
 
@@ -226,7 +227,7 @@ def test_vectors_made_anew_keep_the_quarantine_and_the_release(open_library: Any
     with first.store.writing():
         from memhook.screening.policy import let_through
 
-        first.store.set_quarantine(let_through(freed.memory))
+        first.store.write(changes.set_quarantine, let_through(freed.memory))
     second = open_library(HashEmbedder("two"), HashEmbedder("one"))
     second.renew_vectors()
     assert second.store.ids(Filter(quarantined=True)) == [kept.memory.id]

@@ -11,10 +11,10 @@ from pathlib import Path
 from memhook.paths import Paths, user_paths
 from memhook.store.access_tokens import Tokens
 from memhook.store.ledger import Ledger
-from memhook.store.remote.origin import OriginStore
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.memories import MemoryStore, own_store, replicated_store
+from memhook.store.remote.origin import Origin
+from memhook.store.table import changes
 from memhook.store.table.arrow_file import rows_in
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.backup import ROWS
 from tests.soak.crash_work import BACKUP, LARGE, PERSONAL, SMALL, TEAM
 from tests.store.test_memories import MODEL, axis, memory
@@ -72,18 +72,18 @@ def faults(home: Path, said: Iterable[str]) -> list[str]:
 
 def _opened(name: str, home: Path, paths: Paths) -> MemoryStore:
     if name == PERSONAL:
-        return MemoryStore(str(paths.store), paths.backups)
+        return own_store(str(paths.store), paths.backups)
     if name == LARGE:
-        return MemoryStore(str(home / LARGE), paths.backups, SMALL)
+        return own_store(str(home / LARGE), paths.backups, SMALL)
     there = str(home / TEAM)
     replica = next(iter(sorted(paths.replicas.glob("*"))), paths.replicas / "new")
-    store = ReplicatedStore(replica, paths.backups, there, lambda: OriginStore(there, paths.backups), shared=True)
-    store.refresh()
+    store = replicated_store(replica, paths.backups, there, lambda: Origin(there, paths.backups), shared=True)
+    store.replica.refresh()
     return store
 
 
 def _of_store(store: MemoryStore, name: str, contents: _Contents) -> Iterator[str]:
-    there = {one.content for batch in store.everything() for one in batch}
+    there = {one.content for one in store.after("", 100_000)}
     if missing := contents.live - contents.uncertain - there:
         yield f"{name}: {len(missing)} of {len(contents.live)} acknowledged memories are missing"
     if back := there & contents.removed - contents.uncertain:
@@ -91,7 +91,7 @@ def _of_store(store: MemoryStore, name: str, contents: _Contents) -> Iterator[st
     if len(there) % 5:  # it takes as long as all the rest
         return
     with store.writing():
-        store.add([memory(999, "One more.")], [axis(1)], MODEL)
+        store.write(changes.add, [memory(999, "One more.")], [axis(1)], MODEL)
     if "One more." not in {one.content for one in store.by_ids([memory(999, "").id]).values()}:
         yield f"{name}: what is written afterwards is not there"
     store.close()

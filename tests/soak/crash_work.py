@@ -22,10 +22,11 @@ from memhook.paths import user_paths, write_private
 from memhook.store.access_tokens import Tokens
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.ledger import Considered, Injection
+from memhook.store.memories import own_store
 from memhook.store.remote import origin as origin_module
-from memhook.store.remote.origin import OriginStore
-from memhook.store.table import memories as memories_module
-from memhook.store.table.memories import MemoryStore
+from memhook.store.remote.origin import Origin
+from memhook.store.table import changes
+from memhook.store.table import maintenance as maintenance_module
 from memhook.store.table.opening import back_up
 from memhook.store.table.sizes import Sizes
 from memhook.writing.backup import backed_up, restored
@@ -145,11 +146,11 @@ class Work:
         (self.home / TEAM).mkdir()
         os.sync()  # somebody made it long ago
         first = self.remember(TEAM)
-        other = OriginStore(str(self.home / TEAM), self.paths.backups)
+        other = Origin(str(self.home / TEAM), self.paths.backups)
         for number in range(3):
             content = self.fact()
             with self.doing("writing by others", TEAM, adds=[content]), other.writing():
-                other.add([memory(number, content)], [axis(number)], MODEL)
+                other.write(changes.add, [memory(number, content)], [axis(number)], MODEL)
             with self.doing("replica refresh", TEAM):
                 self.call("refresh")
         with self.doing("compaction", TEAM):
@@ -158,26 +159,26 @@ class Work:
         self.erase("purge", [first], TEAM)
         gone = self.id_of(second, TEAM)
         with self.doing("writing by others", TEAM, removes=[second]), other.writing():
-            other.purge([gone])
+            other.write(changes.purge, [gone])
         with self.doing("replica refresh", TEAM, erases=[second]):
             self.call("refresh")
 
     def build_indexes(self, rows: int) -> None:
         """Of a store that is large enough for another process to do it."""
-        store = MemoryStore(str(self.home / LARGE), self.paths.backups, SMALL)
+        store = own_store(str(self.home / LARGE), self.paths.backups, SMALL)
         contents = [self.fact() for _ in range(rows)]
         for start in range(0, rows, 100):
             batch = contents[start : start + 100]
             with self.doing("import", LARGE, adds=batch), store.writing():
                 memories = [memory(start + number, content) for number, content in enumerate(batch)]
-                store.add(memories, [axis(start + number) for number in range(len(batch))], MODEL)
+                store.write(changes.add, memories, [axis(start + number) for number in range(len(batch))], MODEL)
         with self.doing("index build", LARGE):
             assert store.optimize()
-            assert store._upkeep
-            store._upkeep.wait()
-            assert store._upkeep.finished()
+            assert store._here.maintenance.upkeep
+            store._here.maintenance.upkeep.wait()
+            assert store._here.maintenance.upkeep.finished()
         with self.doing("purge", LARGE, removes=contents[:2], erases=contents[:2]), store.writing():
-            store.purge([memory(number, "").id for number in range(2)])
+            store.write(changes.purge, [memory(number, "").id for number in range(2)])
         store.close()
 
 
@@ -227,8 +228,8 @@ FORMS = {"short": short, "full": full}
 
 if __name__ == "__main__":
     engine_module.loading_embedder = loaded
-    memories_module.KEPT_SECONDS = 0.0  # old versions go at the first occasion, not ten seconds later
-    memories_module.KEPT_VERSIONS = memories_module.KEPT_WHEN_SETTLED = 2
+    maintenance_module.KEPT_SECONDS = 0.0  # old versions go at the first occasion, not ten seconds later
+    maintenance_module.KEPT_VERSIONS = maintenance_module.KEPT_WHEN_SETTLED = 2
     origin_module.MANY_FILES, origin_module.OLD_VERSIONS = 2, timedelta(milliseconds=1)
     work = Work(Path(sys.argv[1]))
     FORMS[sys.argv[2]](work)

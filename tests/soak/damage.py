@@ -25,10 +25,10 @@ from memhook.core.terms import terms
 from memhook.errors import MemhookError
 from memhook.paths import Paths, user_paths
 from memhook.store.ledger import Injection, Ledger
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases
-from memhook.store.table import indexes
+from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.sizes import Sizes
 from memhook.writing.backup import rebuilt
 from tests.store.test_memories import MODEL, axis, memory
@@ -73,7 +73,7 @@ def paths_in(home: Path) -> Paths:
 
 
 def opened(paths: Paths) -> MemoryStore:
-    return MemoryStore(str(paths.store), paths.backups, SIZES)
+    return own_store(str(paths.store), paths.backups, SIZES)
 
 
 def sample(home: Path) -> Sample:
@@ -83,15 +83,15 @@ def sample(home: Path) -> Sample:
     memories = {one.id: one for one in map(_note, range(110))}
     rows: dict[str, list[str]] = {}
     _written(store, rows, [memories[key] for key in sorted(memories)[:100]])
-    store._unoptimized = 1000
+    store._here.table.unoptimized = 1000
     assert store.optimize()
     for number in range(100, 110, 2):
         _written(store, rows, [memories[_id(number)], memories[_id(number + 1)]])
     changed = memory(7, "note 7 says something else since it was edited", tags=("edited",))
     with store.writing():
-        store.replace([changed], [axis(7)], MODEL)
-        store.forget([memories[_id(FORGOTTEN)]], changed.updated)
-        store.remove([_id(REMOVED)])
+        store.write(changes.replace, [changed], [axis(7)], MODEL)
+        store.write(changes.forget, [memories[_id(FORGOTTEN)]], changed.updated)
+        store.write(changes.remove, [_id(REMOVED)])
     memories[changed.id] = changed
     _written(store, rows, [memories.setdefault(_id(200), _note(200))])
     for number in (FORGOTTEN, REMOVED):
@@ -114,7 +114,7 @@ def _note(number: int) -> Memory:
 def _written(store: MemoryStore, rows: dict[str, list[str]], memories: list[Memory]) -> None:
     before = _data_files(store)
     with store.writing():
-        store.add(memories, [axis(int(one.id[1:])) for one in memories], MODEL)
+        store.write(changes.add, memories, [axis(int(one.id[1:])) for one in memories], MODEL)
     for name in _data_files(store) - before:
         rows[name] = [one.id for one in memories]
 
@@ -197,16 +197,16 @@ class _Wrong(AssertionError):
 def _used(of: Sample, paths: Paths) -> str:
     """Everything that is done with a store; what the user was told."""
     store = opened(paths)
-    told = [store.mended, store.health()["damage"]]
-    _ = [list(store.everything()), store.count(), store.counted_by("project"), store.all_rows()]
+    told = [store.repaired, store.health()["damage"]]
+    _ = [store.after("", 100_000), store.count(), store.counted_by("project"), store.all_rows()]
     for number in (0, 5, 50, 105):
         found, _ = store.candidates(lambda number=number: axis(number), terms(f"note {number} replicas"), Filter(), 20)
         store.by_ids([one.id for one in found])
     with store.writing():
-        store.add([memory(WRITTEN, "written after the damage")], [axis(9)], MODEL)
-        store.set_muted([_id(50)], True)
-        store.set_muted([_id(50)], False)
-    store._unoptimized = 1000
+        store.write(changes.add, [memory(WRITTEN, "written after the damage")], [axis(9)], MODEL)
+        store.write(changes.mute, [_id(50)], True)
+        store.write(changes.mute, [_id(50)], False)
+    store._here.table.unoptimized = 1000
     store.optimize()
     store.close()
     with suppress(MemhookError):  # without a ledger the daemon goes on
@@ -221,7 +221,7 @@ def _used(of: Sample, paths: Paths) -> str:
 def _lost(of: Sample, paths: Paths, trial: Trial, told: str, *, new: int = 1) -> list[str]:
     """What is missing, which must have been in the damaged file and must have been told."""
     store = opened(paths)
-    there = {one.id: one for batch in store.everything() for one in batch}
+    there = {one.id: one for one in store.after("", 100_000)}
     if there.pop(_id(WRITTEN), None) is None and new:
         raise _Wrong("write lost")
     if extra := there.keys() - of.memories.keys():
@@ -283,7 +283,7 @@ def _worker(home: Path, copy: Path) -> None:
     indexes.ROWS_IN_PARTITION = 50
     plain, *chosen = json.load(sys.stdin)
     clean = opened(paths_in(home))
-    of = Sample(home, {one.id: one for batch in clean.everything() for one in batch}, plain["rows"])
+    of = Sample(home, {one.id: one for one in clean.after("", 100_000)}, plain["rows"])
     assert sorted(of.memories) == plain["numbers"]
     for one in chosen:
         sys.stdout.write(json.dumps(asdict(tried(of, Trial(**one), copy))) + "\n")

@@ -28,9 +28,10 @@ import numpy as np
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable
 from memhook.paths import Paths, user_paths
-from memhook.store.table import memories as memories_module
+from memhook.store.memories import MemoryStore, own_store
+from memhook.store.table import changes
+from memhook.store.table import maintenance as maintenance_module
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.schema import DIMENSIONS
 from tests.soak import damage, events
 from tests.soak.crash_checks import faults
@@ -242,7 +243,7 @@ def damages(count: int, seed: int = 5) -> str:
 def housekeeping(writes: int) -> str:
     """Single writes beside the daemon's housekeeping, against the same memories written at once."""
     folder = Path(os.environ["HOME"])
-    single, at_once = (MemoryStore(str(folder / name), folder / "backups") for name in ("single", "at-once"))
+    single, at_once = (own_store(str(folder / name), folder / "backups") for name in ("single", "at-once"))
     vectors = np.random.default_rng(4).standard_normal((writes, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     memories = [memory(number, f"note {number} " + _words(number)) for number in range(writes)]
@@ -252,13 +253,13 @@ def housekeeping(writes: int) -> str:
     try:
         for one, vector in zip(memories, vectors, strict=True):
             with single.writing():
-                single.add([one], [vector], MODEL)
-        stop.wait(memories_module.SETTLED_SECONDS + 15)  # what the daemon does once it is quiet
+                single.write(changes.add, [one], [vector], MODEL)
+        stop.wait(maintenance_module.SETTLED_SECONDS + 15)  # what the daemon does once it is quiet
     finally:
         stop.set()
         keeper.join()
     with at_once.writing():
-        at_once.add(memories, list(vectors), MODEL)
+        at_once.write(changes.add, memories, list(vectors), MODEL)
     while at_once.optimize():
         pass
     size = _size(folder / "single") / _size(folder / "at-once")

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table.sizes import SIZES
 
 
 @pytest.fixture
 def open_store(tmp_path: Path) -> Callable[..., MemoryStore]:
     """The store, with the usual sizes or smaller ones."""
-    return lambda sizes=SIZES: MemoryStore(str(tmp_path / "store"), tmp_path / "backups", sizes)
+    return lambda sizes=SIZES: own_store(str(tmp_path / "store"), tmp_path / "backups", sizes)
 
 
 @pytest.fixture

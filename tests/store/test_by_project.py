@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memhook.core.terms import terms
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.sizes import Sizes
 from tests.store.test_memories import Open, add, axis, memory
 from tests.store.test_snapshot import whole
@@ -28,9 +29,9 @@ def large(open_store: Open) -> MemoryStore:
 
 def held(store: MemoryStore, allowed: Filter = HERE) -> MemoryStore:
     """The store once what is asked for was read."""
-    assert store._held is not None
-    store._held.renew_parts(allowed.projects)
-    assert store._held.reach(allowed) is not None
+    assert store._here.cache is not None
+    store._here.cache.renew_parts(allowed.projects)
+    assert store._here.cache.reach(allowed) is not None
     return store
 
 
@@ -67,10 +68,10 @@ def test_a_memory_of_the_project_is_found_as_soon_as_it_is_stored(large: MemoryS
 
 def test_what_is_stored_elsewhere_leaves_the_project_in_memory(large: MemoryStore) -> None:
     held(large)
-    assert large._held is not None
-    before = large._held._parts.current(HERE.projects)
+    assert large._here.cache is not None
+    before = large._here.cache._parts.current(HERE.projects)
     add(large, memory(100, "a note of another project", project="there"))
-    assert large._held._parts.current(HERE.projects) == before
+    assert large._here.cache._parts.current(HERE.projects) == before
     assert answers(large)[1] == 30
 
 
@@ -78,14 +79,14 @@ def test_what_another_process_does_is_noticed(large: MemoryStore, open_store: Op
     held(large)
     other = open_store()
     with other.writing():
-        other.set_muted(["m00000000001"], True)
+        other.write(changes.mute, ["m00000000001"], True)
     assert "m00000000001" not in {key for key, _ in answers(large, Filter(projects=("", "here"), muted=False))[0]}
 
 
 def test_what_is_forgotten_is_gone_at_once(large: MemoryStore) -> None:
     held(large)
     with large.writing():
-        large.remove(["m00000000001"])
+        large.write(changes.remove, ["m00000000001"])
     assert "m00000000001" not in {key for key, _ in answers(large)[0]}
     assert large.by_ids(["m00000000001"], HERE) == {}
 
@@ -94,9 +95,9 @@ def test_only_so_many_are_held_and_the_longest_unused_go_first(large: MemoryStor
     for number in range(100, 140):
         add(large, memory(number, f"note {number} about the ledger", project="elsewhere"))
     held(large)
-    assert large._held is not None
-    large._held.renew_parts(["elsewhere"])
-    assert set(large._held._parts._kept) == {"here", "elsewhere"}
+    assert large._here.cache is not None
+    large._here.cache.renew_parts(["elsewhere"])
+    assert set(large._here.cache._parts._kept) == {"here", "elsewhere"}
 
 
 def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> None:
@@ -104,9 +105,9 @@ def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> No
     for number in range(30):
         add(store, memory(number, f"note {number} about the ledger", project="here"))
     store.keep_in_memory()
-    assert store._held is not None
-    store._held.renew_parts(HERE.projects)
-    assert store._held.reach(HERE) is None
+    assert store._here.cache is not None
+    store._here.cache.renew_parts(HERE.projects)
+    assert store._here.cache.reach(HERE) is None
     assert answers(store)[1] == 30
 
 
@@ -120,18 +121,18 @@ def test_what_was_asked_before_is_ready_when_the_project_has_been_read(
 ) -> None:
     asked = answers(large)
     held(large)
-    assert large._held is not None
-    monkeypatch.setattr(large._held, "_ids", None)  # it would fail
+    assert large._here.cache is not None
+    monkeypatch.setattr(large._here.cache, "_ids", None)  # it would fail
     assert answers(large) == asked
 
 
 def test_what_is_added_stays_in_memory_with_the_rest(large: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     held(large)
-    assert large._held is not None
-    monkeypatch.setattr(large._held, "_read", None)  # it would fail
+    assert large._here.cache is not None
+    monkeypatch.setattr(large._here.cache, "_read", None)  # it would fail
     for number in range(100, 105):
         add(large, memory(number, f"note {number} about the ledger", project="here"))
-    assert large._held.reach(HERE) is not None
+    assert large._here.cache.reach(HERE) is not None
     found, searched = answers(large)
     assert searched == 35
     assert {f"m00000000{number}" for number in range(100, 105)} <= {key for key, _ in found}
@@ -148,8 +149,8 @@ def test_after_many_additions_a_project_is_read_anew(large: MemoryStore) -> None
     held(large)
     for number in range(100, 135):
         add(large, memory(number, f"note {number} about the ledger", project="here"))
-    assert large._held is not None
+    assert large._here.cache is not None
     assert answers(large)[1] == 65
-    parts = large._held._parts.current(HERE.projects)
+    parts = large._here.cache._parts.current(HERE.projects)
     assert parts is not None
     assert len(parts) == len(HERE.projects)

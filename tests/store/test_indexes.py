@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from memhook.core.terms import terms
-from memhook.store.table import indexes
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.sizes import Sizes
 from memhook.store.table.upkeep import BUSY, LOCK, Upkeep, main, stop_any
 from tests.store.test_memories import MODEL, Open, add, axis, contents, memory
@@ -81,7 +81,7 @@ def test_an_index_that_the_store_has_outgrown_is_made_anew(open_store: Open, tmp
 def test_an_index_of_an_older_memhook_gives_way(open_store: Open, tmp_path: Path) -> None:
     store = open_store(SMALL)
     many(store, 0, 400)
-    store._table.create_index("vector", config=lancedb.index.IvfFlat(distance_type="dot", num_partitions=2))
+    store._here.table.handle.create_index("vector", config=lancedb.index.IvfFlat(distance_type="dot", num_partitions=2))
     assert store.optimize()
     assert [name for name in kept_indexes(tmp_path) if name.startswith("vector")] == ["vector_in_4"]
 
@@ -90,8 +90,8 @@ def test_what_a_kill_left_out_the_next_process_makes(open_store: Open, tmp_path:
     store = open_store(SMALL)
     many(store, 0, 400)
     store.optimize()
-    store._table.drop_index("vector_in_4")
-    store._table.drop_index("project_idx")
+    store._here.table.handle.drop_index("vector_in_4")
+    store._here.table.handle.drop_index("project_idx")
     reopened = open_store(SMALL)
     assert contents(reopened, reopened.candidates(lambda: axis(7), [], Filter(), 400)[0])  # meanwhile, too
     assert reopened.optimize()
@@ -102,8 +102,8 @@ def test_a_large_store_is_kept_by_a_process_of_its_own(open_store: Open, tmp_pat
     store = open_store(Sizes(held=100, exact=300, apart=350))
     many(store, 0, 400)
     assert store.optimize()
-    assert store._upkeep is not None
-    store._upkeep.wait()
+    assert store._here.maintenance.upkeep is not None
+    store._here.maintenance.upkeep.wait()
     assert not store.optimize()
     made = kept_indexes(tmp_path)
     assert "vector_in_1" in made  # in partitions of the usual size
@@ -117,8 +117,8 @@ def test_memories_are_stored_while_the_indexes_are_kept(open_store: Open) -> Non
     assert store.optimize()
     for number in range(500, 520):
         add(store, memory(number, f"meanwhile {number}"))
-    assert store._upkeep is not None
-    store._upkeep.wait()
+    assert store._here.maintenance.upkeep is not None
+    store._here.maintenance.upkeep.wait()
     assert store.count() == 420
     found, _ = store.candidates(lambda: None, terms("meanwhile"), Filter(), 50)
     assert len(found) == 20
@@ -129,16 +129,16 @@ def test_a_killed_upkeep_is_done_again_by_the_next_process(open_store: Open, tmp
     store = open_store(sizes)
     many(store, 0, 400)
     assert store.optimize()
-    assert store._upkeep is not None
-    assert store._upkeep._process is not None
-    os.kill(store._upkeep._process.pid, signal.SIGKILL)
-    store._upkeep.wait()
-    assert not store._upkeep.finished()
+    assert store._here.maintenance.upkeep is not None
+    assert store._here.maintenance.upkeep._process is not None
+    os.kill(store._here.maintenance.upkeep._process.pid, signal.SIGKILL)
+    store._here.maintenance.upkeep.wait()
+    assert not store._here.maintenance.upkeep.finished()
     reopened = open_store(sizes)
     assert reopened.optimize()
-    assert reopened._upkeep is not None
-    reopened._upkeep.wait()
-    assert reopened._upkeep.finished()
+    assert reopened._here.maintenance.upkeep is not None
+    reopened._here.maintenance.upkeep.wait()
+    assert reopened._here.maintenance.upkeep.finished()
     assert "vector_in_1" in kept_indexes(tmp_path)
 
 
@@ -149,9 +149,9 @@ def test_nobody_keeps_the_same_store_twice_at_once_and_who_purges_ends_it(
     store = open_store(Sizes(held=100, exact=300, apart=350))
     many(store, 0, 400)
     assert store.optimize()
-    store.purge(["m00000000001"])
-    assert store._upkeep is not None
-    assert not store._upkeep.is_running
+    store.write(changes.purge, ["m00000000001"])
+    assert store._here.maintenance.upkeep is not None
+    assert not store._here.maintenance.upkeep.is_running
     assert store.count() == 399
     stop_any(tmp_path / "store")  # there is none any more
     assert Upkeep(tmp_path / "store", SMALL).may_begin()
@@ -165,7 +165,7 @@ def test_projects_of_a_large_store_are_searched_as_exactly_as_a_small_one(open_s
     store = open_store(Sizes(held=100, part=100, exact=300))  # neither it nor its projects are held
     with store.writing():
         memories = [memory(number, f"note {number}", project=projects[number]) for number in range(1_200)]
-        store.add(memories, list(vectors), MODEL)
+        store.write(changes.add, memories, list(vectors), MODEL)
     store.optimize()
     allowed = Filter(projects=("", "project3"))
     places = [number for number, project in enumerate(projects) if project in allowed.projects]

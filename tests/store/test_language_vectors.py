@@ -13,10 +13,10 @@ import pytest
 from memhook.core.memory import Memory, content_hash
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.language_vectors import LanguageVectors
-from memhook.store.remote.origin import OriginStore
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.memories import MemoryStore, replicated_store
+from memhook.store.remote.origin import Origin
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.sizes import SIZES, Sizes
 from tests.fake_encoder import Dictionary
 from tests.soak.crashes import laid_out, points
@@ -45,10 +45,10 @@ def store(request: pytest.FixtureRequest, open_store: Open) -> MemoryStore:
 
 def read_all(store: MemoryStore, encoder: Dictionary = ENCODER) -> list[str]:
     """Let the encoder read what it has not read yet."""
-    store.languages.use(encoder.model)
-    lacking = store.without_language_vector(EVERYTHING)
+    store.vectors.languages.use(encoder.model)
+    lacking = store.vectors.missing_for_languages(EVERYTHING)
     memories = list(store.by_ids(lacking).values())
-    store.add_language_vectors(memories, encoder.embed_documents([one.content for one in memories]))
+    store.vectors.add_for_languages(memories, encoder.embed_documents([one.content for one in memories]))
     return sorted(lacking)
 
 
@@ -100,15 +100,15 @@ def test_of_many_on_disk_those_found_otherwise_get_their_cosine(open_store: Open
 
 def test_what_was_read_outlives_the_process_and_is_private(store: MemoryStore, open_store: Open) -> None:
     again = open_store()
-    again.languages.use(ENCODER.model)
-    assert again.without_language_vector(EVERYTHING) == []
+    again.vectors.languages.use(ENCODER.model)
+    assert again.vectors.missing_for_languages(EVERYTHING) == []
     assert cosines(again, "slow table")[SLOW.id] == pytest.approx(1.0, abs=0.01)
     assert stat.S_IMODE(file_of(store).stat().st_mode) == 0o600
 
 
 def test_of_another_encoder_nothing_is_kept(store: MemoryStore, open_store: Open) -> None:
     again, other = open_store(), Dictionary("second")
-    again.languages.use(other.model)
+    again.vectors.languages.use(other.model)
     assert kept(again) == set()
     assert read_all(again, other) == sorted(ids([SLOW, COOKIE, MOVE]))
 
@@ -119,8 +119,8 @@ def test_vectors_that_another_process_made_with_another_encoder_are_not_compared
     elsewhere = open_store()
     read_all(elsewhere, Dictionary("second"))
     again = open_store()
-    again.languages._model = ENCODER.model  # as one that had looked before the other wrote
-    assert again.without_language_vector(EVERYTHING) == [SLOW.id, COOKIE.id, MOVE.id]
+    again.vectors.languages._model = ENCODER.model  # as one that had looked before the other wrote
+    assert again.vectors.missing_for_languages(EVERYTHING) == [SLOW.id, COOKIE.id, MOVE.id]
 
 
 def test_a_store_from_before_needs_nothing_to_be_converted(open_store: Open) -> None:
@@ -137,7 +137,7 @@ def test_a_changed_memory_is_read_again(store: MemoryStore, change: str) -> None
     changed = replace(COOKIE, **{change: new}, updated=NOW + timedelta(days=1))  # type: ignore[arg-type]
     changed = replace(changed, content_hash=content_hash(changed.content))
     with store.writing():
-        store.replace([changed], [axis(1)], MODEL)
+        store.write(changes.replace, [changed], [axis(1)], MODEL)
     assert kept(store) == ids([SLOW, MOVE])
     assert read_all(store) == [COOKIE.id]
 
@@ -145,17 +145,19 @@ def test_a_changed_memory_is_read_again(store: MemoryStore, change: str) -> None
 def test_a_change_by_another_process_is_noticed(store: MemoryStore, open_store: Open) -> None:
     other = open_store()
     with other.writing():
-        other.replace([replace(COOKIE, title="neu", updated=NOW + timedelta(days=1))], [axis(1)], MODEL)
-    assert store.without_language_vector(EVERYTHING) == [COOKIE.id]
+        other.write(changes.replace, [replace(COOKIE, title="neu", updated=NOW + timedelta(days=1))], [axis(1)], MODEL)
+    assert store.vectors.missing_for_languages(EVERYTHING) == [COOKIE.id]
 
 
 def test_what_is_forgotten_redacted_purged_removed_or_rewritten_has_no_vector(open_store: Open) -> None:
     takes: list[Callable[[MemoryStore, Memory], None]] = [
-        lambda store, one: store.forget([one], NOW),
-        lambda store, one: store.redact([one.id], NOW),
-        lambda store, one: store.purge([one.id]),
-        lambda store, one: store.remove([one.id]),
-        lambda store, one: store.rewrite([replace(one, content="masked", content_hash=content_hash("masked"))]),
+        lambda store, one: store.write(changes.forget, [one], NOW),
+        lambda store, one: store.write(changes.redact, [one.id], NOW),
+        lambda store, one: store.write(changes.purge, [one.id]),
+        lambda store, one: store.write(changes.remove, [one.id]),
+        lambda store, one: store.write(
+            changes.rewrite, [replace(one, content="masked", content_hash=content_hash("masked"))]
+        ),
     ]
     store = open_store()
     memories = [memory(number, f"Die Tabelle {number}") for number in range(len(takes) + 1)]
@@ -176,23 +178,23 @@ def test_what_is_put_back_takes_the_place_of_all_vectors(store: MemoryStore) -> 
     rows = store.all_rows()
     assert rows is not None
     with store.writing():
-        store.put_back(rows.slice(0, 1))
+        store.write(changes.put_back, rows.slice(0, 1))
     assert kept(store) == set(rows.slice(0, 1)["id"].to_pylist())
     assert read_all(store) == []
 
 
 def test_what_is_purged_while_it_is_read_leaves_no_vector(store: MemoryStore) -> None:
     with store.writing():
-        store.purge([SLOW.id])
-    store.add_language_vectors([SLOW], ENCODER.embed_documents([SLOW.content]))
+        store.write(changes.purge, [SLOW.id])
+    store.vectors.add_for_languages([SLOW], ENCODER.embed_documents([SLOW.content]))
     assert kept(store) == ids([COOKIE, MOVE])
 
 
 def test_a_damaged_file_is_made_again(store: MemoryStore, open_store: Open) -> None:
-    store.languages.drop()
+    store.vectors.languages.drop()
     file_of(store).write_bytes(b"no database" * 1000)
     again = open_store()
-    again.languages.use(ENCODER.model)
+    again.vectors.languages.use(ENCODER.model)
     assert read_all(again) == sorted(ids([SLOW, COOKIE, MOVE]))
     assert set(cosines(again, "slow")) >= {SLOW.id}
 
@@ -206,7 +208,7 @@ def test_where_the_file_cannot_be_written_vectors_last_as_long_as_the_process(tm
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(store: MemoryStore, tmp_path: Path) -> None:
-    store.languages.drop()
+    store.vectors.languages.drop()
     target = tmp_path / "target"
     file_of(store).unlink()
     file_of(store).symlink_to(target)
@@ -226,8 +228,8 @@ def test_what_is_added_is_compared_at_once(open_store: Open) -> None:
 
 def test_more_than_fit_into_memory_are_read_from_the_file(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_vectors, "LARGEST", 2)
-    store.languages.drop()
-    store.languages.use(ENCODER.model)
+    store.vectors.languages.drop()
+    store.vectors.languages.use(ENCODER.model)
     assert set(cosines(store, "table", Filter(projects=("p",)))) == ids([SLOW, COOKIE])
     assert cosines(store, "migration", Filter(projects=("q",)))[MOVE.id] == pytest.approx(1.0, abs=0.02)
 
@@ -236,27 +238,27 @@ def test_each_reader_of_a_shared_store_reads_it_with_an_encoder_of_its_own(tmp_p
     folder = tmp_path / "shared"
     folder.mkdir()
     ada, bob = (
-        ReplicatedStore(
+        replicated_store(
             tmp_path / user / "replica",
             tmp_path / user,
             str(folder),
-            lambda: OriginStore(str(folder), tmp_path),
+            lambda: Origin(str(folder), tmp_path),
             shared=True,
         )
         for user in ("ada", "bob")
     )
     add(ada, SLOW, COOKIE, MOVE)
-    bob.refresh()
+    bob.replica.refresh()
     assert read_all(bob) == sorted(ids([SLOW, COOKIE, MOVE]))
     assert not (folder / language_vectors.FILE).exists()
     with ada.writing():
-        ada.replace([replace(COOKIE, title="neu", updated=NOW + timedelta(days=1))], [axis(1)], MODEL)
-        ada.forget([MOVE], NOW)
-    bob.refresh()
+        ada.write(changes.replace, [replace(COOKIE, title="neu", updated=NOW + timedelta(days=1))], [axis(1)], MODEL)
+        ada.write(changes.forget, [MOVE], NOW)
+    bob.replica.refresh()
     assert kept(bob) == {SLOW.id}
     with ada.writing():
-        ada.purge([SLOW.id])
-    bob.refresh()
+        ada.write(changes.purge, [SLOW.id])
+    bob.replica.refresh()
     assert kept(bob) == set()
     assert read_all(bob) == [COOKIE.id]
     assert np.isfinite(cosines(bob, "cookie")[COOKIE.id] or np.inf)

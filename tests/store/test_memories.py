@@ -16,11 +16,12 @@ import pytest
 from memhook.core.memory import Memory, Sensitivity, content_hash, derived_summary, derived_title
 from memhook.core.terms import terms
 from memhook.errors import StoreError
-from memhook.store.cache.snapshot import Candidate
-from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
+from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
-from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, Vector, table_schema, version_of
+from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
@@ -49,7 +50,7 @@ def axis(number: int) -> Vector:
 
 def add(store: MemoryStore, *memories: Memory) -> None:
     with store.writing():
-        store.add(memories, [axis(number) for number in range(len(memories))], MODEL)
+        store.write(changes.add, memories, [axis(number) for number in range(len(memories))], MODEL)
 
 
 def matching(store: MemoryStore, text: str) -> list[str]:
@@ -187,12 +188,14 @@ def test_the_last_changed_come_first_page_by_page(store: MemoryStore) -> None:
 def test_a_forgotten_memory_leaves_no_text_behind_in_the_table(store: MemoryStore, tmp_path: Path) -> None:
     add(store, memory(1, "remember the zanzibar protocol", tags=("zanzibar",)), memory(2, "other"))
     with store.writing():
-        store.forget(store.by_reference(["m00000000001"], Filter()), NOW)
+        store.write(changes.forget, store.by_reference(["m00000000001"], Filter()), NOW)
     assert store.count() == 1
     assert matching(store, "zanzibar") == []
     rows = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
     assert not any("zanzibar" in str(row) for row in rows)
-    assert [one.id for one in store.with_content([content_hash("remember the zanzibar protocol")], forgotten=True)]
+    assert [
+        one.id for one in store.find("content_hash", [content_hash("remember the zanzibar protocol")], forgotten=True)
+    ]
 
 
 def test_a_table_from_before_versions_is_migrated_after_a_backup(tmp_path: Path, open_store: Open) -> None:
@@ -214,7 +217,7 @@ def test_terms_of_an_older_memhook_are_made_anew_and_nothing_else_changes(tmp_pa
     written = open_store()
     add(written, *notes, gone)
     with written.writing():
-        written.forget([gone], NOW)
+        written.write(changes.forget, [gone], NOW)
     expected = stored_rows(tmp_path)
     write_as_an_older_memhook(tmp_path / "store")
     assert matching(open_store(), "migration")
@@ -296,8 +299,8 @@ def test_a_store_deleted_under_it_is_an_error_not_a_crash(store: MemoryStore, tm
 def test_vectors_of_another_model_are_not_stored_beside_the_table_s_own(store: MemoryStore) -> None:
     add(store, memory(1, "first"))
     with store.writing():
-        store.add([memory(2, "second")], [axis(1)], ModelIdentity("another", "hash", DIMENSIONS))
-    assert [one.content for one in store.without_vector()] == ["second"]
+        store.write(changes.add, [memory(2, "second")], [axis(1)], ModelIdentity("another", "hash", DIMENSIONS))
+    assert [one.content for one in store.vectors.missing()] == ["second"]
     assert store.model == MODEL
 
 

@@ -8,7 +8,7 @@ from memhook.store.embedding.model_files import GRANITE, MINILM
 PULLED = "BAAI/bge-small-en-v1.5"
 
 
-def test_every_known_model_is_listed_with_whether_it_is_here(tmp_path: Path) -> None:
+def test_the_packaged_models_are_listed_first_then_those_that_can_be_pulled(tmp_path: Path) -> None:
     listed = listed_models(tmp_path / "models")
     names = [model.id for model in listed]
     assert names[:2] == [GRANITE.id, MINILM.id]

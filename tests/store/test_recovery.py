@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import DamagedStore, StoreError
-from memhook.store.table import checksums, memories, recovery
+from memhook.store.memories import MemoryStore, own_store
+from memhook.store.table import changes, checksums, maintenance, recovery
+from memhook.store.table import table as table_module
 from memhook.store.table.filters import Filter
 from memhook.store.table.manifest import manifests
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.recovery import looks_whole, salvaged
 from tests.store.test_memories import MODEL, Open, add, axis, matching, memory
 
@@ -57,8 +58,8 @@ def test_when_the_newest_file_was_cut_the_last_good_version_opens_and_says_so(
     cut(newest(table, pattern))
     opened = open_store()
     assert opened.count() == 19
-    assert "newest files of the store were damaged" in opened.mended
-    assert "1 change earlier" in opened.mended
+    assert "newest files of the store were damaged" in opened.repaired
+    assert "1 change earlier" in opened.repaired
     kept = [path.name for path in (tmp_path / "backups").glob("damaged-*/memories.lance/_versions/*.manifest")]
     assert len(kept) == 1
     assert matching(opened, "replicas about note 3")
@@ -71,7 +72,7 @@ def test_any_flipped_bit_of_the_newest_manifest_costs_nothing(table: Path, tmp_p
         flip(manifest, bit)
         opened = open_store()
         assert opened.count() == 20
-        assert "replaced by a copy: nothing is missing" in opened.mended
+        assert "replaced by a copy: nothing is missing" in opened.repaired
         assert manifest.read_bytes() == whole
     kept = list((tmp_path / "backups").glob("damaged-*/memories.lance/_versions/*.manifest"))
     assert len(kept) >= 12
@@ -104,7 +105,7 @@ def test_what_is_written_after_going_back_does_not_meet_the_damaged_version(tabl
     cut(table / checksums.FOLDER / "_versions" / manifest.name)
     add(open_store(), memory(30, "written after the damage"))
     again = open_store()
-    assert (again.mended, again.count()) == ("", 20)
+    assert (again.repaired, again.count()) == ("", 20)
     assert looks_whole(table)
 
 
@@ -112,17 +113,17 @@ def test_a_flipped_bit_in_a_text_costs_that_memory_and_is_told(table: Path, tmp_
     (file,) = (path for path in table.glob("data/*.lance") if b"note 7 about replicas" in path.read_bytes())
     flip(file, 8 * file.read_bytes().rindex(b"note 7 about replicas") + 1)
     opened = open_store()
-    texts = [one.content for batch in opened.everything() for one in batch]
+    texts = [one.content for one in opened.after("", 100_000)]
     assert set(texts) <= {f"note {number} about replicas" for number in range(20)}
     assert len(texts) >= 19
-    assert "Files of the store were damaged" in opened.mended
+    assert "Files of the store were damaged" in opened.repaired
     assert len(list((tmp_path / "backups").glob(f"damaged-*/memories.lance/data/{file.name}"))) == 1
-    assert open_store().mended == ""
+    assert open_store().repaired == ""
 
 
 def test_what_was_forgotten_stays_so_when_a_file_is_damaged(table: Path, store: MemoryStore, open_store: Open) -> None:
     with store.writing():
-        store.forget([memory(3, "note 3 about replicas")], memory(0, "").created)
+        store.write(changes.forget, [memory(3, "note 3 about replicas")], memory(0, "").created)
     cut(max(table.glob("data/*.lance"), key=lambda path: path.stat().st_size))
     assert "note 3 about replicas" not in str(open_store().all_rows())
 
@@ -134,7 +135,7 @@ def test_a_damaged_list_of_checksums_accuses_no_file(table: Path, open_store: Op
         listed.write_bytes(whole)
         flip(listed, bit)
         assert looks_whole(table)
-    assert open_store().mended == ""
+    assert open_store().repaired == ""
 
 
 def test_a_store_that_cannot_be_repaired_where_it_is_says_so(table: Path, open_store: Open) -> None:
@@ -150,7 +151,7 @@ def test_without_a_temporary_folder_a_damaged_store_is_left_alone_and_a_sound_on
     table: Path, tmp_path: Path, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    memories._SUSPECTED.add(table)
+    table_module._SUSPECTED.add(table)
     assert open_store().count() == 20
     without_checksums(table)
     cut(newest(table, "_versions/*.manifest"))
@@ -167,7 +168,7 @@ def test_after_going_back_it_is_written_to_and_opened_as_ever(table: Path, open_
     cut(newest(table, "data/*.lance"))
     add(open_store(), memory(30, "written after the damage"))
     again = open_store()
-    assert again.mended == ""
+    assert again.repaired == ""
     assert again.count() == 20
 
 
@@ -175,18 +176,18 @@ def test_a_deletion_file_that_was_cut_is_replaced_by_its_copy(
     table: Path, store: MemoryStore, open_store: Open
 ) -> None:
     with store.writing():
-        store.forget([memory(3, "note 3 about replicas")], memory(0, "").created)
+        store.write(changes.forget, [memory(3, "note 3 about replicas")], memory(0, "").created)
     cut(newest(table, "_deletions/*.arrow"))
     opened = open_store()
     assert opened.count() == 19
-    assert "replaced by a copy" in opened.mended
+    assert "replaced by a copy" in opened.repaired
 
 
 def test_a_deletion_file_that_was_cut_and_has_no_copy_is_gone_back_behind(
     table: Path, store: MemoryStore, open_store: Open
 ) -> None:
     with store.writing():
-        store.forget([memory(3, "note 3 about replicas")], memory(0, "").created)
+        store.write(changes.forget, [memory(3, "note 3 about replicas")], memory(0, "").created)
     without_checksums(table)
     cut(newest(table, "_deletions/*.arrow"))
     assert open_store().count() == 20
@@ -195,14 +196,14 @@ def test_a_deletion_file_that_was_cut_and_has_no_copy_is_gone_back_behind(
 def test_an_index_that_was_cut_is_built_again_and_costs_no_memory(
     table: Path, store: MemoryStore, open_store: Open
 ) -> None:
-    store._unoptimized = 1000
+    store._here.table.unoptimized = 1000
     store.optimize()
-    live = {index.index_uuid for index in store._table.list_indices() if index.columns == ["terms"]}
+    live = {index.index_uuid for index in store._here.table.handle.list_indices() if index.columns == ["terms"]}
     for path in table.glob("_indices/*/*.lance"):
         if path.parent.name in live:
             cut(path)
     opened = open_store()
-    assert "indexes of the store were built again" in opened.mended
+    assert "indexes of the store were built again" in opened.repaired
     assert (opened.count(), len(matching(opened, "replicas"))) == (20, 20)
     assert looks_whole(table)
 
@@ -218,9 +219,9 @@ def test_an_old_file_that_was_cut_costs_its_rows_alone(
     if further:
         without_checksums(table)
     opened = open_store()
-    assert "16 of" in opened.mended
-    assert "are missing" in opened.mended
-    texts = [one.content for batch in opened.everything() for one in batch]
+    assert "16 of" in opened.repaired
+    assert "are missing" in opened.repaired
+    texts = [one.content for one in opened.after("", 100_000)]
     assert "written after what will be cut" in texts
     assert len(texts) == 5 + further * (recovery.FURTHEST_BACK + 2)
     assert len(matching(opened, "replicas")) == 4
@@ -229,26 +230,26 @@ def test_an_old_file_that_was_cut_costs_its_rows_alone(
 def test_after_many_single_writes_the_store_is_about_as_large_as_if_written_at_once(
     store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memories, "MANY_VERSIONS", 40)
-    monkeypatch.setattr(memories, "KEPT_VERSIONS", 1)  # on a store this small the others outweigh it
-    monkeypatch.setattr(memories, "KEPT_SECONDS", 0.001)
+    monkeypatch.setattr(maintenance, "MANY_VERSIONS", 40)
+    monkeypatch.setattr(maintenance, "KEPT_VERSIONS", 1)  # on a store this small the others outweigh it
+    monkeypatch.setattr(maintenance, "KEPT_SECONDS", 0.001)
     texts = [f"note {number} " + "about replicas " * 40 for number in range(80)]
     for number, text in enumerate(texts):
         add(store, memory(number, text))
         store.optimize()
-    monkeypatch.setattr(memories, "SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr(maintenance, "SETTLED_SECONDS", -1.0)
     assert store.optimize()
     assert not store.optimize()
-    at_once = MemoryStore(str(tmp_path / "at-once"), tmp_path / "backups")
+    at_once = own_store(str(tmp_path / "at-once"), tmp_path / "backups")
     add(at_once, *(memory(number, text) for number, text in enumerate(texts)))
-    assert int(store._table.stats()["fragment_stats"]["num_fragments"]) < 8
+    assert int(store._here.table.handle.stats()["fragment_stats"]["num_fragments"]) < 8
     assert size(tmp_path / "store") < 3 * size(tmp_path / "at-once")
 
 
 def test_the_last_versions_are_kept_to_go_back_to(table: Path, store: MemoryStore) -> None:
-    store._unoptimized = 1000
+    store._here.table.unoptimized = 1000
     assert store.optimize()
-    assert len(list(table.glob("_versions/*.manifest"))) >= memories.KEPT_VERSIONS
+    assert len(list(table.glob("_versions/*.manifest"))) >= maintenance.KEPT_VERSIONS
 
 
 def size(folder: Path) -> int:
@@ -272,19 +273,19 @@ def test_nothing_of_a_whole_table_is_unreadable(table: Path, store: MemoryStore)
 def test_a_whole_table_looks_so_also_while_it_grows(table: Path, store: MemoryStore) -> None:
     assert looks_whole(table)
     with store.writing():
-        store.replace([memory(3, "another text")], [axis(3)], MODEL)
-    store._unoptimized = 1000
+        store.write(changes.replace, [memory(3, "another text")], [axis(3)], MODEL)
+    store._here.table.unoptimized = 1000
     store.optimize()
     assert looks_whole(table)
 
 
 def test_a_damaged_index_is_set_aside_before_it_is_built_again(table: Path, tmp_path: Path, open_store: Open) -> None:
-    live = {index.index_uuid for index in open_store()._table.list_indices()}
+    live = {index.index_uuid for index in open_store()._here.table.handle.list_indices()}
     file = next(path for path in sorted(table.glob("_indices/*/*.lance")) if path.parent.name in live)
     flip(file, 100)
     damaged = file.read_bytes()
     opened = open_store()
-    assert "indexes of the store were built again" in opened.mended
+    assert "indexes of the store were built again" in opened.repaired
     (kept,) = (tmp_path / "backups").glob(f"damaged-*/memories.lance/_indices/*/{file.name}")
     assert kept.read_bytes() == damaged
     assert opened.count() == 20

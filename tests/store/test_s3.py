@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import RemoteError, StoreError
-from memhook.store.remote.replica import ReplicatedStore
+from memhook.store.memories import MemoryStore
 from memhook.store.remote.waiting import in_thread
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
 from tests.s3_server import READ_ONLY_KEY
@@ -29,7 +30,7 @@ def s3(tmp_path: Path) -> Iterator[S3]:
         yield server
 
 
-def is_stored(store: ReplicatedStore, number: int) -> bool:
+def is_stored(store: MemoryStore, number: int) -> bool:
     try:
         add(store, memory(number, f"note {number}"))
     except RemoteError:
@@ -37,7 +38,7 @@ def is_stored(store: ReplicatedStore, number: int) -> bool:
     return True
 
 
-def contents(store: ReplicatedStore) -> set[str]:
+def contents(store: MemoryStore) -> set[str]:
     return {one.content for one in store.newest(Filter(), 10_000)}
 
 
@@ -60,7 +61,7 @@ def test_four_processes_that_write_at_the_same_time_lose_nothing(s3: S3) -> None
     writers = [writer(s3, number) for number in range(WRITERS)]
     assert [(one.communicate(timeout=300)[1], one.returncode) for one in writers] == [("", 0)] * WRITERS
     reader = s3.replica("reader", READ_ONLY_KEY)
-    assert reader.refresh() == WRITERS * BATCHES * IN_BATCH
+    assert reader.replica.refresh() == WRITERS * BATCHES * IN_BATCH
     assert contents(reader) == {
         f"note {number * 1000 + one}" for number in range(WRITERS) for one in range(BATCHES * IN_BATCH)
     }
@@ -85,7 +86,7 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_acknowledged_memory(s3:
     s3.start()
     writing.result(LONG)
     reader = s3.replica("bob")
-    reader.refresh()
+    reader.replica.refresh()
     assert len(acknowledged) == 12
     assert contents(reader) == set(acknowledged)
 
@@ -95,7 +96,7 @@ def test_while_the_server_is_away_what_is_here_is_found_and_a_write_says_why_not
     add(store, memory(1, "replicas lag"))
     s3.kill()
     with pytest.raises(StoreError, match="s3://team/memories"):
-        store.refresh()
+        store.replica.refresh()
     assert contents(store) == {"replicas lag"}
     with pytest.raises(StoreError, match="s3://team/memories"):
         add(store, memory(2, "not now"))
@@ -107,7 +108,7 @@ def test_while_the_server_is_away_what_is_here_is_found_and_a_write_says_why_not
 def test_a_credential_that_may_only_read_reads_and_is_told_that_it_cannot_write(s3: S3) -> None:
     add(s3.replica("ada"), memory(1, "replicas lag"))
     reader = s3.replica("bob", READ_ONLY_KEY)
-    reader.refresh()
+    reader.replica.refresh()
     assert contents(reader) == {"replicas lag"}
     with pytest.raises(StoreError, match="refuses this") as refusal:
         add(reader, memory(2, "may I?"))
@@ -115,5 +116,5 @@ def test_a_credential_that_may_only_read_reads_and_is_told_that_it_cannot_write(
     assert "secret" not in f"{refusal.value.message} {refusal.value.hint}"
     assert contents(reader) == {"replicas lag"}
     with reader.annotating():
-        reader.set_muted([memory(1, "").id], True)  # that is nobody else's business
+        reader.write(changes.mute, [memory(1, "").id], True)  # that is nobody else's business
     assert [one.muted for one in reader.newest(Filter(), 5)] == [True]

@@ -16,15 +16,16 @@ from memhook.core.terms import terms
 from memhook.store.cache.refresh import SnapshotKeeper
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.word_index import WordIndex
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.store.table.sizes import Sizes
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
 
 def whole(store: MemoryStore) -> tuple[Snapshot, ...] | None:
-    assert store._held is not None
-    return store._held.whole
+    assert store._here.cache is not None
+    return store._here.cache.whole
 
 
 WORDS = [f"word{number}" for number in range(60)]
@@ -89,7 +90,7 @@ def test_only_the_best_are_candidates(store: MemoryStore) -> None:
 def test_a_memory_without_a_vector_is_found_by_its_words(store: MemoryStore) -> None:
     add(store, *(memory(number, text) for number, text in enumerate(ledger_notes(3))))
     with store.writing():
-        store.add([memory(9, "the gateway drops headers")], [None], MODEL)
+        store.write(changes.add, [memory(9, "the gateway drops headers")], [None], MODEL)
     store.keep_in_memory()
     found, _ = store.candidates(lambda: axis(0), terms("gateway headers"), Filter(), 2)
     assert {one.id: one.cosine for one in found}["m00000000009"] is None
@@ -148,8 +149,8 @@ def forty(store: MemoryStore) -> MemoryStore:
 def test_what_is_added_is_kept_beside_the_rest_and_answers_as_from_disk(
     forty: MemoryStore, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert forty._held is not None
-    monkeypatch.setattr(forty._held, "_read", None)  # it would fail
+    assert forty._here.cache is not None
+    monkeypatch.setattr(forty._here.cache, "_read", None)  # it would fail
     add(forty, memory(40, "a late note about the ledger"))
     add(forty, memory(41, "a later one, which is muted", muted=True))
     assert len(whole(forty) or ()) == 3
@@ -168,10 +169,10 @@ def test_when_a_good_part_of_it_is_new_it_is_read_anew_with_its_words_counted(fo
 
 
 def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert forty._held is not None
+    assert forty._here.cache is not None
     asked: list[int] = []
-    ids = forty._held._ids
-    monkeypatch.setattr(forty._held, "_ids", lambda allowed, few: (asked.append(len(few)), ids(allowed, few))[1])
+    ids = forty._here.cache._ids
+    monkeypatch.setattr(forty._here.cache, "_ids", lambda allowed, few: (asked.append(len(few)), ids(allowed, few))[1])
     forty.by_ids(["m00000000001"], Filter(pinned=False))
     for number in (40, 41):
         add(forty, memory(number, f"late note {number}"))
@@ -182,10 +183,10 @@ def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: 
 def test_what_is_added_while_the_store_is_first_read_is_not_missed(
     forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert forty._held is not None
-    held, append = forty._held, forty._append
+    assert forty._here.cache is not None
+    held, append = forty._here.cache, forty._table.append
     held.drop()
-    monkeypatch.setattr(forty, "_append", lambda *given: (held.renew(), append(*given)))
+    monkeypatch.setattr(forty._table, "append", lambda *given: (held.renew(), append(*given)))
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.by_ids(["m00000000040"])
 
@@ -193,8 +194,8 @@ def test_what_is_added_while_the_store_is_first_read_is_not_missed(
 def test_what_was_written_while_the_store_was_read_is_not_there_twice(
     forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert forty._held is not None
-    held, read, append = forty._held, forty._held._read, forty._append
+    assert forty._here.cache is not None
+    held, read, append = forty._here.cache, forty._here.cache._read, forty._table.append
     held.drop()
 
     def append_during_a_read(*given: Any) -> None:
@@ -202,7 +203,7 @@ def test_what_was_written_while_the_store_was_read_is_not_there_twice(
         held.renew()
         monkeypatch.setattr(held, "_read", read)
 
-    monkeypatch.setattr(forty, "_append", append_during_a_read)
+    monkeypatch.setattr(forty._table, "append", append_during_a_read)
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.candidates(lambda: axis(5), QUESTION, Filter(), 50)[1] == 41
 
@@ -210,9 +211,11 @@ def test_what_was_written_while_the_store_was_read_is_not_there_twice(
 def test_what_another_wrote_meanwhile_is_not_passed_over(
     forty: MemoryStore, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other, append = open_store(), forty._append
+    other, append = open_store(), forty._table.append
     assert forty.by_ids(["m00000000001"], Filter(muted=False))
-    monkeypatch.setattr(forty, "_append", lambda *given: (other.set_muted(["m00000000001"], True), append(*given)))
+    monkeypatch.setattr(
+        forty._table, "append", lambda *given: (other.write(changes.mute, ["m00000000001"], True), append(*given))
+    )
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.by_ids(["m00000000001"], Filter(muted=False)) == {}
 
@@ -220,7 +223,7 @@ def test_what_another_wrote_meanwhile_is_not_passed_over(
 def test_what_was_added_goes_with_a_purge(forty: MemoryStore) -> None:
     add(forty, memory(40, "a late note about the ledger"))
     with forty.writing():
-        forty.purge(["m00000000040"])
+        forty.write(changes.purge, ["m00000000040"])
     assert forty.by_ids(["m00000000040"]) == {}
     assert forty.candidates(lambda: axis(5), QUESTION, Filter(), 50)[1] == 40
 
@@ -232,7 +235,7 @@ def test_what_was_muted_elsewhere_is_gone_at_once(store: MemoryStore, open_store
     assert store.by_ids(["m00000000001"], allowed)
     other = open_store()
     with other.writing():
-        other.set_muted(["m00000000001"], True)
+        other.write(changes.mute, ["m00000000001"], True)
     assert store.by_ids(["m00000000001"], allowed) == {}
     store.keep_in_memory()
     assert store.by_ids(["m00000000001"], allowed) == {}
@@ -270,6 +273,6 @@ def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: 
         raise ValueError("broken")
 
     add(store, memory(1, "first"))
-    monkeypatch.setattr("memhook.store.table.memories.Snapshot", broken)
+    monkeypatch.setattr("memhook.store.cache.cached_table.Snapshot", broken)
     store.keep_in_memory()
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 1

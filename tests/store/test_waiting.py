@@ -14,6 +14,7 @@ import pytest
 from memhook.errors import RemoteError
 from memhook.store.remote import waiting
 from memhook.store.remote.waiting import SILENT_SECONDS, Unanswered, answer_of, in_thread
+from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
 from tests.store.test_memories import add, memory
@@ -94,7 +95,7 @@ def test_a_server_that_is_not_there_is_an_error(tmp_path: Path, closed_port: int
 def test_many_who_wait_for_a_silent_server_make_one_attempt(tmp_path: Path) -> None:
     with silent_port() as port, ThreadPoolExecutor(4) as threads:
         store = S3(tmp_path, port).replica("ada")
-        failed = [threads.submit(store.refresh) for _ in range(4)]
+        failed = [threads.submit(store.replica.refresh) for _ in range(4)]
         assert all(isinstance(one.exception(120), RemoteError) for one in failed)
         fetching = [one for one in threading.enumerate() if one.name == "memhook-fetch"]
         assert len(fetching) <= 1
@@ -107,13 +108,13 @@ def test_a_server_that_dies_while_it_is_written_to_is_an_error(tmp_path: Path) -
         with store.writing():
             s3.kill()
             with pytest.raises(RemoteError, match=r"stopped answering|could not be used"):
-                store.add([memory(2, "lost")], [None], store.model)
+                store.write(changes.add, [memory(2, "lost")], [None], store.model)
         s3.start()
         reader = s3.replica("bob")
-        reader.refresh()
+        reader.replica.refresh()
         arrived = {one.content for one in reader.newest(Filter(), 10)}
         # On a busy machine the server may be back before LanceDB has given up: then it arrives, and that is reported.
-        assert arrived == {"before"} or "has arrived" in store.late_news
+        assert arrived == {"before"} or "has arrived" in store.replica.late_news
         add(store, memory(2, "again"))
 
 
@@ -123,19 +124,19 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
     with running_s3(tmp_path) as s3:
         store = s3.replica("ada")
         add(store, memory(1, "before"))
-        origin, going_on = store._origin(), threading.Event()
-        land = origin.add
+        origin, going_on = store.replica.origin, threading.Event()
+        land = origin.write
 
         def slow(*args: object) -> None:
             assert going_on.wait(60)
             land(*args)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(origin, "add", slow)
+        monkeypatch.setattr(origin, "write", slow)
         monkeypatch.setattr("memhook.store.remote.replica.answers", lambda *_: False)
         with pytest.raises(RemoteError, match="stopped answering"):
-            store.add([memory(2, "late")], [None], store.model)
-        assert store.late_news == ""
+            store.write(changes.add, [memory(2, "late")], [None], store.model)
+        assert store.replica.late_news == ""
         going_on.set()
         for thread in [one for one in threading.enumerate() if one.name == "memhook-write"]:
             thread.join(60)
-        assert "has arrived" in store.late_news
+        assert "has arrived" in store.replica.late_news

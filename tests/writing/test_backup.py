@@ -17,9 +17,10 @@ from memhook.errors import InvalidInput, StoreError
 from memhook.library.sweep import Sweep
 from memhook.paths import Paths, user_paths
 from memhook.store.ledger import Injection, Ledger
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases
+from memhook.store.table import changes
 from memhook.store.table.arrow_file import rows_in
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.archive import NOTE, ROWS, Contents
 from memhook.writing.backup import backed_up, rebuilt, restored, settings_offered
 from tests.core.secret_samples import samples
@@ -29,14 +30,14 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def opened(paths: Paths) -> MemoryStore:
-    return MemoryStore(str(paths.store), paths.backups)
+    return own_store(str(paths.store), paths.backups)
 
 
 def filled(paths: Paths, count: int = 10) -> MemoryStore:
     store = opened(paths)
     for number in range(count):
         with store.writing():
-            store.add([memory(number, f"note {number}")], [axis(number)], MODEL)
+            store.write(changes.add, [memory(number, f"note {number}")], [axis(number)], MODEL)
     return store
 
 
@@ -46,7 +47,7 @@ def paths(home: Path) -> Paths:
     paths = user_paths()
     store = filled(paths)
     with store.writing():
-        store.forget([memory(3, "note 3")], NOW)
+        store.write(changes.forget, [memory(3, "note 3")], NOW)
     ledger = Ledger(paths.ledger)
     ledger.record(Injection(NOW, "s", "", "claude", "UserPromptSubmit", "p", "shown", "text", 3, 4000, {}))
     ledger.close()
@@ -92,7 +93,7 @@ def test_the_file_is_private_whole_and_never_written_over(paths: Paths, tmp_path
 def test_what_is_there_is_replaced_only_when_asked_and_kept_then(paths: Paths, tmp_path: Path) -> None:
     written(paths, tmp_path / "b.zip")
     with opened(paths).writing():
-        opened(paths).add([memory(50, "written since")], [axis(50)], MODEL)
+        opened(paths).write(changes.add, [memory(50, "written since")], [axis(50)], MODEL)
     with pytest.raises(InvalidInput, match="There is data already") as refused:
         restored(tmp_path / "b.zip", paths, str(paths.store))
     assert "--replace" in refused.value.hint
@@ -147,7 +148,7 @@ def test_a_backup_of_an_older_memhook_leaves_the_merged_projects(
 def test_a_restored_store_is_looked_through_for_secrets_again(paths: Paths, tmp_path: Path) -> None:
     secret = next(sample.secret for sample in samples(1, 1) if sample.provider == "gitlab")
     with opened(paths).writing():
-        opened(paths).add([memory(60, f"The key is {secret}")], [axis(60)], MODEL)
+        opened(paths).write(changes.add, [memory(60, f"The key is {secret}")], [axis(60)], MODEL)
     written(paths, tmp_path / "b.zip")
     swept = [Sweep(opened(paths)).step() for _ in range(2)]
     assert swept == [1, 0]
@@ -199,15 +200,16 @@ def test_what_is_written_beside_a_restore_is_in_the_copy_or_in_the_store(paths: 
 WRITER = """
 import sys, threading
 from pathlib import Path
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import own_store
+from memhook.store.table import changes
 from tests.store.test_memories import MODEL, axis, memory
-store = MemoryStore(sys.argv[1], Path(sys.argv[2]))
+store = own_store(sys.argv[1], Path(sys.argv[2]))
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 number = 1000
 while not stop.is_set():
     with store.writing():
-        store.add([memory(number, f"written {number}")], [axis(1)], MODEL)
+        store.write(changes.add, [memory(number, f"written {number}")], [axis(1)], MODEL)
     print(memory(number, "").id, flush=True)
     number += 1
 """
@@ -236,7 +238,7 @@ def test_a_backup_with_a_corrupt_ledger_changes_nothing(paths: Paths, tmp_path: 
         ledger = bytes(pages)
     file = rewritten(tmp_path / "b.zip", tmp_path / "bad.zip", ledger=ledger)
     with opened(paths).writing():
-        opened(paths).add([memory(50, "written since")], [axis(50)], MODEL)
+        opened(paths).write(changes.add, [memory(50, "written since")], [axis(50)], MODEL)
     before = opened(paths).all_rows()
     with pytest.raises(InvalidInput, match="damaged") as refused:
         restored(file, paths, str(paths.store), replace=True)
@@ -308,7 +310,7 @@ def test_a_backup_made_while_something_is_written_is_one_version_of_the_store(ho
         while not stop.is_set():
             with store.writing():  # two at a time: a backup with one of a pair would be torn
                 pair = [memory(number, f"left {number}"), memory(number + 1, f"right {number}")]
-                store.add(pair, [axis(1), axis(2)], MODEL)
+                store.write(changes.add, pair, [axis(1), axis(2)], MODEL)
             number += 2
 
     writer = threading.Thread(target=write)
@@ -346,10 +348,12 @@ def test_a_damaged_store_is_rebuilt_from_what_is_readable_with_a_count_of_the_re
     paths = user_paths()
     store = opened(paths)
     with store.writing():
-        store.add([memory(number, f"note {number}") for number in range(8)], [axis(n) for n in range(8)], MODEL)
+        store.write(
+            changes.add, [memory(number, f"note {number}") for number in range(8)], [axis(n) for n in range(8)], MODEL
+        )
     for number in range(8, 40):  # more than it goes back by itself
         with store.writing():
-            store.add([memory(number, f"note {number}")], [axis(number)], MODEL)
+            store.write(changes.add, [memory(number, f"note {number}")], [axis(number)], MODEL)
     largest = max(paths.store.glob("memories.lance/data/*.lance"), key=lambda path: path.stat().st_size)
     os.truncate(largest, 100)
     result = rebuilt(paths, str(paths.store))

@@ -78,7 +78,7 @@ def test_an_import_that_was_killed_goes_on_where_it_stopped(open_library: Open) 
     library = open_library(again)
     assert imported(library, lines(*texts), "", NOW).outcomes == {"already there": 20, "stored": 10}
     assert len(again.read) == 10
-    assert library.store.without_vector() == []
+    assert library.store.vectors.missing() == []
 
 
 def test_what_another_project_knows_gives_its_vector(library: Library, embedder: Counting) -> None:
@@ -87,7 +87,7 @@ def test_what_another_project_knows_gives_its_vector(library: Library, embedder:
     result = imported(library, lines("deploys need a token", project="there"), "", NOW)
     assert result.outcomes == {"stored": 1}
     assert embedder.read == []
-    assert library.store.without_vector() == []
+    assert library.store.vectors.missing() == []
 
 
 def test_what_was_forgotten_before_is_not_embedded(library: Library, embedder: Counting) -> None:

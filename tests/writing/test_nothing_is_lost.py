@@ -12,8 +12,8 @@ import pytest
 from memhook.core.memory import Memory, Sensitivity
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.library.library import Library
+from memhook.store.memories import own_store
 from memhook.store.table.filters import Filter
-from memhook.store.table.memories import MemoryStore
 from memhook.writing.remember import Draft, edited, forgotten, found, remembered
 from memhook.writing.transfer import Imported, Mode, imported
 from tests.fake_embedder import HashEmbedder
@@ -45,7 +45,7 @@ def test_a_write_that_fails_leaves_what_it_would_have_replaced_in_its_place(
     def full_disk(*_: object) -> None:
         raise StoreError("No space left on device.")
 
-    monkeypatch.setattr(library.store, "add", full_disk)
+    monkeypatch.setattr(library.store, "write", full_disk)
     with pytest.raises(StoreError):
         stored(library, "new", supersedes=(old.id,))
     assert found(library, [old.id])[0].superseded_by == ""
@@ -87,11 +87,11 @@ def test_an_edit_does_not_bring_back_what_was_forgotten_meanwhile(
 def test_vectors_that_come_late_do_not_undo_an_edit(open_library: Open) -> None:
     without = open_library()
     memory = stored(without, "text")
-    read_before = without.store.without_vector()
+    read_before = without.store.vectors.missing()
     edited(without, memory.id, {"sensitivity": Sensitivity.CONFIDENTIAL}, NOW)
     library = open_library(HashEmbedder())
     library.renew_vectors()
-    library.store.set_vectors(read_before, HashEmbedder().embed_documents(["text"]), library.store.model)
+    library.store.vectors.set(read_before, HashEmbedder().embed_documents(["text"]), library.store.model)
     assert found(library, [memory.id])[0].sensitivity is Sensitivity.CONFIDENTIAL
 
 
@@ -153,7 +153,7 @@ def test_an_alias_never_hides_an_id(library: Library) -> None:
     memory = stored(library, "the true one")
     brought(library, {"project": "p", "aliases": [memory.id], "text": "thief"})
     assert found(library, [memory.id]) == [memory]
-    assert sorted(one.content for batch in library.store.everything(1) for one in batch) == ["the true one", "thief"]
+    assert sorted(one.content for one in library.store.after("", 10)) == ["the true one", "thief"]
 
 
 def test_what_another_process_stores_first_is_seen(library: Library, open_library: Open) -> None:
@@ -186,6 +186,6 @@ def test_numbers_are_taken_as_the_text_they_are_written_as(library: Library) -> 
 
 
 def test_a_store_below_home_is_where_home_is(home: Path) -> None:
-    store = MemoryStore("~/memories", home / "backups")
+    store = own_store("~/memories", home / "backups")
     with store.writing():
         assert (home / "memories").is_dir()

@@ -14,7 +14,7 @@ from memhook.answering.records import record_of
 from memhook.core.memory import Origin, Sensitivity
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Embedder
-from memhook.store.table.memories import MemoryStore
+from memhook.store.memories import own_store
 from memhook.writing.remember import Draft, remembered
 from memhook.writing.transfer import imported
 from tests.fake_embedder import HashEmbedder
@@ -50,11 +50,11 @@ drafts = st.builds(
 def opened(folder: str) -> Library:
     loaded: Future[Embedder] = Future()
     loaded.set_result(HashEmbedder())
-    return Library(MemoryStore(f"{folder}/store", Path(folder) / "backups"), "hash-words", lambda _: loaded)
+    return Library(own_store(f"{folder}/store", Path(folder) / "backups"), "hash-words", lambda _: loaded)
 
 
 def exported(library: Library) -> list[dict[str, Any]]:
-    return [record_of(memory) for batch in library.store.everything() for memory in batch]
+    return [record_of(memory) for memory in library.store.after("", 100_000)]
 
 
 @settings(max_examples=12, deadline=None)

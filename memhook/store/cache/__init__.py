@@ -1,9 +1,12 @@
-"""The part of a table that is in memory, and how it stays current.
+"""The part of a table that is in memory, kept in step with every write.
 
-by_project  A store too large to be held in memory, held by project
-cache       What is in memory of a store, to be answered from: all of it while it is small
-refresh     Keeping what is in memory of a store current, without anybody waiting for it
-release     Giving memory back: what reading a store took stays with the allocators, hundreds of megabytes of it
-snapshot    A small store in memory, as of one state of its table: one query of LanceDB's costs more than all of this
-word_index  The words of a small store in memory: which memory holds a term how often, and what that says for a prompt
+cached_table     A table with its cache and the vectors for other languages: changes are made here
+cache            What of a table is in memory: all of it while it is small, else the projects worked on
+by_project       A store too large for memory, cached by project
+refresh          Keeping the cache current, without anybody waiting for it
+snapshot         A small store in memory, as of one state of its table, searched without LanceDB
+word_index       The words of a snapshot: which memory has a term how often
+term_statistics  How common each term is in a store that is not in memory
+language_search  Searching by the multilingual encoder what is not in memory
+release          Returning memory to the system: what reading a store took stays with the allocators
 """

@@ -1,4 +1,4 @@
-"""What is in memory of a store, to be answered from: all of it while it is small, else the projects worked on."""
+"""What of a table is in memory, to answer from: all of it while it is small, else the projects worked on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT_FILTERS = 16  # one for each project that is worked on at the same time
 Reach = list[tuple[Snapshot, Places]]
 
 
-class Held:
+class Cache:
     """`read` gives the memories that a filter lets through, or None when they are too many.
 
     `ids` gives the ids of those, out of a few that are named, or of all when none is.
@@ -48,12 +48,12 @@ class Held:
 
     @property
     def whole(self) -> tuple[Snapshot, ...] | None:
-        """The store in parts that share nothing, if all of it is held."""
+        """The store in parts that share nothing, if all of it is in memory."""
         return self._keeper.current()
 
     @property
     def latest(self) -> Snapshot | None:
-        """The store as it was when all of it was last held."""
+        """The store as it was when all of it was last in memory."""
         return self._keeper.latest
 
     def renew(self) -> None:
@@ -69,7 +69,7 @@ class Held:
         self._known = WeakKeyDictionary()
 
     def reach(self, allowed: Filter) -> Reach | None:
-        """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is held."""
+        """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is in memory."""
         if (whole := self.whole) is not None:
             return self._placed([(part, allowed) for part in whole])
         if not self._keeper.is_too_large or not allowed.projects:
@@ -81,7 +81,7 @@ class Held:
 
     @contextmanager
     def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
-        """Nothing but these rows, of what can be seen, is written meanwhile: with them, what is held stays current."""
+        """Nothing but these rows, of what can be seen, is written meanwhile: with them, the cache stays current."""
         changed = set() if rows is None else set(rows["project"].unique().to_pylist())
         added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.projects}
         new = None if rows is None else Snapshot(rows.select(COLUMNS), model)
@@ -135,7 +135,7 @@ class Held:
         return places
 
 
-def can_be_held(table: Any, allowed: Filter, sizes: Sizes) -> bool:
+def fits(table: Any, allowed: Filter, sizes: Sizes) -> bool:
     """Whether the memories of these projects, or all of them, are few enough."""
     if allowed.projects:
         return int(table.count_rows(allowed.sql())) <= sizes.part

@@ -6,7 +6,6 @@ What may be seen is still decided by the store's own query; only the hour of exp
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,32 +17,16 @@ import pyarrow.compute as pc
 from memhook.core.memory import Memory
 from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
 from memhook.store.cache.word_index import WordIndex
-from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
-from memhook.store.table.schema import MEMORY_COLUMNS, Vector, memory_of
+from memhook.store.table.candidates import FACTS, Candidate, candidates, only_chunk, stored_vectors
+from memhook.store.table.schema import MEMORY_COLUMNS, memory_of
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
-FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
 BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
 BY_LANGUAGE = 20  # those that only the multilingual encoder speaks for: of a foreign prompt the others know little
 
 Places = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector.
-
-    `multilingual` is the cosine by the multilingual encoder, where that is in use.
-    """
-
-    id: str
-    content_hash: str
-    created: datetime
-    title: str
-    terms: str
-    cosine: float | None
-    multilingual: float | None = None
 
 
 class Snapshot:
@@ -137,36 +120,8 @@ def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:
     return Snapshot(rows.filter(pc.equal(rows["project"], project)).select(COLUMNS), model)
 
 
-def candidates(
-    facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
-) -> Iterator[Candidate]:
-    """From the columns FACTS, in their order."""
-    columns = (column.to_pylist() for column in facts.itercolumns())
-    others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
-    for key, content_hash, created, title, terms, cosine, other in zip(*columns, cosines, others, strict=True):
-        yield Candidate(key, content_hash, created, title, terms, cosine, other)
-
-
-def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:
-    """None where there is none."""
-    return [cosine if cosine > -np.inf else None for cosine in cosines.tolist()]
-
-
-def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
-    """Those that are there: `flatten` leaves out the rows without one."""
-    column = only_chunk(rows, "vector")
-    flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(-1, column.type.list_size)
-
-
-def only_chunk(rows: pa.Table, name: str) -> Any:
-    """As one array, whatever chunks it came in."""
-    column = rows[name].combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-
-
 def _best(values: npt.NDArray[Any], limit: int, above: float = -np.inf) -> list[int]:
-    """The indexes of the highest values; of equals the first."""
+    """The indexes of the highest values; ties keep their order."""
     if limit < len(values):
         above = max(above, np.nextafter(np.partition(values, -limit)[-limit], -np.inf, dtype=values.dtype))
     eligible = np.flatnonzero(values > above)

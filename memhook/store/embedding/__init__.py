@@ -2,7 +2,6 @@
 
 calibration       The calibration of each embedding model, as scripts/calibrate wrote it
 encoder           Texts as vectors, by a model that arrived inside a package, through fastembed, without the network
-language_search   Searching by the multilingual encoder what is not in memory: its vectors are in a file
 language_vectors  The vectors of the multilingual encoder, by memory: in a file beside the table
 model_files       Where the files of a packaged model lie: verified, and laid out the way fastembed reads them
 multilingual      The encoder for languages other than English: Google's universal sentence encoder

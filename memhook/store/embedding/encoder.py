@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from memhook.core.spelling import Vocabulary
 from memhook.errors import EmbeddingError
@@ -45,6 +45,8 @@ _CUSTOM = "memhook/"
 _FATAL = 4
 _UPGRADE = "Install memhook again, with the versions of fastembed and onnxruntime it asks for."
 _REGISTRATION = threading.Lock()
+
+Vector: TypeAlias = "npt.NDArray[np.float32] | Sequence[float]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
 
 
 def listed_models(models_dir: Path) -> list[ListedModel]:
-    """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, not the network."""
+    """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, reads the disk."""
     packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
     descriptions = _descriptions(_fastembed(offline=False)).values()  # a pull may follow in the same process
     own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]

@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memhook.core.memory import Memory
-from memhook.store.embedding.encoder import ModelIdentity
-from memhook.store.table.schema import Vector
+from memhook.store.embedding.encoder import ModelIdentity, Vector
 
 log = logging.getLogger("memhook")
 

@@ -14,18 +14,19 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pyarrow as pa
 
 from memhook.errors import RemoteError
 from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table.changes import Row, Target
 from memhook.store.table.compaction import delete_old_versions
 from memhook.store.table.filters import quoted
-from memhook.store.table.memories import WRITE_LOCK, MemoryStore
 from memhook.store.table.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import OLDEST_SHARED_VERSION, version_of
+from memhook.store.table.schema import OLDEST_SHARED_VERSION, table_schema, version_of
+from memhook.store.table.table import WRITE_LOCK, Table
 
 log = logging.getLogger("memhook")
 
@@ -41,20 +42,70 @@ ROW_VERSIONS = {"new_table_enable_stable_row_ids": "true"}
 CHANGED_IN = "_row_last_updated_at_version"
 _HAS_ROW_VERSIONS = b"memhook.row_versions"
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class OriginStore(MemoryStore):
-    """Opened on first use by somebody who may wait: each of its methods goes over the network."""
+class Shared:
+    """The kind of a table that others write to as well: no index, no checksums, and the version of each row."""
+
+    def __init__(self, uri: str) -> None:
+        self._has_row_versions = not uri.startswith(SERVER)
+
+    def opened(self, table: Table) -> Any:
+        table.repair()
+        try:
+            handle = table.database.open_table(TABLE)
+        except FOREIGN_ERRORS as error:
+            if "not found" in str(error).lower():  # nothing was ever stored
+                return None
+            raise self.failure(table, error) from error
+        refuse_unknown(handle, table.uri)
+        version = version_of(handle.schema)
+        if version < OLDEST_SHARED_VERSION:
+            raise RemoteError(
+                f"The shared store at {table.uri} was written by an older memhook (schema {version}).",
+                "Export it with that version, and import it into a new location with this one.",
+            )
+        return handle
+
+    def schema(self, model: ModelIdentity) -> pa.Schema:
+        schema = table_schema(model)
+        kept = {_HAS_ROW_VERSIONS: b"1"} if self._has_row_versions else {}
+        return schema.with_metadata({**schema.metadata, **kept})
+
+    def indexed(self, handle: Any) -> Any:
+        """It is never searched."""
+        return handle
+
+    def written(self, table: Table) -> None:
+        """Many write there, each with rights of their own; every replica is a copy."""
+
+    def failure(self, table: Table, error: BaseException) -> RemoteError:
+        if _is_refused(error):
+            return RemoteError(
+                f"The shared store at {table.uri} refuses this: {first_line(error)}",
+                "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
+            )
+        return RemoteError(
+            f"The shared store at {table.uri} could not be used: {first_line(error)}",
+            "Try again when it can be reached: what is said twice is stored once.",
+        )
+
+
+class Origin:
+    """Opened on first use by somebody who may wait: each of its methods goes over the network.
+
+    Changes (`table.changes`) are made to it as to a table of one's own, again until they land.
+    """
 
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
-        super().__init__(uri, backups, options={**(options or {}), **ROW_VERSIONS})
+        self.table = Table(uri, backups, Shared(uri), {**(options or {}), **ROW_VERSIONS})
         self._given_up = Event()
-        self._upkeep = None  # it is in nobody's memory, and has no index to be kept
-        if self._directory is not None and not self._directory.is_dir():
+        if (folder := self.table.directory) is not None and not folder.is_dir():
             raise RemoteError(
-                f"The folder {self._directory} of a shared store does not exist.",
-                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {self._directory}",
+                f"The folder {folder} of a shared store does not exist.",
+                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {folder}",
             )
 
     def give_up(self) -> None:
@@ -66,103 +117,81 @@ class OriginStore(MemoryStore):
     @property
     def version(self) -> int:
         """Rises with each write; 0 before the first."""
-        return 0 if self._current_table() is None else int(self._table.version)
-
-    def count_rows(self) -> int:
-        """With what is left of forgotten ones."""
-        return 0 if self._current_table() is None else int(self._table.count_rows())
-
-    def all_ids(self) -> set[str]:
-        """With those of forgotten ones."""
-        if self._current_table() is None:
-            return set()
-        return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
+        return int(self.table.handle.version) if self.table.exists else 0
 
     def changes_since(self, version: int) -> Iterator[pa.Table]:
         """The rows written after that version, a batch at a time; from 0 on, all there are.
 
         All, too, of a table that does not keep versions of rows: one made before it was shared, or by a server.
         """
-        if self._current_table() is None:
+        if not self.table.exists:
             return
-        query = self._table.search().select(self._table.schema.names)
-        if version and _HAS_ROW_VERSIONS in self._table.schema.metadata:
+        handle = self.table.handle
+        query = handle.search().select(handle.schema.names)
+        if version and _HAS_ROW_VERSIONS in handle.schema.metadata:
             query = query.where(f"{CHANGED_IN} > {version}")
         for batch in query.to_batches(batch_size=BATCH_ROWS):
-            yield pa.Table.from_batches([batch]).replace_schema_metadata(self._table.schema.metadata)
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(handle.schema.metadata)
 
     # Writing
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """No right of one's own: others write too, and who comes second writes on what the first has left."""
-        with self._locked():
+        with self.table.locked():
             yield
-            if self._directory is not None:
-                _share(self._directory)
+            if self.table.directory is not None:
+                _share(self.table.directory)
+
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        with self.table.translating("writing to"):
+            self._until_it_lands(lambda: change(self, *args, **kwargs))
 
     def optimize(self) -> bool:
         """Put the small files of all writers together once they are many. Who has written looks whether they are."""
-        if not self._unoptimized or self._current_table() is None:
+        if not self.table.unoptimized or not self.table.exists:
             return False
-        self._unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
-        if self._table.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
+        self.table.unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
+        if self.table.handle.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
             return False
         with self.writing():
-            self._until_it_lands(lambda: delete_old_versions(self._table, OLD_VERSIONS, self._sync))
+            self._until_it_lands(lambda: delete_old_versions(self.table.handle, OLD_VERSIONS, self.table.sync))
         return True
 
-    def _append(self, table: Any, data: pa.Table) -> None:
-        """By their ids, so that trying again what may have landed adds nothing twice."""
-        table.merge_insert("id").when_not_matched_insert_all().execute(data, on_bad_vectors="null")
+    # Changes
 
-    def _take_out(self, ids: Sequence[str], left: Callable[[dict[str, Any]], dict[str, Any]] | None) -> None:
+    def append(self, rows: Sequence[Row]) -> None:
+        """By their ids, so that trying again what may have landed adds nothing twice."""
+        merge = self.table.handle.merge_insert("id").when_not_matched_insert_all()
+        merge.execute(self.table.data(rows), on_bad_vectors="null")
+        self.table.unoptimized += 1
+
+    def merge(self, rows: Sequence[Row]) -> None:
+        self.table.merge(self.table.data(rows))
+
+    def remove(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.table.delete(f"id IN ({quoted(ids)})")
+            self.table.unoptimized += 1
+
+    def remove_forgotten(self, hashes: Sequence[str]) -> None:
+        self.table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+
+    def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Each step lands by itself, so that nothing is lost that others write meanwhile.
 
-        Deleting only marks a row. So all the others are written anew, and then the old files go.
+        Deleting only marks a row. So all the others are written anew, and then the old files are deleted.
         """
-        rows = self._table.search().where(f"id IN ({quoted(ids)})").to_arrow().to_pylist()
+        rows = self.table.rows(f"id IN ({quoted(ids)})").to_pylist()
         if left is None:
-            self.remove(ids)
+            self._until_it_lands(lambda: self.remove(ids))
         elif rows:
-            self._until_it_lands(lambda: self._merge([left(row) for row in rows]))
-        self._until_it_lands(lambda: self._table.update(values_sql={"title": "title"}))
-        self._until_it_lands(lambda: delete_old_versions(self._table, AT_ONCE, self._sync))
+            self._until_it_lands(lambda: self.merge([left(row) for row in rows]))
+        self._until_it_lands(lambda: self.table.handle.update(values_sql={"title": "title"}))
+        self._until_it_lands(lambda: delete_old_versions(self.table.handle, AT_ONCE, self.table.sync))
 
-    # How it works inside
-
-    def _opened(self) -> Any:
-        self._mend()
-        try:
-            table = self._database.open_table(TABLE)
-        except FOREIGN_ERRORS as error:
-            if "not found" in str(error).lower():  # nothing was ever stored
-                return None
-            raise self.failure(error) from error
-        refuse_unknown(table, self.uri)
-        if version_of(table.schema) < OLDEST_SHARED_VERSION:
-            raise RemoteError(
-                f"The shared store at {self.uri} was written by an older memhook (schema {version_of(table.schema)}).",
-                "Export it with that version, and import it into a new location with this one.",
-            )
-        return table
-
-    def _record_checksums(self) -> None:
-        """Many write there, each with rights of their own; every replica is a copy."""
-
-    def _schema(self, model: ModelIdentity) -> pa.Schema:
-        schema = super()._schema(model)
-        is_kept = not self.uri.startswith(SERVER)
-        return schema.with_metadata({**schema.metadata, _HAS_ROW_VERSIONS: b"1"}) if is_kept else schema
-
-    def _indexed(self, table: Any) -> Any:
-        return table
-
-    def _missing_indexes(self) -> list[str]:
-        return []
-
-    def _unindexed_rows(self) -> int:
-        return 0
+    def put_back(self, rows: pa.Table) -> None:
+        self.table.put_back(rows)
 
     def _until_it_lands(self, write: Callable[[], R]) -> R:
         """A commit that another was faster than is made again on top of that one, and so is one that got no answer."""
@@ -173,20 +202,9 @@ class OriginStore(MemoryStore):
             except FOREIGN_ERRORS as error:
                 if not _may_land_later(error) or time.monotonic() > deadline or self._given_up.is_set():
                     raise
-                log.info("a write to %s is tried again: %s", self.uri, first_line(error))
+                log.info("a write to %s is tried again: %s", self.table.uri, first_line(error))
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
             pause = min(2 * pause, LONGEST_PAUSE)
-
-    def failure(self, error: BaseException) -> RemoteError:
-        if _is_refused(error):
-            return RemoteError(
-                f"The shared store at {self.uri} refuses this: {first_line(error)}",
-                "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
-            )
-        return RemoteError(
-            f"The shared store at {self.uri} could not be used: {first_line(error)}",
-            "Try again when it can be reached: what is said twice is stored once.",
-        )
 
 
 # LanceDB has no types for these, only words. The last is of two who both store the first memory.
@@ -213,5 +231,5 @@ def _share(directory: Path) -> None:
         try:
             if stat.S_IMODE(path.stat().st_mode) != wanted:
                 path.chmod(wanted)
-        except OSError:  # another's file, whose rights that one has set; or one that is gone
+        except OSError:  # another's file, whose rights that one has set; or one that was deleted
             continue

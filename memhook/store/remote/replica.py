@@ -3,59 +3,60 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memhook.core.memory import Memory
 from memhook.errors import RemoteError, StoreError
 from memhook.files.durable import made_folder
+from memhook.store.cache.cached_table import CachedTable
+from memhook.store.cache.language_search import RowsOnDisk
 from memhook.store.embedding.encoder import ModelIdentity
-from memhook.store.embedding.language_search import RowsOnDisk
-from memhook.store.remote.origin import OriginStore
+from memhook.store.remote.origin import Origin
 from memhook.store.remote.waiting import Unanswered, answer_of, in_thread
+from memhook.store.table.changes import ANNOTATING, EXPUNGING, Target
 from memhook.store.table.filters import quoted
-from memhook.store.table.memories import MemoryStore
+from memhook.store.table.markers import mark_of, set_mark
 from memhook.store.table.opening import answers, first_line, local_directory
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import Vector, stored_terms
+from memhook.store.table.schema import stored_terms
 
 log = logging.getLogger("memhook")
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 SEEN, REFRESHED = "origin-version", "refreshed"
 NOT_AT_THE_ORIGIN = ("accessed", "muted", "released", "quarantine")
 
 
-class ReplicatedStore(MemoryStore):
-    """Reading, indexes and vectors are here; what is written is written there, and then fetched.
+class Replica:
+    """Has a table here, which is read, and an origin elsewhere, which is written and then fetched from.
 
-    Of a store that is shared, what a user mutes or lets through stays here: it is nobody else's business.
+    Of a store that is shared, what a user mutes or releases stays here: it is nobody else's business.
     """
 
     def __init__(
         self,
-        folder: Path,
-        backups: Path,
+        here: CachedTable,
         origin_uri: str,
-        open_origin: Callable[[], OriginStore],
+        open_origin: Callable[[], Origin],
         *,
         shared: bool,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(str(folder), backups)
         self.origin_uri = origin_uri
-        self._folder = folder
+        self._here = here
+        self._table = here.table
         self._open_origin = open_origin
-        self._opened_origin: OriginStore | None = None
+        self._opened_origin: Origin | None = None
         self._options = options or {}
         self._shared = shared
         self._refreshing = RLock()
@@ -70,7 +71,7 @@ class ReplicatedStore(MemoryStore):
     def refreshed(self) -> datetime | None:
         """When it was last what its origin was; None before the first time."""
         with suppress(ValueError):
-            return datetime.fromisoformat(self.mark(REFRESHED))
+            return datetime.fromisoformat(self._mark(REFRESHED))
         return None
 
     def refresh(self) -> int:
@@ -101,12 +102,12 @@ class ReplicatedStore(MemoryStore):
     def _refreshed_now(self) -> int:
         with self._refreshing:
             try:
-                fetched = self._fetch(self._origin())
+                fetched = self._fetch(self.origin)
             except StoreError as error:
                 self.problem = error.message
                 raise
             self.problem = ""
-            self._note(REFRESHED, datetime.now(UTC).isoformat())
+            self._set_mark(REFRESHED, datetime.now(UTC).isoformat())
             return fetched
 
     # Written there
@@ -115,79 +116,37 @@ class ReplicatedStore(MemoryStore):
     def writing(self) -> Iterator[None]:
         """On top of what is there by now."""
         self.refresh()
-        with self._origin().writing():
+        with self.origin.writing():
             yield
 
     @contextmanager
     def annotating(self) -> Iterator[None]:
-        with self._locked() if self._shared else self.writing():
+        with self._table.locked() if self._shared else self.writing():
             yield
 
-    def add(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
-        self._there(lambda origin: origin.add(memories, vectors, model))
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        def make_here() -> None:
+            with self._table.translating("writing to"):
+                change(self._here, *args, **kwargs)
 
-    def replace(self, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
-        self._there(lambda origin: origin.replace(memories, vectors, model))
+        if self._shared and change in ANNOTATING:
+            make_here()
+            return
+        self._there(lambda origin: origin.write(change, *args, **kwargs))
+        if change in EXPUNGING:
+            with self._table.locked():
+                make_here()
 
-    def forget(self, memories: Sequence[Memory], now: datetime) -> None:
-        self._there(lambda origin: origin.forget(memories, now))
+    def optimize_origin(self) -> bool:
+        """Compact it there, if this process has written to it."""
+        try:
+            return self._opened_origin is not None and self._opened_origin.optimize()
+        except FOREIGN_ERRORS as error:  # somebody will write again, and look again
+            log.info("%s was not compacted: %s", self.origin_uri, first_line(error))
+            return False
 
-    def remove(self, ids: Sequence[str]) -> None:
-        self._there(lambda origin: origin.remove(ids))
-
-    def unforget(self, hashes: Sequence[str]) -> None:
-        if self.with_content(hashes, forgotten=True):
-            self._there(lambda origin: origin.unforget(hashes))
-
-    def redact(self, ids: Sequence[str], now: datetime) -> None:
-        self._there(lambda origin: origin.redact(ids, now))
-        with self._locked():
-            super().redact(ids, now)
-
-    def purge(self, ids: Sequence[str]) -> None:
-        self._there(lambda origin: origin.purge(ids))
-        with self._locked():
-            super().purge(ids)
-
-    def rewrite(self, memories: Sequence[Memory]) -> None:
-        self._there(lambda origin: origin.rewrite(memories))
-        with self._locked():
-            super().rewrite(memories)
-
-    def set_successor(self, ids: Sequence[str], successor: str) -> None:
-        if ids:
-            self._there(lambda origin: origin.set_successor(ids, successor))
-
-    def set_project(self, ids: Sequence[str], project: str) -> None:
-        self._there(lambda origin: origin.set_project(ids, project))
-
-    def put_back(self, rows: pa.Table) -> None:
-        self._there(lambda origin: origin.put_back(rows))
-
-    def set_muted(self, ids: Sequence[str], muted: bool) -> None:
-        if self._shared:
-            super().set_muted(ids, muted)
-        else:
-            self._there(lambda origin: origin.set_muted(ids, muted))
-
-    def set_quarantine(self, memory: Memory) -> None:
-        if self._shared:
-            super().set_quarantine(memory)
-        else:
-            self._there(lambda origin: origin.set_quarantine(memory))
-
-    def optimize(self) -> bool:
-        done = super().optimize()
-        if self._opened_origin is not None:
-            try:
-                done = self._opened_origin.optimize() or done
-            except FOREIGN_ERRORS as error:  # somebody will write again, and look again
-                log.info("%s was not compacted: %s", self.origin_uri, first_line(error))
-        return done
-
-    # How it works inside
-
-    def _origin(self) -> OriginStore:
+    @property
+    def origin(self) -> Origin:
         if self._opened_origin is None:
             try:
                 self._opened_origin = self._open_origin()
@@ -197,8 +156,8 @@ class ReplicatedStore(MemoryStore):
                 raise RemoteError(error.message, error.hint) from error
         return self._opened_origin
 
-    def _there(self, write: Callable[[OriginStore], None]) -> None:
-        origin = self._origin()
+    def _there(self, write: Callable[[Origin], None]) -> None:
+        origin = self.origin
         if local_directory(self.origin_uri) is not None:
             write(origin)
         else:
@@ -208,7 +167,7 @@ class ReplicatedStore(MemoryStore):
         except StoreError as error:  # it is written; the next refresh will bring it
             log.warning("written, but not fetched back yet: %s", error.message)
 
-    def _landed(self, write: Callable[[OriginStore], None], origin: OriginStore) -> None:
+    def _landed(self, write: Callable[[Origin], None], origin: Origin) -> None:
         """Raises RemoteError when the origin falls silent; what is on its way then may land, and that is reported."""
         writing = in_thread(lambda: write(origin), "memhook-write")
         try:
@@ -228,81 +187,75 @@ class ReplicatedStore(MemoryStore):
             self.late_news = f"What was not confirmed has arrived in the store at {self.origin_uri} ({now})."
             log.warning("%s", self.late_news)
 
-    def _fetch(self, origin: OriginStore) -> int:
-        with self._translating(origin):
-            return self._fetched(origin)
-
-    def _fetched(self, origin: OriginStore) -> int:
-        version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
-        seen = int(self.mark(SEEN) or 0)
-        if version == seen and self.exists:
-            return 0
-        fetched = 0
-        with self._locked():
-            for rows in origin.changes_since(seen if seen <= version and self.exists else 0):
-                self._absorb(rows, origin.model)
-                fetched += len(rows)
-            if self._current_table() is not None and self._table.count_rows() != origin.count_rows():
-                self._drop(self._every_id() - origin.all_ids())
-            self._sync()  # first: what counts as seen is never fetched again
-            self._note(SEEN, str(version))
-        return fetched
-
-    @contextmanager
-    def _translating(self, origin: OriginStore) -> Iterator[None]:
+    def _fetch(self, origin: Origin) -> int:
         """What LanceDB raises while both are used is as good as always about the one that is elsewhere."""
         try:
-            yield
+            return self._fetched(origin)
         except FOREIGN_ERRORS as error:
-            raise origin.failure(error) from error
+            raise origin.table.failure(error) from error
+
+    def _fetched(self, origin: Origin) -> int:
+        version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
+        seen, there = int(self._mark(SEEN) or 0), self._table.exists
+        if version == seen and there:
+            return 0
+        fetched = 0
+        with self._table.locked():
+            for rows in origin.changes_since(seen if seen <= version and there else 0):
+                self._absorb(rows, origin.table.model)
+                fetched += len(rows)
+            if self._table.count() != origin.table.count() and self._table.exists:
+                self._drop(set(self._table.ids()) - set(origin.table.ids()))
+            self._table.sync()  # first: what counts as seen is never fetched again
+            self._set_mark(SEEN, str(version))
+        return fetched
 
     def _absorb(self, rows: pa.Table, model: ModelIdentity) -> None:
         if not len(rows):
             return
-        is_first = self._current_table() is None
-        table = self._table_for(model)
-        if self.model != model:  # the vectors here are of the model that is wanted here; the daemon makes these anew
+        are_first = not self._table.exists
+        self._table.ensure(model)
+        if self._here.model != model:  # here the vectors are of the model that is wanted here; the daemon makes these
             rows = _without_vectors(rows)
-        rows = _with_own_terms(rows.select(table.schema.names).cast(table.schema))
-        if self._shared:  # what others have let through, this user has not
+        schema = self._table.handle.schema
+        rows = _with_own_terms(rows.select(schema.names).cast(schema))
+        if self._shared:  # what others have released, this user has not
             place = rows.schema.get_field_index("released")
             rows = rows.set_column(place, rows.schema.field(place), pa.array([""] * len(rows), pa.string()))
-        if is_first:
-            table.add(rows, on_bad_vectors="null")
-        else:
-            rows = self._with_what_is_ours(rows)
-            merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            merge.execute(rows, on_bad_vectors="null")
+        rows = rows if are_first else self._with_what_is_ours(rows)
+        self._here.absorb(rows, are_first=are_first)
         self._discard_outdated(rows)
-        self._counted.add(rows["terms"].to_pylist())
-        self._unoptimized += 1 + len(rows) // 8
 
     def _discard_outdated(self, rows: pa.Table) -> None:
         """What the multilingual encoder made here of a text that was changed, forgotten or redacted there."""
         left = pc.or_(pc.is_valid(rows["forgotten"]), rows["redacted"])
-        self.languages.discard(rows.filter(left)["id"].to_pylist())
-        self.languages.discard_outdated(RowsOnDisk(rows))
+        self._here.languages.discard(rows.filter(left)["id"].to_pylist())
+        self._here.languages.discard_outdated(RowsOnDisk(rows))
 
     def _with_what_is_ours(self, rows: pa.Table) -> pa.Table:
-        """What this user has noted of a memory outlives a change that somebody else makes to it."""
+        """What this user has recorded about a memory outlives a change that somebody else makes to it."""
         if not self._shared:
             return rows
         where = f"id IN ({quoted(rows['id'].to_pylist())}) AND (muted OR accessed IS NOT NULL OR released <> '')"
-        noted = self._table.search().where(where).select(["id", "content_hash", *NOT_AT_THE_ORIGIN]).to_arrow()
+        noted = self._table.rows(where, ["id", "content_hash", *NOT_AT_THE_ORIGIN])
         ours = {row["id"]: row for row in noted.to_pylist()}
         return pa.Table.from_pylist([_noted(row, ours) for row in rows.to_pylist()], rows.schema) if ours else rows
 
     def _drop(self, ids: set[str]) -> None:
         """What was purged there leaves no file here either."""
         if ids:
-            self._take_out(sorted(ids), None)
+            self._here.expunge(sorted(ids), None)
 
-    def _every_id(self) -> set[str]:
-        return set(self._table.search().select(["id"]).to_arrow()["id"].to_pylist())
+    @property
+    def _folder(self) -> Path:
+        assert self._table.directory is not None  # noqa: S101  a copy is in a folder
+        return self._table.directory
 
-    def _note(self, name: str, value: str) -> None:
-        made_folder(self._folder)
-        self.set_mark(name, value)
+    def _mark(self, name: str) -> str:
+        return mark_of(self._folder, name)
+
+    def _set_mark(self, name: str, value: str) -> None:
+        set_mark(made_folder(self._folder), name, value)
 
 
 def _with_own_terms(rows: pa.Table) -> pa.Table:

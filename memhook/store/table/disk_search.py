@@ -1,4 +1,4 @@
-"""Searching the table itself, through its indexes: what is not held in memory."""
+"""Searching the table itself, through its indexes: what is not in memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 from lancedb.query import MatchQuery
 
-from memhook.store.cache.snapshot import FACTS, Candidate, candidates, stored_vectors
+from memhook.store.embedding.encoder import Vector
+from memhook.store.table.candidates import FACTS, Candidate, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
-from memhook.store.table.schema import Vector
 from memhook.store.table.sizes import Sizes
 
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
-PROBED = 20  # every so manieth partition: .98 of the ten nearest of a million
+PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
 
 
 class DiskSearch:

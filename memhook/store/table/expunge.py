@@ -1,10 +1,9 @@
-"""Taking memories out of a table so that no file of it holds them any more.
+"""Deleting memories from a table so that no file of it has them any more.
 
-rewritten(database, table, gone, kept)   every row into new files, apart from those that are gone
-swept(table)                             the files that only older versions need, deleted
-emptied(row)                             what a redacted memory keeps: its place and nothing it said
-expunged_copies(folders, ids)            the same for copies of a store
-expunged_remains(folders, ids)           the same for damaged ones
+rewritten(table, gone, kept)     all rows but those, to be written to new files
+emptied(row)                     what a redacted memory keeps: its place and nothing it said
+expunged_copies(folders, ids)    the copies of a store, without these memories
+expunged_remains(folders, ids)   damaged stores that were set aside, without them or deleted
 
 Deleting a row only marks it, in LanceDB: its bytes stay in the data files until enough rows of a file are marked, and
 in the indexes until they are built anew. So everything is written anew, and then nothing older is left.
@@ -20,6 +19,7 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from memhook.core.memory import FIELDS, Trait, names_with, plain
 from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.embedding import language_vectors
@@ -29,25 +29,14 @@ from memhook.store.table.filters import quoted
 from memhook.store.table.opening import TABLE
 from memhook.store.table.recovery import FOREIGN_ERRORS
 
-# Of the rest a redacted memory keeps nothing, whatever columns there will be.
-_KEPT = frozenset(
-    {
-        *("id", "namespace", "project", "sensitivity", "muted", "origin", "created", "updated", "accessed", "expires"),
-        *("supersedes", "superseded_by", "forgotten"),
-    }
-)
-_EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(("title", "content", "summary", "source", "terms", "quarantine", "released"), ""),
-    **{name: [] for name in ("tags", "related", "aliases")},
-    "pinned": False,
-    "redacted": True,
-}
+_KEPT = frozenset((*names_with(Trait.KEPT_WHEN_REDACTED), "forgotten"))
+_EMPTY: Mapping[str, Any] = {one.name: plain(one.default) for one in FIELDS} | {"terms": ""}
 
 
 def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
     """No hash of the content either: it would tell whoever guesses the content that the guess is right."""
     nothing = {name: _EMPTY.get(name) for name in row if name not in _KEPT}
-    return {**row, **nothing, "content_hash": redacted_hash(row["id"])}
+    return {**row, **nothing, "redacted": True, "content_hash": redacted_hash(row["id"])}
 
 
 def redacted_hash(key: str) -> str:
@@ -55,13 +44,12 @@ def redacted_hash(key: str) -> str:
     return f"redacted:{key}"
 
 
-def rewritten(database: Any, table: Any, gone: Collection[str], kept: Iterable[Mapping[str, Any]] = ()) -> Any:
-    """The table without the rows of the ids `gone`, then the rows `kept`, in files of its own and without an index."""
+def rewritten(table: Any, gone: Collection[str], kept: Iterable[Mapping[str, Any]] = ()) -> pa.RecordBatchReader:
+    """The rows of the table without those of the ids `gone`, then the rows `kept`."""
     schema = table.schema
     rest = table.search().where(f"id NOT IN ({quoted(gone)})").to_batches()
     added = pa.Table.from_pylist([dict(row) for row in kept], schema=schema)
-    data = pa.RecordBatchReader.from_batches(schema, _one_after_the_other(rest, added))
-    return database.create_table(TABLE, data=data, schema=schema, mode="overwrite", on_bad_vectors="null")
+    return pa.RecordBatchReader.from_batches(schema, _one_after_the_other(rest, added))
 
 
 def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -84,7 +72,7 @@ def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[
 
 
 def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """Damaged stores, kept when they were mended: those that held one of these memories, and those that are deleted.
+    """Damaged stores that were set aside: those that held one of these memories, and those that are deleted.
 
     Deleted is what cannot be read to its end; and lists of files, which are of no use once the store is written anew.
     """
@@ -116,7 +104,9 @@ def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> boo
     if is_there or not is_sound:  # of a damaged one there may be files that belong to no version
         folder = copy / f"{TABLE}.lance"
         synced = durable.Synced(folder)
-        sweep(rewritten(database, table, ids), synced.sync, is_ours_alone=True)
+        rest = rewritten(table, ids)
+        written = database.create_table(TABLE, data=rest, schema=rest.schema, mode="overwrite", on_bad_vectors="null")
+        sweep(written, synced.sync, is_ours_alone=True)
         checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what they held
         synced.sync()
     return is_there

@@ -66,6 +66,9 @@ class Filter:
             yield f"(expires IS NULL OR expires > {timestamp(self.alive_at)})"
 
 
+ANY = Filter()
+
+
 def quoted(values: Iterable[str]) -> str:
     """Without what no stored text has, a NUL or half a surrogate pair: LanceDB takes neither."""
     storable = (str(value).encode("utf-8", "replace").decode().replace("\x00", "") for value in values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -17,25 +17,15 @@ from memhook.errors import DamagedStore, StoreError
 from memhook.files import durable
 from memhook.paths import write_private
 from memhook.screening.secrets import masked
-from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
+from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import (
-    NO_MODEL,
-    SCHEMA_VERSION,
-    memory_of,
-    model_of,
-    row_of,
-    stored_terms,
-    table_schema,
-    version_of,
-)
+from memhook.store.table.schema import SCHEMA_VERSION, table_schema, version_of
 
 TABLE = "memories"
 INDEX_CACHE = 64_000_000
 METADATA_CACHE = 16_000_000
-MIGRATED_AT_ONCE = 1_000  # rows
 SERVER = "db://"
 REPORT = "report.txt"  # beside what was set aside
 SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
@@ -128,7 +118,7 @@ def damage_hint(backups: Path) -> str:
     )
 
 
-def mended(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
+def repaired(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
     """Where files were damaged, go back to the last version that is whole, or keep the rows that can be read.
 
     To be called by the one who may write; `put_back` makes these rows the table's. Returns what was done, or nothing.
@@ -152,9 +142,9 @@ def mended(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table]
         repair.done.append(f"{rebuilt} damaged indexes of the store were built again.")
     if not aside.exists():
         return ""
-    told = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
-    write_private(aside / REPORT, told)
-    return told
+    report = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
+    write_private(aside / REPORT, report)
+    return report
 
 
 def _rows_kept(folder: Path, uri: str, backups: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
@@ -217,27 +207,6 @@ def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
     return found, aside
 
 
-def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
-    """The rows of an older table in today's shape, a batch at a time: a store may be larger than memory."""
-    model = model_of(table.schema) if "vector" in table.schema.names else NO_MODEL
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for batch in table.search().to_batches(batch_size=MIGRATED_AT_ONCE):
-            rows = [_migrated_row(row, model) for row in batch.to_pylist()]
-            yield from pa.Table.from_pylist(rows, schema=schema).to_batches()
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
-
-
-def migrated_rows(rows: pa.Table) -> tuple[list[dict[str, Any]], ModelIdentity]:
-    model = model_of(rows.schema) if "vector" in rows.schema.names else NO_MODEL
-    if version_of(rows.schema) > SCHEMA_VERSION:
-        raise StoreError("What is to be put back was written by a newer memhook.", "Upgrade memhook.")
-    if version_of(rows.schema) == SCHEMA_VERSION:
-        return rows.to_pylist(), model
-    return [_migrated_row(row, model) for row in rows.to_pylist()], model
-
-
 def back_up(uri: str, backups: Path, version: int) -> None:
     """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
     directory = local_directory(uri)
@@ -252,12 +221,6 @@ def back_up(uri: str, backups: Path, version: int) -> None:
 def first_line(error: BaseException) -> str:
     """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
     return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
-
-
-def _migrated_row(row: dict[str, Any], model: ModelIdentity) -> dict[str, Any]:
-    vector = row.get("vector") if model != NO_MODEL else None
-    kept = {"forgotten": None} | {name: row[name] for name in ("forgotten", "namespace") if name in row}
-    return row_of(memory_of(row), vector) | kept | {"terms": stored_terms(row)}
 
 
 def refuse_unknown(table: Any, uri: str) -> None:

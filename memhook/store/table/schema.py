@@ -2,73 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from memhook.core.memory import (
-    DEFAULT_NAMESPACE,
-    Memory,
-    Origin,
-    Sensitivity,
-    content_hash,
-    derived_summary,
-    derived_title,
-)
+from memhook.core.memory import FIELDS, Memory, content_hash, derived_summary, derived_title, plain
 from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
-from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.encoder import ModelIdentity, Vector
 
 SCHEMA_VERSION = 4  # 4: the columns of 3, terms by another stemmer
 OLDEST_SHARED_VERSION = 3  # whose columns are today's: nobody searches the terms of a shared store itself
 DIMENSIONS = 384
 
-Vector = npt.NDArray[np.float32] | Sequence[float]
-
 _VERSION_KEY = b"memhook.schema"
 _MODEL_KEY = b"memhook.model"
 _MODEL_HASH_KEY = b"memhook.model_sha256"
 
-_STRINGS = pa.list_(pa.string())
-_TIME = pa.timestamp("us", "UTC")
+_ARROW = {
+    str: pa.string(),
+    bool: pa.bool_(),
+    tuple: pa.list_(pa.string()),
+    datetime: pa.timestamp("us", "UTC"),
+}
 
 # `terms` is what the full-text index covers: title, content and tags as core.terms reads them. `forgotten` marks what
 # is left of a forgotten memory, so that importing it again does not bring it back.
 _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    ("id", pa.string()),
-    ("title", pa.string()),
-    ("content", pa.string()),
-    ("summary", pa.string()),
-    ("namespace", pa.string()),
-    ("tags", _STRINGS),
-    ("related", _STRINGS),
-    ("source", pa.string()),
-    ("project", pa.string()),
-    ("sensitivity", pa.string()),
-    ("pinned", pa.bool_()),
-    ("redacted", pa.bool_()),
-    ("muted", pa.bool_()),
-    ("origin", pa.string()),
-    ("created", _TIME),
-    ("updated", _TIME),
-    ("accessed", _TIME),
-    ("expires", _TIME),
-    ("supersedes", _STRINGS),
-    ("superseded_by", pa.string()),
-    ("aliases", _STRINGS),
-    ("content_hash", pa.string()),
-    ("quarantine", pa.string()),
-    ("released", pa.string()),
-    ("forgotten", _TIME),
+    *((one.name, _ARROW.get(one.kind, pa.string())) for one in FIELDS),
+    ("forgotten", _ARROW[datetime]),
     ("terms", pa.string()),
     ("vector", pa.list_(pa.float32(), DIMENSIONS)),
 )
 
-MEMORY_COLUMNS = tuple(name for name, _ in _COLUMNS if name not in {"terms", "vector", "forgotten"})
+MEMORY_COLUMNS = tuple(one.name for one in FIELDS)
 NO_MODEL = ModelIdentity("", "", DIMENSIONS)
 
 
@@ -108,13 +77,7 @@ def stored_terms(row: Mapping[str, Any]) -> str:
 
 
 def row_of(memory: Memory, vector: Vector | None) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(memory, name) for name in MEMORY_COLUMNS if name != "superseded_by"}
-    for name in ("tags", "related", "supersedes", "aliases"):
-        row[name] = list(row[name])
-    return row | {
-        "sensitivity": memory.sensitivity.value,
-        "origin": memory.origin.value,
-        "superseded_by": memory.superseded_by,
+    return {name: plain(getattr(memory, name)) for name in MEMORY_COLUMNS} | {
         "forgotten": None,
         "terms": "" if memory.redacted else searchable_terms(memory),
         "vector": None if vector is None or memory.redacted else list(vector),
@@ -123,32 +86,15 @@ def row_of(memory: Memory, vector: Vector | None) -> dict[str, Any]:
 
 def memory_of(row: Mapping[str, Any]) -> Memory:
     """The memory in a row; columns that an older table lacks get their defaults."""
-    content = row.get("content") or ""
-    now = datetime.now(UTC)
-    created = row.get("created") or now
-    return Memory(
-        id=row["id"],
-        title=row.get("title") or derived_title(content),
-        content=content,
-        summary=row.get("summary") or derived_summary(content),
-        created=created,
-        updated=row.get("updated") or created,
-        namespace=row.get("namespace") or DEFAULT_NAMESPACE,
-        tags=tuple(row.get("tags") or ()),
-        related=tuple(row.get("related") or ()),
-        source=row.get("source") or "",
-        project=row.get("project") or "",
-        sensitivity=Sensitivity(row.get("sensitivity") or Sensitivity.NORMAL),
-        pinned=bool(row.get("pinned")),
-        redacted=bool(row.get("redacted")),
-        muted=bool(row.get("muted")),
-        origin=Origin(row.get("origin") or Origin.USER),
-        accessed=row.get("accessed"),
-        expires=row.get("expires"),
-        supersedes=tuple(row.get("supersedes") or ()),
-        superseded_by=row.get("superseded_by") or "",
-        aliases=tuple(row.get("aliases") or ()),
-        content_hash=row.get("content_hash") or content_hash(content),
-        quarantine=row.get("quarantine") or "",
-        released=row.get("released") or "",
-    )
+    values = {one.name: one.read(row.get(one.name)) for one in FIELDS}
+    content = values["content"]
+    created = values["created"] or datetime.now(UTC)
+    values |= {
+        "id": row["id"],
+        "title": values["title"] or derived_title(content),
+        "summary": values["summary"] or derived_summary(content),
+        "created": created,
+        "updated": values["updated"] or created,
+        "content_hash": values["content_hash"] or content_hash(content),
+    }
+    return Memory(**values)

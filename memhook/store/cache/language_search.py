@@ -8,11 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from memhook.store.cache.snapshot import BY_LANGUAGE, Candidate, known_cosines
+from memhook.store.cache.snapshot import BY_LANGUAGE
+from memhook.store.embedding.encoder import Vector
 from memhook.store.embedding.language_vectors import LanguageVectors, stamp
+from memhook.store.table.candidates import Candidate, known_cosines
 from memhook.store.table.disk_search import COLUMNS, with_cosines
 from memhook.store.table.filters import Filter, quoted
-from memhook.store.table.schema import Vector
 
 
 class RowsOnDisk:

@@ -1,0 +1,163 @@
+"""A table with what of it is in memory and the vectors for other languages, kept in step by every write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+import pyarrow as pa
+
+from memhook.core.memory import Memory
+from memhook.store.cache.cache import Cache, Reach, fits
+from memhook.store.cache.snapshot import COLUMNS, Snapshot
+from memhook.store.cache.term_statistics import TermStatistics
+from memhook.store.cache.word_index import WordIndex
+from memhook.store.embedding import language_vectors
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.embedding.language_vectors import LanguageVectors
+from memhook.store.table.candidates import only_chunk
+from memhook.store.table.changes import Row
+from memhook.store.table.compaction import compact, sweep
+from memhook.store.table.expunge import rewritten
+from memhook.store.table.filters import ANY, Filter, quoted
+from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance
+from memhook.store.table.own import Own
+from memhook.store.table.schema import model_of
+from memhook.store.table.sizes import SIZES, Sizes
+from memhook.store.table.table import Table
+
+RENEWED_VECTORS = ".renewed-vectors"
+READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
+
+
+class CachedTable:
+    """Owns what is derived from the table. Changes (`table.changes`) are made to it, not to the table itself."""
+
+    def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
+        self.table = Table(uri, backups, Own())
+        self.maintenance = Maintenance(self.table, sizes)
+        self.cache: Cache | None = None
+        self.sizes = sizes
+        beside = self.table.directory or backups
+        self.languages = LanguageVectors(beside / language_vectors.FILE)
+        self.renewed_vectors = beside / RENEWED_VECTORS
+        """Where vectors of another model wait until all of them are made."""
+        self._counted = TermStatistics(self._all_terms)
+
+    @property
+    def model(self) -> ModelIdentity:
+        whole = self.cache.whole if self.cache else None
+        return whole[0].model if whole else self.table.model
+
+    @property
+    def statistics(self) -> TermStatistics | WordIndex:
+        """How common each term is here; while a snapshot is being renewed, as it was before."""
+        latest = self.cache.latest if self.cache else None
+        return latest.words if latest else self._counted
+
+    def keep_in_memory(self) -> None:
+        """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
+        if self.cache is None and self.table.folder is not None:
+            self.cache = Cache(self.table.folder, self._read, self._ids_among, self.sizes)
+        if self.cache is not None:
+            self.cache.renew()
+            self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
+
+    def reach(self, allowed: Filter) -> Reach | None:
+        """Where in memory what `allowed` lets through is; None unless all of it is in memory."""
+        return self.cache.reach(allowed) if self.cache else None
+
+    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
+        if not ids or not self.table.exists:
+            return {}
+        if (in_memory := self.reach(allowed)) is not None:
+            return {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
+        return {memory.id: memory for memory in self.table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
+
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
+        with self.table.readers.passing(), self.table.translating(what):
+            yield
+
+    def close(self) -> None:
+        self.maintenance.stop()
+        self.languages.drop()
+        self.table.close()
+
+    # Changes
+
+    def append(self, rows: Sequence[Row]) -> None:
+        data = self.table.data(rows)
+        with self._adding(data):
+            self.table.append(data)
+        self._counted.add(data["terms"].to_pylist())
+
+    def merge(self, rows: Sequence[Row]) -> None:
+        self.table.merge(self.table.data(rows))
+        self._discard([row["id"] for row in rows], is_urgent=any(row["forgotten"] is not None for row in rows))
+
+    def absorb(self, data: pa.Table, *, are_first: bool) -> None:
+        """Rows as another store has them, in place of those with the same ids or as new ones."""
+        if are_first:
+            self.table.append(data)
+        else:
+            self.table.merge(data, insert=True)
+        self._counted.add(data["terms"].to_pylist())
+
+    def remove(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.table.delete(f"id IN ({quoted(ids)})")
+            self._discard(ids, is_urgent=True)
+
+    def remove_forgotten(self, hashes: Sequence[str]) -> None:
+        with self._adding():
+            self.table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+
+    def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
+        """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""
+        table = self.table
+        self.maintenance.stop()
+        self.renewed_vectors.unlink(missing_ok=True)
+        kept = [left(row) for row in table.rows(f"id IN ({quoted(ids)})").to_pylist()] if left else []
+        table.overwrite(rewritten(table.handle, ids, kept))
+        self.languages.discard(ids)
+        compact(table.handle)
+        table.sync()  # before the readers have to wait
+        with table.readers.alone(READERS_SECONDS):
+            sweep(table.handle, table.sync, is_ours_alone=table.directory is not None)
+            if self.cache is not None:
+                self.cache.drop()
+        self._counted = TermStatistics(self._all_terms)
+
+    def put_back(self, rows: pa.Table) -> None:
+        self.table.put_back(rows)
+        self.languages.keep_only(rows["id"].to_pylist())
+
+    def _discard(self, ids: Sequence[str], *, is_urgent: bool) -> None:
+        """What was derived from these; what is forgotten should not stay in old files for long."""
+        self.languages.discard(ids)
+        self.table.unoptimized += OPTIMIZE_AFTER if is_urgent else 0
+
+    def _adding(self, rows: pa.Table | None = None) -> AbstractContextManager[None]:
+        """Nothing but these rows, of what can be seen, is written meanwhile."""
+        return nullcontext() if self.cache is None else self.cache.adding(rows, self.table.model)
+
+    # What is read into memory
+
+    def _read(self, allowed: Filter) -> Snapshot | None:
+        """These memories; None when there is no table, or when its indexes are the better way."""
+        with self.reading("reading"):
+            if not self.table.exists or not fits(self.table.handle, allowed, self.sizes):
+                return None
+            return Snapshot(self.table.rows(allowed.sql(), COLUMNS), model_of(self.table.handle.schema))
+
+    def _ids_among(self, allowed: Filter, few: Collection[str]) -> list[str]:
+        """All that `allowed` lets through, or those of these few."""
+        with self.reading("reading"):
+            return self.table.ids(f"{allowed.sql()} AND id IN ({quoted(few)})" if few else allowed.sql())
+
+    def _all_terms(self, limit: int) -> pa.Array:
+        with self.reading("counting the terms of"):
+            return only_chunk(self.table.rows(ANY.sql(), ["terms"], limit), "terms")

@@ -1,0 +1,321 @@
+"""The memories of one store: found by meaning, by words and by name, and written here or, for a replica, elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from functools import cache, update_wrapper
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from memhook.core.memory import Memory
+from memhook.store.cache.cached_table import CachedTable
+from memhook.store.cache.language_search import with_languages
+from memhook.store.cache.term_statistics import TermStatistics, worth_looking_up
+from memhook.store.cache.word_index import WordIndex
+from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.remote.origin import Origin
+from memhook.store.remote.replica import Replica
+from memhook.store.table.candidates import Candidate
+from memhook.store.table.changes import Target
+from memhook.store.table.disk_search import DiskSearch
+from memhook.store.table.filters import ANY, Filter, quoted, timestamp
+from memhook.store.table.id_pages import ids_after
+from memhook.store.table.markers import mark_of, set_mark
+from memhook.store.table.sizes import SIZES, Sizes
+from memhook.store.vectors import Vectors
+
+QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Writer(Protocol):
+    """Where what is written goes: to the table here, or to the origin of a replica."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        ...
+
+    def annotating(self) -> AbstractContextManager[None]:
+        """The right to record what is the user's own business: what to mute, what to release."""
+        ...
+
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
+
+
+class Here:
+    """Writes to a table of one's own."""
+
+    def __init__(self, here: CachedTable) -> None:
+        self._here = here
+
+    def writing(self) -> AbstractContextManager[None]:
+        return self._here.table.locked()
+
+    annotating = writing
+
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        with self._here.table.translating("writing to"):
+            change(self._here, *args, **kwargs)
+
+
+def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
+    """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
+
+    def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._here.reading("reading"):
+            return method(self, *args, **kwargs)
+
+    return update_wrapper(call, method)
+
+
+class MemoryStore:
+    """Reads from the table here, whose memories are a copy if there is a `replica`."""
+
+    def __init__(self, here: CachedTable, replica: Replica | None = None) -> None:
+        self.replica = replica
+        self.vectors = Vectors(here)
+        self._here = here
+        self._table = here.table
+        self._writer: Writer = replica or Here(here)
+        self._disk = DiskSearch(here.sizes)
+
+    @property
+    def uri(self) -> str:
+        return self._table.uri
+
+    @property
+    def repaired(self) -> str:
+        """What had to be done to open it, or nothing."""
+        return self._table.repaired
+
+    @property
+    def model(self) -> ModelIdentity:
+        """The model that made the vectors."""
+        return self._here.model
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored."""
+        return self._table.exists
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether its folder was deleted since it was opened."""
+        return self._table.is_deleted
+
+    @property
+    def statistics(self) -> TermStatistics | WordIndex:
+        """How common each term is here."""
+        return self._here.statistics
+
+    def keep_in_memory(self) -> None:
+        """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
+        self._here.keep_in_memory()
+
+    def optimize(self) -> bool:
+        """Bring the indexes up to date and delete old versions, when enough was written to pay for it."""
+        with self._table.translating("optimizing"):
+            done = self._here.maintenance.optimize()
+        return (self.replica is not None and self.replica.optimize_origin()) or done
+
+    def health(self) -> dict[str, Any]:
+        """How the table is, every row of it read."""
+        return self._here.maintenance.health()
+
+    def close(self) -> None:
+        """Leave no lock file behind."""
+        self._here.close()
+
+    def mark(self, name: str) -> str:
+        """What was recorded under this name; nothing is, in a store that is not a folder."""
+        return mark_of(self._table.directory, name) if self._table.directory else ""
+
+    def set_mark(self, name: str, value: str) -> None:
+        if self._table.directory is not None:
+            with self._table.translating("marking"):
+                set_mark(self._table.directory, name, value)
+
+    # Reading
+
+    @_reading
+    def candidates(
+        self,
+        vector_of_query: Callable[[], Vector | None],
+        terms: Sequence[str],
+        allowed: Filter,
+        limit: int,
+        multilingual: Vector | None = None,
+    ) -> tuple[list[Candidate], int]:
+        """The memories nearest by vector and best by words, in the order of their ids; and out of how many they are.
+
+        From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
+        the query's vector by the multilingual encoder, also those nearest to that.
+        """
+        if not self._table.exists:
+            return [], 0
+        languages = self._here.languages
+        if not languages.is_in_use:
+            multilingual = None
+        in_memory = self._here.reach(allowed)
+        if in_memory is None:
+            by_vector = cache(vector_of_query)
+            words = self._worth_looking_up(terms) if terms else []
+            found, searched = self._disk.candidates(self._table.handle, by_vector, words, allowed, limit)
+            if multilingual is not None:
+                query, is_few = (multilingual, by_vector()), searched <= self._here.sizes.exact
+                found = with_languages(self._table.handle, languages, found, query, allowed, is_few)
+            return found, searched
+        vector = vector_of_query()
+        found = []
+        for part, places in in_memory:
+            others = None if multilingual is None else languages.cosines(multilingual, part)
+            found += part.candidates(vector, terms, places, limit, others)
+        return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in in_memory)
+
+    @_reading
+    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
+        """The memories that have these ids, by id, as far as they are allowed."""
+        return self._here.by_ids(ids, allowed)
+
+    @_reading
+    def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
+        """The memories with these ids or aliases, in the order asked for."""
+        if not references or not self._table.exists:
+            return []
+        if (in_memory := self._here.reach(allowed)) is not None:
+            by_id = {key: one for part, places in in_memory for key, one in part.memories(references, places).items()}
+            if all(name in by_id for name in references):  # else one may be an alias
+                return list(dict.fromkeys(by_id[name] for name in references))
+        memories = list(self._table.memories(f"({allowed.sql()}) AND ({_called(references)})"))
+        by_name = {alias: memory for memory in memories for alias in memory.aliases}
+        by_name |= {memory.id: memory for memory in memories}  # an id is never another's alias
+        return list(dict.fromkeys(by_name[name] for name in references if name in by_name))
+
+    @_reading
+    def find(self, field: str, values: Sequence[str], *, forgotten: bool | None = False) -> list[Memory]:
+        """The memories with one of these values in a field, of any project; `name` stands for id and aliases.
+
+        With `forgotten`, what is left of forgotten ones; with None, both.
+        """
+        return list(self._table.memories(_CONDITIONS[field](values), forgotten)) if values else []
+
+    @_reading
+    def taken(self, names: Sequence[str]) -> set[str]:
+        """Those of the names that are, or were, an id or an alias of a memory."""
+        rows = self._table.rows(_called(names), ["id", "aliases"]).to_pylist() if names else []
+        return {name for row in rows for name in (row["id"], *row["aliases"])} & set(names)
+
+    @_reading
+    def newest(
+        self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
+    ) -> list[Memory]:
+        """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
+        keys = self._table.rows(allowed.sql(), ["id", "updated"])
+        if after is not None:
+            moment = pa.scalar(after[0], keys.schema.field("updated").type)
+            at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
+            keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
+        order = pc.select_k_unstable(keys, offset + limit, [("updated", "descending"), ("id", "ascending")])
+        return self._in_order(keys["id"].take(order[offset:]).to_pylist(), allowed)
+
+    @_reading
+    def count(self, allowed: Filter | None = None) -> int:
+        return self._table.count((allowed or ANY).sql())
+
+    @_reading
+    def counted_by(self, column: str) -> dict[str, int]:
+        values = self._table.rows(ANY.sql(), [column])[column]
+        return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
+
+    @_reading
+    def ids(self, allowed: Filter | None = None) -> list[str]:
+        """In order."""
+        return sorted(self._table.ids((allowed or ANY).sql()))
+
+    @_reading
+    def after(self, last_id: str, limit: int) -> list[Memory]:
+        """Memories in the order of their ids, those behind `last_id`."""
+        if not self._table.exists:
+            return []
+        return self._in_order(ids_after(last_id, limit, self._table.count(), self._ids_between))
+
+    @_reading
+    def all_rows(self) -> pa.Table | None:
+        """The table as it is, of one version, with what is left of forgotten memories; None before the first."""
+        return self._table.handle.to_arrow() if self._table.exists else None
+
+    # Writing: each change inside `writing`, so that what was read to decide on it still holds
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        with self._writer.writing():
+            yield
+
+    @contextmanager
+    def annotating(self) -> Iterator[None]:
+        """The right to record what is the user's own business: what to mute, what to release."""
+        with self._writer.annotating():
+            yield
+
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Make one of the changes that `table.changes` lists."""
+        self._writer.write(change, *args, **kwargs)
+
+    def touch(self, ids: Sequence[str], now: datetime) -> None:
+        """Mark as accessed, here alone."""
+        if ids and self._table.exists:
+            with self._table.translating("marking as accessed in"), self._table.locked():
+                self._table.handle.update(where=f"id IN ({quoted(ids)})", values_sql={"accessed": timestamp(now)})
+            self._table.unoptimized += 1
+
+    def _in_order(self, ids: Sequence[str], allowed: Filter = ANY) -> list[Memory]:
+        memories = self.by_ids(ids, allowed)
+        return [memories[key] for key in ids if key in memories]
+
+    def _worth_looking_up(self, terms: Sequence[str]) -> list[str]:
+        counted = self.statistics
+        return worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS)
+
+    def _ids_between(self, low: str, high: str) -> list[str]:
+        """Those behind `low`, up to `high`; without one, to the end."""
+        where = f"forgotten IS NULL AND id > {quoted([low])}" + (f" AND id <= {quoted([high])}" if high else "")
+        return sorted(self._table.ids(where))
+
+
+def own_store(uri: str, backups: Path, sizes: Sizes = SIZES) -> MemoryStore:
+    """A store that is written where it is."""
+    return MemoryStore(CachedTable(uri, backups, sizes))
+
+
+def replicated_store(
+    folder: Path,
+    backups: Path,
+    origin_uri: str,
+    open_origin: Callable[[], Origin],
+    *,
+    shared: bool,
+    options: Mapping[str, str] | None = None,
+) -> MemoryStore:
+    """A store elsewhere, read from its copy in `folder`."""
+    here = CachedTable(str(folder), backups)
+    return MemoryStore(here, Replica(here, origin_uri, open_origin, shared=shared, options=options))
+
+
+def _called(names: Sequence[str]) -> str:
+    return f"id IN ({quoted(names)}) OR array_has_any(aliases, [{quoted(names)}])"
+
+
+_CONDITIONS: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "name": _called,
+    "content_hash": lambda values: f"content_hash IN ({quoted(values)})",
+    "supersedes": lambda values: f"array_has_any(supersedes, [{quoted(values)}])",
+    "superseded_by": lambda values: f"superseded_by IN ({quoted(values)})",
+}

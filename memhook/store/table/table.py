@@ -1,0 +1,264 @@
+"""One LanceDB table, which may not exist yet: connected, created, read, written under a lock and synced.
+
+What differs between a table of one's own and a shared one is a `Kind`.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from memhook.core.memory import Memory
+from memhook.errors import StoreError
+from memhook.files import durable
+from memhook.files.locking import exclusive, remove_lock
+from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table import recovery
+from memhook.store.table.migrations import migrated_rows
+from memhook.store.table.opening import TABLE, connected, local_directory, repaired
+from memhook.store.table.read_gate import Gate
+from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, model_of, table_schema
+
+log = logging.getLogger("memhook")
+
+WRITE_LOCK = ".write.lock"
+NEW_TABLE = ".new-table-"
+LOCK_SECONDS = 30.0
+
+_SUSPECTED: set[Path] = set()
+"""Tables that failed when they were used: whoever opens one of them next reads all of it."""
+
+
+class Kind(Protocol):
+    """What is particular to a table of one's own, or to a shared one."""
+
+    def opened(self, table: Table) -> Any:
+        """LanceDB's table, in a shape that can be written; None when nothing was ever stored."""
+        ...
+
+    def schema(self, model: ModelIdentity) -> pa.Schema: ...
+    def indexed(self, handle: Any) -> Any:
+        """A new table with the indexes that each of this kind has."""
+        ...
+
+    def written(self, table: Table) -> None:
+        """What was written is on disk; the lock is still held."""
+        ...
+
+    def failure(self, table: Table, error: BaseException) -> StoreError:
+        """What to report, with the way out where there is one."""
+        ...
+
+
+class Table:
+    """Owns the connection and the lock. Reads see every finished write, also those of other processes."""
+
+    def __init__(self, uri: str, backups: Path, kind: Kind, options: Mapping[str, str] | None = None) -> None:
+        self.uri = uri
+        self.backups = backups
+        self.directory = local_directory(uri)
+        self.folder = None if self.directory is None else self.directory / f"{TABLE}.lance"
+        self.readers = Gate()
+        self.repaired = ""
+        """What had to be done to open it."""
+        self.last_write = time.monotonic()
+        self.unoptimized = 0
+        """Writes since it was last compacted, of many rows as several."""
+        self._kind = kind
+        self._options = options or {}
+        self._database = connected(uri, self._options)
+        self._handle: Any = None
+        self._synced = durable.Synced(self.folder) if self.folder else None
+
+    @property
+    def handle(self) -> Any:
+        """LanceDB's table, looked for again while there is none: another process may have made it."""
+        if self._handle is None:
+            with self.translating("opening"):
+                self._database = self._database or connected(self.uri, self._options)
+                self._handle = self._kind.opened(self)
+        return self._handle
+
+    @property
+    def database(self) -> Any:
+        return self._database
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored."""
+        return self.handle is not None
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether its folder was deleted since it was opened."""
+        return self.directory is not None and self._handle is not None and not self.directory.exists()
+
+    @property
+    def model(self) -> ModelIdentity:
+        """The model that made the vectors."""
+        return NO_MODEL if self.handle is None else model_of(self._handle.schema)
+
+    # Reading: of a table that does not exist, nothing
+
+    def rows(self, where: str = "", columns: Sequence[str] | None = None, limit: int | None = None) -> pa.Table:
+        """The rows for which `where` holds, with these columns or all."""
+        if self.handle is None:
+            return table_schema(NO_MODEL).empty_table().select(columns or table_schema(NO_MODEL).names)
+        query = self._handle.search()
+        query = query.where(where) if where else query
+        query = query.select(list(columns)) if columns else query
+        return (query if limit is None else query.limit(limit)).to_arrow()
+
+    def count(self, where: str | None = None) -> int:
+        return 0 if self.handle is None else int(self._handle.count_rows(where))
+
+    def ids(self, where: str = "") -> list[str]:
+        found: list[str] = self.rows(where, ["id"])["id"].to_pylist()
+        return found
+
+    def memories(self, where: str, forgotten: bool | None = None) -> Iterator[Memory]:
+        """Whether they are forgotten is looked at here: of a million rows, an index says so only after 20 ms."""
+        rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten"]).to_pylist()
+        return (memory_of(row) for row in rows if forgotten is None or (row["forgotten"] is not None) == forgotten)
+
+    # Writing: each inside `locked`
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        if self.directory is None:
+            yield
+            return
+        _private_store_directory(self.directory)
+        with exclusive(self.directory / WRITE_LOCK, LOCK_SECONDS):
+            try:
+                yield
+            finally:  # also where a later step failed: the next write builds on what an earlier one has committed
+                self.sync()
+            self.last_write = time.monotonic()
+            self._kind.written(self)
+
+    def sync(self) -> None:
+        """Force to disk what was written: LanceDB renames its files into place without fsync."""
+        if self._synced is not None:
+            self._synced.sync()
+
+    def ensure(self, model: ModelIdentity) -> None:
+        """Create the table at the first memory."""
+        if self.handle is None:
+            self._handle = self._created(self._kind.schema(model))
+
+    def data(self, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+        return pa.Table.from_pylist([dict(row) for row in rows], schema=self.handle.schema)
+
+    def append(self, data: pa.Table) -> None:
+        self.handle.add(data, on_bad_vectors="null")
+        self.unoptimized += 1 + len(data) // 8
+
+    def merge(self, data: pa.Table, *, insert: bool = False) -> None:
+        """In place of the rows with the same ids, in one step; with `insert`, also those that have none."""
+        merge = self.handle.merge_insert("id").when_matched_update_all()
+        (merge.when_not_matched_insert_all() if insert else merge).execute(data, on_bad_vectors="null")
+        self.unoptimized += 1 + (len(data) // 8 if insert else 0)
+
+    def update(self, where: str, values: Mapping[str, Any]) -> None:
+        if self.handle is not None:
+            self._handle.update(where=where, values=dict(values))
+            self.unoptimized += 1
+
+    def delete(self, where: str) -> None:
+        if self.handle is not None:
+            self._handle.delete(where)
+
+    def overwrite(self, data: pa.Table | pa.RecordBatchReader) -> Any:
+        """These rows and no others, in place of the old ones in one step."""
+        self._handle = self._kind.indexed(
+            self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
+        )
+        return self._handle
+
+    def put_back(self, rows: pa.Table) -> None:
+        """The same for rows of any schema up to today's."""
+        current, model = migrated_rows(rows)
+        if self.folder is None or not self.folder.exists():
+            self.ensure(model)  # aside: a power cut must not leave half a table
+        self.overwrite(pa.Table.from_pylist(current, schema=self._kind.schema(model)))
+
+    # Failing and repairing
+
+    @contextmanager
+    def translating(self, what: str) -> Iterator[None]:
+        """LanceDB's own exceptions leave the store as StoreError."""
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, FOREIGN_ERRORS) and not recovery.is_panic(error):
+                raise
+            log.exception("%s the store failed", what)
+            raise self.failure(error) from error
+
+    def failure(self, error: BaseException) -> StoreError:
+        return self._kind.failure(self, error)
+
+    def suspect(self) -> None:
+        """Have whoever opens it next read all of it."""
+        if self.folder is not None:
+            _SUSPECTED.add(self.folder)
+
+    @property
+    def is_suspected(self) -> bool:
+        return self.folder in _SUSPECTED
+
+    def repair(self) -> None:
+        """Repair what looks damaged, or failed when it was last used. Raises when memories remain unreadable."""
+        folder = self.folder
+        if folder is None or not folder.exists() or (recovery.looks_whole(folder) and folder not in _SUSPECTED):
+            return
+        try:
+            with self.locked():  # what another process has just written looks whole by now
+                self.repaired = repaired(self._database, self.uri, self.backups, self.put_back)
+        except StoreError:
+            if not recovery.newest_reads(folder):
+                raise
+        finally:
+            self._handle = None
+        _SUSPECTED.discard(folder)
+        if self.repaired:
+            log.warning("%s", self.repaired)
+
+    def close(self) -> None:
+        """Leave no lock file behind."""
+        if self.directory is not None:
+            remove_lock(self.directory / WRITE_LOCK)
+
+    def _created(self, schema: pa.Schema) -> Any:
+        """An empty table with its indexes, made aside: a power cut leaves all of it or nothing, never a damaged one."""
+        self._database = self._database or connected(self.uri, self._options, create=True)
+        if self.directory is None or self.folder is None or self.folder.exists():
+            return self._kind.indexed(self._database.create_table(TABLE, schema=schema))
+        for left_behind in self.directory.glob(f"{NEW_TABLE}*"):
+            durable.delete(left_behind)
+        with tempfile.TemporaryDirectory(prefix=NEW_TABLE, dir=self.directory) as aside:
+            self._kind.indexed(connected(aside, self._options).create_table(TABLE, schema=schema))
+            made = Path(aside, f"{TABLE}.lance")
+            durable.sync_tree(made)
+            durable.moved(made, self.folder)
+        return self._database.open_table(TABLE)
+
+
+def _private_store_directory(directory: Path) -> None:
+    try:
+        durable.made_folder(directory)
+    except OSError as error:
+        raise StoreError(
+            f"The store's folder {directory} cannot be made ({error.strerror}).",
+            "Check the permissions and the room on the disk, or set store.uri.",
+        ) from error

@@ -1,0 +1,119 @@
+"""The vectors of a store: which are missing, and making them anew, for its own model and for other languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from memhook.core.memory import Memory
+from memhook.store.cache.cached_table import CachedTable
+from memhook.store.cache.language_search import rows_on_disk
+from memhook.store.cache.snapshot import Snapshot
+from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.embedding.language_vectors import LanguageVectors
+from memhook.store.table.candidates import stored_vectors
+from memhook.store.table.filters import Filter, quoted
+from memhook.store.table.schema import MEMORY_COLUMNS, memory_of, row_of, table_schema
+
+READ_CHARS = 300  # enough to tell a language
+
+
+class Vectors:
+    """Of one store. They are made where the store is read: of a replica, nothing of this is written to its origin."""
+
+    def __init__(self, here: CachedTable) -> None:
+        self._here = here
+        self._table = here.table
+
+    @property
+    def languages(self) -> LanguageVectors:
+        return self._here.languages
+
+    @property
+    def renewed(self) -> Path:
+        """Where vectors of another model wait until all of them are made."""
+        return self._here.renewed_vectors
+
+    def missing(self) -> list[Memory]:
+        """The memories that have no vector."""
+        with self._here.reading("reading"):
+            return list(self._table.memories("vector IS NULL AND redacted = false AND forgotten IS NULL"))
+
+    def of_content(self, hashes: Sequence[str]) -> list[tuple[Memory, Vector]]:
+        """The memories with this content that have a vector, with it."""
+        if not hashes or not self._table.exists:
+            return []
+        with self._here.reading("reading"):
+            columns = [*MEMORY_COLUMNS, "forgotten", "vector"]
+            rows = self._table.rows(f"content_hash IN ({quoted(hashes)})", columns)
+        rows = rows.filter(pc.and_(pc.is_null(rows["forgotten"]), pc.is_valid(rows["vector"])))
+        return list(zip(map(memory_of, rows.to_pylist()), stored_vectors(rows), strict=True))
+
+    def set(self, memories: Sequence[Memory], vectors: Sequence[Vector], model: ModelIdentity) -> None:
+        """Vectors for memories that had none; one that was changed since it was read waits for its own."""
+        with self._table.translating("writing vectors to"), self._table.locked():
+            current = {memory.id: memory for memory in self.missing()}
+            pairs = [(m, v) for m, v in zip(memories, vectors, strict=True) if current.get(m.id) == m]
+            if pairs and self._here.model == model:
+                self._table.merge(self._table.data(row_of(memory, vector) for memory, vector in pairs))
+
+    def replace(self, embedded: Callable[[Sequence[Memory]], Sequence[Vector]], model: ModelIdentity) -> None:
+        """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
+        if not self._table.exists:
+            return
+        schema = table_schema(model)
+
+        def renewed() -> Iterator[pa.RecordBatch]:
+            for batch in self._table.handle.search().to_batches():
+                yield from pa.Table.from_pylist(_with_vectors(batch.to_pylist(), embedded), schema=schema).to_batches()
+
+        with self._table.translating("writing vectors to"), self._table.locked():
+            self._table.overwrite(pa.RecordBatchReader.from_batches(schema, renewed()))
+
+    # For other languages
+
+    def texts(self, limit: int) -> list[tuple[str, str]]:
+        """Of so many memories the project and how title and content begin."""
+        if not self._table.exists:
+            return []
+        with self._here.reading("reading"):
+            rows = self._table.handle.search().where(Filter(redacted=False).sql())
+            return [
+                (row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}")
+                for batch in rows.select(["project", "title", "content"]).limit(limit).to_batches()
+                for row in batch.to_pylist()
+            ]
+
+    def missing_for_languages(self, allowed: Filter) -> list[str]:
+        """The ids of these memories that the multilingual encoder has not read yet."""
+        with self._here.reading("reading"):
+            if not self._table.exists:
+                return []
+            if (in_memory := self._here.reach(allowed)) is not None:
+                reached = ((set(places.tolist()), part) for part, places in in_memory)
+                return [key for wanted, part in reached for key in self._lacking(part, wanted)]
+            return self.languages.lacking(rows_on_disk(self._table.handle, allowed.sql()))
+
+    def add_for_languages(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
+        """Without a lock, so that a prompt may do it: what was deleted meanwhile is discarded after it was added."""
+        self.languages.add(memories, vectors)
+        with self._here.reading("reading"):
+            there = self._here.by_ids([memory.id for memory in memories])
+        self.languages.discard([memory.id for memory in memories if memory.id not in there])
+
+    def _lacking(self, part: Snapshot, wanted: Collection[int]) -> list[str]:
+        return [key for key in self.languages.lacking(part) if part.place(key) in wanted]
+
+
+def _with_vectors(
+    rows: list[dict[str, Any]], embedded: Callable[[Sequence[Memory]], Sequence[Vector]]
+) -> list[dict[str, Any]]:
+    """The rows with the vectors that `embedded` gives, and none where nothing is left to read."""
+    alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
+    vectors = embedded([memory_of(row) for row in alive])
+    fresh = {row["id"]: list(vector) for row, vector in zip(alive, vectors, strict=True)}
+    return [row | {"vector": fresh.get(row["id"])} for row in rows]
