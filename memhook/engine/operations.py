@@ -61,7 +61,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
             return {"outcome": stored.outcome, "memory": unseen, "close_to": [], "masked": masked}
         if changes := _added(memory, given):
             _refuse_opening(caller, memory, changes)
-            memory = remember.edited(caller.library, memory.id, changes, _now(), caller.rights.visible)
+            memory = _edited(caller, memory.id, changes)
         return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": [], "masked": masked}
     close = very_close(caller.library, memory, caller.rights.visible) if Scope.READ in caller.rights.scopes else []
     names = [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(close)]
@@ -177,7 +177,7 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     _refuse_opening(caller, current, changes)
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
     masked = list(masked_fields(changes)[1])
-    changed = remember.edited(caller.library, reference, changes, _now(), caller.rights.visible)
+    changed = _edited(caller, reference, changes)
     return {**record_of(changed), "masked": masked}
 
 
@@ -396,6 +396,11 @@ def _check_home(caller: Caller, references: Sequence[str]) -> None:
     """Raise for what only a shared store has that was not named: a change there is one for everybody."""
     if shared := caller.open_shared():
         refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
+
+
+def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memory:
+    writer = Origin.USER if caller.rights == OWNER_RIGHTS else Origin.AGENT
+    return remember.edited(caller.library, reference, changes, _now(), caller.rights.visible, writer)
 
 
 def _sees(caller: Caller, memory: Memory) -> bool:

@@ -83,7 +83,8 @@ def remembered(
     With `again`, what was forgotten before comes back; else it stays forgotten when it comes from a file. What does is
     `checked` already.
     """
-    memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
+    writer = Origin.IMPORT if from_file else Origin.USER
+    memories = [judged(_memory(draft if from_file else checked(draft), now), writer) for draft in drafts]
     store = library.store
     # A file may hold what is there already: embedding that would take longer than all the rest.
     new = _new_ones(store, memories, again) if from_file else memories
@@ -106,20 +107,25 @@ def remembered(
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """What storing these from a file would come to. Nothing is stored."""
-    memories = [judged(_memory(draft, now)) for draft in drafts]
+    memories = [judged(_memory(draft, now), Origin.IMPORT) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
 
 def edited(
-    library: Library, reference: str, changes: Mapping[str, Any], now: datetime, visible: Filter = OWNER
+    library: Library,
+    reference: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    visible: Filter = OWNER,
+    writer: Origin = Origin.USER,
 ) -> Memory:
     """The memory with these fields of a draft changed, under its old name; an error names only what is `visible`."""
     store = library.store
-    foreseen = _changed(found(library, [reference])[0], changes, now)
+    foreseen = _changed(found(library, [reference])[0], changes, now, writer)
     vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
     with store.writing():
         current = found(library, [reference])[0]  # it may have been changed or forgotten since
-        changed = _changed(current, changes, now)
+        changed = _changed(current, changes, now, writer)
         if (changed.title, changed.content, changed.tags) != (foreseen.title, foreseen.content, foreseen.tags):
             vectors, model = library.vectors([changed])
         _refuse_twin(store, changed, visible)
@@ -273,7 +279,7 @@ def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
     return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
 
 
-def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer: Origin) -> Memory:
     if current.redacted:
         raise InvalidInput(f"{current.urn} is redacted: there is nothing left of it to change.", "Remember it anew.")
     fields = dict(changes)
@@ -291,7 +297,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
         aliases = tuple(dict.fromkeys((*aliases, EDITED_FROM + current.content_hash)))
     changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
     says_the_same = fingerprint(changed) == fingerprint(current)
-    return judged(changed if says_the_same else replace(changed, quarantine=""))
+    return judged(changed) if says_the_same else judged(replace(changed, quarantine=""), writer)
 
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
