@@ -4,8 +4,7 @@ policy         What is kept from the model: masks a memory's secrets, decides on
 poison         Whether a text that the user did not write tries to command the model; asks the next three
 forgeries      Structure that only clients or memhook write: turns, tool calls, system blocks, memhook's own lines
 disguises      What a text reads as behind hidden or look-alike characters, spacing and encodings
-intents        What a text wants of the model, by words close to each other; points of several intents are added
-intents.toml   The intents, and their vocabulary: one section per language
+intents        What a text wants of the model, by words close to each other: `intents.toml` has them, per language
 secrets        Secrets in a text, replaced by their kind: `[masked:aws-access-key]`
 secret_kinds   The kinds of tokens by provider: one line adds one
 secret_values  Whether a value may be a secret, by itself and by the name it is given to

@@ -53,13 +53,15 @@ def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
     """`memory` with the reason for a quarantine, unless the user wrote it or has released this very text.
 
     `writer` is who gives the text now: a file or an assistant that calls a suspicious text the user's is not believed.
+    In a shared store, every user's memories say that the user wrote them.
     """
     if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
         return replace(memory, quarantine="") if memory.quarantine else memory
-    provenance = writer if memory.origin is Origin.USER else memory.origin
+    origin = writer if memory.origin is Origin.USER else memory.origin
+    provenance = Origin.SHARED if memory.store else origin
     if reason := reason_to_distrust(_said_by(memory), provenance):
-        return replace(memory, quarantine=reason, released="", origin=provenance)
-    if memory.origin is Origin.USER and memory.quarantine:
+        return replace(memory, quarantine=reason, released="", origin=origin)
+    if provenance is Origin.USER and memory.quarantine:
         memory = replace(memory, quarantine="")
     return replace(memory, released="") if memory.released else memory
 

@@ -16,6 +16,7 @@ from memhook.engine.scopes import DEFAULT_SCOPES, OWNER, Rights
 from memhook.errors import AccessDenied, NotFound
 from memhook.library.library import Library
 from memhook.paths import user_paths
+from memhook.screening.policy import judged
 from memhook.settings import Settings
 from memhook.store.ledger import Ledger
 from memhook.store.project import Project
@@ -196,6 +197,12 @@ def test_what_the_user_typed_and_an_older_memhook_quarantined_comes_free(caller:
     caller.library.mask_old_secrets()
     assert caller.library.store.ids(Filter(quarantined=True)) == [foreign.id]
     assert old.urn in json.dumps(call(caller, "search", query="deploy of ledger-svc"))
+
+
+def test_what_others_typed_into_a_shared_store_is_judged() -> None:
+    mine = Memory("old000000001", "Deploys", POISON, "Deploys", NOW, NOW)
+    assert judged(mine).quarantine == ""
+    assert judged(replace(mine, store="team")).quarantine
 
 
 def test_a_file_that_says_the_user_wrote_its_poison_is_not_believed(caller: Caller) -> None:
