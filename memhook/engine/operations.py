@@ -64,7 +64,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
             return {"outcome": stored.outcome, "memory": {"urn": "", "title": ""}, "close_to": [], "masked": masked}
         if changes := _added(memory, given):
             _refuse_opening(caller, memory, changes)
-            memory = remember.edited(caller.library, memory.id, changes, _now(), caller.rights.visible)
+            memory = _edited(caller, memory.id, changes)
     elif Scope.READ in caller.rights.scopes:
         close = caller.library.fit_to_show(very_close(caller.library, memory, caller.rights.visible))
     names = [{"urn": one.urn, "title": one.title} for one in close]
@@ -180,7 +180,7 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     _refuse_opening(caller, current, changes)
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
     masked = list(masked_fields(changes)[1])
-    changed = remember.edited(caller.library, reference, changes, _now(), caller.rights.visible)
+    changed = _edited(caller, reference, changes)
     return {**record_of(changed), "masked": masked}
 
 
@@ -421,6 +421,11 @@ def _check_home(caller: Caller, references: Sequence[str]) -> None:
     """Raise for a memory that only an unnamed shared store has: a change there is one for everybody."""
     if shared := caller.open_shared():
         refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
+
+
+def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memory:
+    writer = Origin.USER if caller.rights == OWNER_RIGHTS else Origin.AGENT
+    return remember.edited(caller.library, reference, changes, _now(), caller.rights.visible, writer)
 
 
 def _sees(caller: Caller, memory: Memory) -> bool:

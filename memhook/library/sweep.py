@@ -40,7 +40,7 @@ class Sweep:
             self._is_done = True
             return 0
         batch = self._store.after(self._last, self._batch)
-        self._found += [memory.id for memory in batch if shown_as(memory) != memory]
+        self._found += [memory.id for memory in batch if shown_as(memory) != memory or _is_free(memory)]
         if len(batch) == self._batch:
             self._last = batch[-1].id
             return 0
@@ -50,6 +50,8 @@ class Sweep:
         with self._store.writing():
             held = self._store.by_reference(self._found, OWNER)  # they may have been changed since
             masked = [_masked(memory) for memory in held if shown_as(memory) != memory]
+            for memory in filter(_is_free, held):
+                self._store.write(changes.set_quarantine, judged(memory))
             if masked:
                 self._store.write(changes.rewrite, masked)
             self._store.set_mark(MARK, self._masks)
@@ -57,6 +59,11 @@ class Sweep:
         if masked:
             log.warning("masked secrets in %s", ", ".join(memory.urn for memory in masked))
         return len(masked)
+
+
+def _is_free(memory: Memory) -> bool:
+    """Whether it is in a quarantine that no longer holds: what the user wrote is in none."""
+    return bool(memory.quarantine) and not judged(memory).quarantine
 
 
 def _masked(memory: Memory) -> Memory:

@@ -1,16 +1,11 @@
-"""What may not reach a model: secrets, forged structure, texts that try to command it.
+"""What may not reach a model: secrets, which are masked, and texts that try to command it, which are quarantined.
 
-poison           Whether a text tries to command the model that reads it, however it is disguised
-poison_concepts  The words for what such a text speaks of, in nine languages: rules and whose they are
-poison_misuse    How a text has the model work against those it works for, in nine languages
-poison_negation  Whether a text forbids what it names: "never delete ...", "ask before you push"
-poison_quotes    A text without the short phrases that it quotes only because something tests, detects or filters them
-poison_search    Where a text has which phrases: quickly none at all
-poison_signs     What a text says that tries to command the model reading it: in words
-poison_traits    Whether a stretch of text has traits that together command the model
-poison_wordings  How a text that commands the model is put, trait by trait, in nine languages: each harmless alone
-policy           What is kept from the model: secrets, which are masked, and texts that try to command it
-secret_kinds     What the tokens of providers look like
-secret_values    Whether a value may be a secret, by itself and by the name it is given to
-secrets          Secrets in a text, replaced by what kind they were: `[masked:aws-access-key]`
+policy         What is kept from the model: masks a memory's secrets, decides on its quarantine
+poison         Whether a text that the user did not write tries to command the model; asks the next three
+forgeries      Structure that only clients or memhook write: turns, tool calls, system blocks, memhook's own lines
+disguises      What a text reads as behind hidden or look-alike characters, spacing and encodings
+intents        What a text wants of the model, by words close to each other: `intents.toml` has them, per language
+secrets        Secrets in a text, replaced by their kind: `[masked:aws-access-key]`
+secret_kinds   The kinds of tokens by provider: one line adds one
+secret_values  Whether a value may be a secret, by itself and by the name it is given to
 """

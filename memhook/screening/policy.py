@@ -1,6 +1,6 @@
 """What is kept from the model: secrets, which are masked, and texts that try to command it, which are quarantined.
 
-Done when a memory is stored, and again when it is shown, for what was stored before memhook knew better.
+Both are done when a memory is stored, and again when it is shown: it may be older than what memhook knows today.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memhook.core.memory import Memory, Trait, names_with
+from memhook.core.memory import Memory, Origin, Trait, names_with
 from memhook.screening.poison import reason_to_distrust
 from memhook.screening.secrets import masked, without
 
@@ -49,16 +49,25 @@ def shown_as(memory: Memory) -> Memory:
     return replace(memory, **changed) if changed else memory
 
 
-def judged(memory: Memory) -> Memory:
-    """With the reason for a quarantine, unless its owner has released this very text."""
+def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
+    """`memory` with the reason for a quarantine, unless the user wrote it or has released this very text.
+
+    `writer` is who gives the text now: a file or an assistant that calls a suspicious text the user's is not believed.
+    In a shared store, every user's memories say that the user wrote them.
+    """
     if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
         return replace(memory, quarantine="") if memory.quarantine else memory
-    reason = reason_to_distrust(_said_by(memory))
-    return replace(memory, quarantine=reason, released="") if reason or memory.released else memory
+    origin = writer if memory.origin is Origin.USER else memory.origin
+    provenance = Origin.SHARED if memory.store else origin
+    if reason := reason_to_distrust(_said_by(memory), provenance):
+        return replace(memory, quarantine=reason, released="", origin=origin)
+    if provenance is Origin.USER and memory.quarantine:
+        memory = replace(memory, quarantine="")
+    return replace(memory, released="") if memory.released else memory
 
 
 def let_through(memory: Memory) -> Memory:
-    """Released by its owner: it stays so for as long as its text stays the same."""
+    """`memory`, released by its owner for as long as its text stays the same."""
     return replace(memory, quarantine="", released=fingerprint(memory))
 
 
@@ -67,7 +76,7 @@ def fingerprint(memory: Memory) -> str:
 
 
 def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
-    """Those that may be shown, without secrets; and those that were not known yet to need a quarantine."""
+    """Return those that may be shown, without secrets, and those that have to be quarantined."""
     fit: list[Memory] = []
     suspects: list[Memory] = []
     for memory in map(judged, memories):

@@ -1,7 +1,8 @@
-"""What the tokens of providers look like.
+"""The kinds of secrets, as data: to add one, add its row to one of these tables.
 
-STARTING   kind, the text each starts with, and what has to follow it
-SHAPED     kind, a text that each has somewhere in it, and the whole of it
+STARTING    kind, the text each token starts with, and what has to follow it
+SHAPED      kind, a text that each token has somewhere in it, and the whole of it
+REQUESTED   kind, the text in lower case that stands before it in a header or command line, and what follows: `value`
 
 A text of nothing but starts must not be read to its end from each of them. So what has to be followed by something is
 bounded, starts where nothing of its kind stands before it, or is passed over as a whole when `needed` is missing.
@@ -213,3 +214,22 @@ SHAPED: tuple[tuple[str, str, str], ...] = (
     ("connection-string", "@tcp(", r"(?<=[\w.-]:)[^\s:@/\"'`\[\]]{4,100}(?=@tcp\()"),
     ("ngrok-token", "_", r"(?<![\w-])[12][A-Za-z0-9]{26}_(?=[A-Za-z0-9]*[0-9])[A-Za-z0-9]{20,22}(?!\w)"),
 )  # fmt: skip
+
+REQUESTED: tuple[tuple[str, str, str], ...] = (
+    ("bearer-token", "bearer", r"\s+[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,4000})"),
+    ("bearer-token", "ssws", r"\s+(?P<value>[A-Za-z0-9_-]{30,200})"),
+    ("basic-auth", "authorization", r"[\"']?\s*[:=]\s*[\"']?[Bb]asic\s+(?P<value>[A-Za-z0-9+/=]{8,2000})"),
+    ("azure-sas", "sig=", r"(?P<value>[A-Za-z0-9%+/=]{30,200})"),
+    (
+        "basic-auth",
+        "curl",
+        r"[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\[\]]{4,200})",
+    ),
+    ("password", "login", r"\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\[\]]{6,200})"),  # netrc
+    ("password", "sshpass", r"\s+-p\s*[\"']?(?P<value>[^\s\"'\[\]]{6,200})"),
+    ("password", ":5432:", r"[\w*-]{1,64}:[\w*-]{1,64}:(?P<value>[^\s\"'\[\]]{6,200})"),  # pgpass
+    ("npm-token", "_authtoken", r"\s+[\"']?(?P<value>[A-Za-z0-9_-]{30,200})"),
+    ("snyk-token", "snyk auth", r"\s+(?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
+    ("api-key", "client(", r"[\"'](?P<value>(?=[A-Za-z]*[0-9])[A-Za-z0-9]{32,200})[\"']"),
+    ("password", "mysql", r"[^\n]{0,200}?\s-p(?P<value>[^\s\"'\[\]]{6,200})"),
+)

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from urllib.parse import unquote
 
-from memhook.screening.secret_kinds import SHAPED, STARTING
+from memhook.screening.secret_kinds import REQUESTED, SHAPED, STARTING
 from memhook.screening.secret_values import (
     is_example,
     is_password,
@@ -253,38 +253,24 @@ def _is_for_people(name: str) -> bool:
 
 # Headers and command lines
 
-_REQUESTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    ("bearer-token", "bearer", re.compile(r"\s+[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,4000})")),
-    ("bearer-token", "ssws", re.compile(r"\s+(?P<value>[A-Za-z0-9_-]{30,200})")),
-    ("basic-auth", "authorization", re.compile(r"[\"']?\s*[:=]\s*[\"']?[Bb]asic\s+(?P<value>[A-Za-z0-9+/=]{8,2000})")),
-    ("azure-sas", "sig=", re.compile(r"(?P<value>[A-Za-z0-9%+/=]{30,200})")),
-    (
-        "basic-auth",
-        "curl",
-        re.compile(r"[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\[\]]{4,200})"),
-    ),
-    ("password", "login", re.compile(r"\s+\S{1,100}\s+password\s+(?P<value>[^\s\"'\[\]]{6,200})")),  # netrc
-    ("password", "sshpass", re.compile(r"\s+-p\s*[\"']?(?P<value>[^\s\"'\[\]]{6,200})")),
-    ("password", ":5432:", re.compile(r"[\w*-]{1,64}:[\w*-]{1,64}:(?P<value>[^\s\"'\[\]]{6,200})")),  # pgpass
-    ("npm-token", "_authtoken", re.compile(r"\s+[\"']?(?P<value>[A-Za-z0-9_-]{30,200})")),
-    ("snyk-token", "snyk auth", re.compile(r"\s+(?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")),
-    ("api-key", "client(", re.compile(r"[\"'](?P<value>(?=[A-Za-z]*[0-9])[A-Za-z0-9]{32,200})[\"']")),
-    ("password", "mysql", re.compile(r"[^\n]{0,200}?\s-p(?P<value>[^\s\"'\[\]]{6,200})")),
-)
-
 
 def _in_requests(text: str, lowered: str) -> Iterator[Span]:
-    for kind, mark, rest in _REQUESTS:
+    for kind, mark, rest in REQUESTED:
         at, read = lowered.find(mark), 0
         while at >= 0:
             following = lowered.find(mark, at + len(mark))
             is_inside = at < read and following >= 0  # of a value that was read already: up to the next mark alone
-            found = rest.match(text, at + len(mark), following if is_inside else len(text))
+            found = _request(rest).match(text, at + len(mark), following if is_inside else len(text))
             if found:
                 read = max(read, found.end())
                 if _is_credential(kind, found["value"]):
                     yield *found.span("value"), kind
             at = following
+
+
+@cache
+def _request(rest: str) -> re.Pattern[str]:
+    return re.compile(rest)
 
 
 def _is_credential(kind: str, value: str) -> bool:

@@ -65,7 +65,8 @@ def remembered(
     With `again`, forgotten memories are restored; otherwise those from a file stay forgotten. Drafts from a file are
     already `checked`.
     """
-    memories = [judged(_memory(draft if from_file else checked(draft), now)) for draft in drafts]
+    writer = Origin.IMPORT if from_file else Origin.USER
+    memories = [judged(_memory(draft if from_file else checked(draft), now), writer) for draft in drafts]
     store = library.store
     # A file may contain memories that are already stored: embedding them would take longest.
     new = _new_ones(store, memories, again) if from_file else memories
@@ -90,20 +91,25 @@ def remembered(
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """Return the outcome of storing these from a file, without storing them."""
-    memories = [judged(_memory(draft, now)) for draft in drafts]
+    memories = [judged(_memory(draft, now), Origin.IMPORT) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
 
 def edited(
-    library: Library, reference: str, changes: Mapping[str, Any], now: datetime, visible: Filter = OWNER
+    library: Library,
+    reference: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    visible: Filter = OWNER,
+    writer: Origin = Origin.USER,
 ) -> Memory:
     """Change these fields of a memory, which keeps its URN; errors mention only `visible` memories."""
     store = library.store
-    foreseen = _changed(found(library, [reference])[0], changes, now)
+    foreseen = _changed(found(library, [reference])[0], changes, now, writer)
     vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
     with store.writing():
         current = found(library, [reference])[0]  # it may have been changed or forgotten since
-        changed = _changed(current, changes, now)
+        changed = _changed(current, changes, now, writer)
         if (changed.title, changed.content, changed.tags) != (foreseen.title, foreseen.content, foreseen.tags):
             vectors, model = library.vectors([changed])
         _refuse_twin(store, changed, visible)
@@ -238,7 +244,7 @@ def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
     return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
 
 
-def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer: Origin) -> Memory:
     if current.redacted:
         raise InvalidInput(f"{current.urn} is redacted: there is nothing to change.", "Store it again.")
     fields = dict(changes)
@@ -256,7 +262,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime) -> Memo
         aliases = tuple(dict.fromkeys((*aliases, EDITED_FROM + current.content_hash)))
     changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
     says_the_same = fingerprint(changed) == fingerprint(current)
-    return judged(changed if says_the_same else replace(changed, quarantine=""))
+    return judged(changed) if says_the_same else judged(replace(changed, quarantine=""), writer)
 
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:

@@ -191,7 +191,7 @@ def _updated(library: Library, number: int, earlier: Memory, given: _Given, now:
     }
     if not changes or earlier.redacted:
         return Entry(number, "already there", earlier.title, given.is_masked)
-    memory = earlier if mode.dry else edited(library, earlier.id, changes, now)
+    memory = earlier if mode.dry else edited(library, earlier.id, changes, now, writer=Origin.IMPORT)
     return Entry(number, "updated", memory.title, given.is_masked, bool(memory.quarantine))
 
 

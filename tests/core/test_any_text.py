@@ -20,7 +20,7 @@ from functools import partial
 from itertools import count, product
 from string import ascii_lowercase, printable
 from types import ModuleType
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -49,18 +49,17 @@ from memhook.core import (
     tokens,
     topics,
 )
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Origin
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import HOOK, INJECT, Level
 from memhook.errors import InvalidInput
 from memhook.evaluation import metrics
 from memhook.files import json_layout, toml_layout
 from memhook.screening import (
+    disguises,
+    forgeries,
+    intents,
     poison,
-    poison_negation,
-    poison_quotes,
-    poison_search,
-    poison_traits,
     policy,
     secret_values,
     secrets,
@@ -84,6 +83,7 @@ def remembered(text: str) -> Memory:
         namespace=text[:40] or "general",
         tags=(text[:40],),
         source=text[:40],
+        origin=Origin.IMPORT,
     )
 
 
@@ -96,10 +96,6 @@ def rejecting(parse: Call) -> Call:
         return None
 
     return call
-
-
-def first_match(text: str) -> Any:
-    return poison_quotes._QUOTATION.search(f'{text}"an example"')
 
 
 def packed_block(text: str) -> object:
@@ -177,17 +173,11 @@ CALLS: dict[str, Call] = {
     "passages.passage": passage_of,
     "pasted.is_machine": lambda text: [pasted.is_machine(line) for line in text.split("\n")],
     "pasted.pasted_from": pasted_from,
-    "poison.reason_to_distrust": poison.reason_to_distrust,
-    "poison_negation.is_forbidden": lambda text: poison_negation.is_forbidden(text, first_match(text)),
-    "poison_negation.is_forbidden_outright": lambda text: poison_negation.is_forbidden_outright(
-        text, first_match(text)
-    ),
-    "poison_quotes.without_examples": lambda text: poison_quotes.without_examples(text, str),
-    "poison_search.Finder.has": lambda text: poison_search.Finder(text).has(poison_search.group_of("ignore token")),
-    "poison_search.Finder.may_have": lambda text: poison_search.Finder(text).may_have(poison_search.indexed(())),
-    "poison_search.Finder.places": lambda text: poison_search.Finder(text).places(poison_search.group_of("ignore a")),
-    "poison_traits.hinted_at": lambda text: poison_traits.hinted_at(poison_search.Finder(text)),
-    "poison_traits.statements": lambda text: list(poison_traits.statements(poison_search.Finder(text))),
+    "disguises.decoded": lambda text: list(disguises.decoded(text)),
+    "disguises.readings": lambda text: list(disguises.readings(text)),
+    "forgeries.forgery_in": forgeries.forgery_in,
+    "intents.intents_in": intents.intents_in,
+    "poison.reason_to_distrust": lambda text: poison.reason_to_distrust(text, Origin.IMPORT),
     "ranking.embedded_prompt": ranking.embedded_prompt,
     "ranking.embedded_text": lambda text: ranking.embedded_text(text, text, text, (text,)),
     "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
@@ -202,7 +192,7 @@ CALLS: dict[str, Call] = {
         rendering.rendering(remembered(text), level, style) for level in Level for style in (HOOK, INJECT)
     ],
     "policy.fingerprint": lambda text: policy.fingerprint(remembered(text)),
-    "policy.judged": lambda text: policy.judged(remembered(text)),
+    "policy.judged": lambda text: policy.judged(remembered(text), Origin.IMPORT),
     "policy.let_through": lambda text: policy.let_through(remembered(text)),
     "policy.masked_fields": lambda text: policy.masked_fields({"content": text, "tags": (text,)}),
     "policy.shown_as": lambda text: policy.shown_as(remembered(text)),
@@ -242,12 +232,7 @@ NO_TEXT = {
     "metrics.summed_up": "numbers",
     "ordering.placed": "numbers",
     "ordering.recency": "numbers",
-    "poison_search.group_of": "memhook's own words",
-    "poison_search.group_of_words": "memhook's own words",
-    "poison_search.indexed": "memhook's own words",
-    "poison_search.near": "numbers",
-    "poison_search.rarest_starts": "memhook's own words",
-    "poison_wordings.wordings": "memhook's own words",
+    "intents.vocabulary": "memhook's own words",
     "ranking.attainable": "numbers",
     "grading.Verdict.worth_naming": "numbers",
     "grading.Verdict.worth_showing": "numbers",
@@ -389,13 +374,9 @@ def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
 
 # Where the expressions of a module that has no function for any text are used.
 DOORS = {
-    "poison_misuse": ["poison"],
-    "poison_negation": ["poison"],
-    "poison_quotes": ["poison"],
-    "poison_search": ["poison"],
-    "poison_signs": ["poison"],
-    "poison_traits": ["poison"],
-    "poison_wordings": ["poison"],
+    "disguises": ["poison"],
+    "forgeries": ["poison"],
+    "intents": ["poison"],
     "pasted": ["capture"],
     "secret_values": ["secrets"],
 }

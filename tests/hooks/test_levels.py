@@ -211,7 +211,7 @@ def _made(assistant: Assistant, where: Mapping[str, Any]) -> Memories:
     assistant.calls("edit", reference=kept["confidential"].urn, supersedes=[kept["superseded"].urn], **where)
     assistant.calls("mute", references=[kept["muted"].urn])
     poisoned = f"{kept['quarantined'].content} {POISON}"
-    assistant.calls("edit", reference=kept["quarantined"].urn, content=poisoned, **where)
+    assistant.calls("edit", reference=kept["quarantined"].urn, content=poisoned, origin="agent", **where)
     kept["quarantined"] = replace(kept["quarantined"], content=poisoned)
     assistant.calls("redact", references=[kept["redacted"].urn], **where)
     assistant.calls("forget", references=[kept["forgotten"].urn], **where)

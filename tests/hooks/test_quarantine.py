@@ -21,20 +21,20 @@ def as_if_stored_before(assistant: Assistant, urn: str, **values: str) -> None:
 
 
 def test_a_poisoned_memory_comes_up_at_no_event(assistant: Assistant) -> None:
-    assistant.remembers(POISON, pinned=True)
+    assistant.remembers(POISON, pinned=True, origin="agent")
     assert assistant.starts() == ""
     assert assistant.prompts(PROMPT) == ""
 
 
 def test_a_released_one_does(assistant: Assistant) -> None:
-    urn = assistant.remembers(POISON)
+    urn = assistant.remembers(POISON, origin="agent")
     assistant.calls("release", references=[urn])
     assert urn in assistant.prompts(PROMPT)
 
 
 def test_an_old_one_is_left_out_noticed_and_told_to_the_user_once(assistant: Assistant) -> None:
     urn = assistant.remembers(ORDINARY)
-    as_if_stored_before(assistant, urn, content=POISON, title="Ledger", summary="Ledger")
+    as_if_stored_before(assistant, urn, content=POISON, title="Ledger", summary="Ledger", origin="import")
     assert assistant.starts() == ""
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": PROMPT, "prompt_id": "1"}
     answer = assistant.answer(payload)
