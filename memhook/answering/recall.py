@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from itertools import islice
 
 from memhook.answering.block import Block, Ranked
@@ -26,7 +25,6 @@ from memhook.settings import Settings
 from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
 from memhook.store.project import Project, recent_work
-from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
 
 CANDIDATES = 50
@@ -178,7 +176,7 @@ _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.2
 @dataclass(frozen=True, slots=True)
 class _Ranking:
     allowed: Filter
-    candidates: Mapping[str, Candidate]
+    candidates: Mapping[str, ranking.Candidate]
     answer: Verdict
     weights: Mapping[str, float]
     read_as: Mapping[str, str] = field(default_factory=dict)
@@ -284,21 +282,10 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
     with stages.timed("rank"):
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
-        proposed = [
-            ranking.Rankable(
-                one.id,
-                one.cosine,
-                one.terms.split(),
-                one.created.isoformat(),
-                _title_terms(one.title),
-                one.multilingual,
-            )
-            for one in candidates
-        ]
         in_english = is_english(text)
         ranked = ranking.ranked(
             asked,
-            proposed,
+            candidates,
             statistics.frequencies,
             statistics.documents,
             statistics.average_length,
@@ -309,11 +296,6 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
         prompt = grading.Prompt(as_numbers, len(weights), searched, in_english)
         answer = grading.answer_to(prompt, ranked, library.calibration)
     return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
-
-
-@lru_cache(maxsize=4_096)
-def _title_terms(title: str) -> Sequence[str]:
-    return terms(title)
 
 
 def _excerpt(text: str) -> str:

@@ -87,10 +87,10 @@ _MONTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rankable:
-    """A memory to rank, `written` at an ISO time. `cosine` is None without an embedding.
+class Candidate:
+    """A memory that the store proposes, `written` at an ISO time. `cosine` is None where there is no embedding.
 
-    `multilingual` is the cosine of the multilingual encoder, None where that is not in use.
+    `multilingual` is the cosine by the encoder for other languages, None where that is not in use.
     """
 
     id: str
@@ -99,6 +99,7 @@ class Rankable:
     written: str = ""
     title_terms: Sequence[str] = ()
     multilingual: float | None = None
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def attainable(weights: Mapping[str, float]) -> float:
 
 def ranked(
     prompt_terms: Sequence[str],
-    candidates: Sequence[Rankable],
+    candidates: Sequence[Candidate],
     df: Mapping[str, int],
     documents: int,
     average_length: float,
@@ -220,7 +221,7 @@ def _even(searched: int) -> _Even:
     )
 
 
-def _evidence(candidate: Rankable, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
+def _evidence(candidate: Candidate, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
     cosine, other = candidate.cosine, candidate.multilingual
     by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
     if cosine is None:
@@ -239,7 +240,7 @@ def _together(
     return evidence - SLOPE * even.both
 
 
-def _companion_gains(candidates: Sequence[Rankable], odds: Sequence[float]) -> list[float]:
+def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> list[float]:
     """Return each candidate's gain from the best of the others written within the same hour.
 
     Memories of one session belong together: this gains 3 points of recall@10 on chat turns and facts, 1 on work items.

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from memhook.core.grading import Calibration
 from memhook.core.memory import Memory, Origin
+from memhook.core.ranking import Candidate
 from memhook.core.spelling import Vocabulary
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Vector
-from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
 
 ANY = Filter()

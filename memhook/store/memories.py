@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
+from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import with_languages
 from memhook.store.cache.term_statistics import TermStatistics, worth_looking_up
@@ -20,7 +21,6 @@ from memhook.store.cache.word_index import WordIndex
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.remote.origin import Origin
 from memhook.store.remote.replica import Replica
-from memhook.store.table.candidates import Candidate
 from memhook.store.table.changes import Target
 from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.filters import ANY, Filter, quoted, timestamp

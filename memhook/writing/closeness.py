@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memhook.core.memory import Memory
+from memhook.core.ranking import Candidate
 from memhook.library.library import Library
-from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
 
@@ -30,5 +30,5 @@ def very_close(library: Library, memory: Memory, allowed: Filter) -> list[Memory
 def _is_close(candidate: Candidate, words: list[str]) -> bool:
     if candidate.cosine is not None:
         return candidate.cosine >= VERY_CLOSE
-    ours, theirs = set(words), set(candidate.terms.split())
+    ours, theirs = set(words), set(candidate.terms)
     return len(ours & theirs) >= SHARED_WORDS * max(1, len(ours | theirs))

@@ -105,7 +105,7 @@ def packed_block(text: str) -> object:
 
 def scored(text: str) -> object:
     asked = terms.terms(text)
-    candidates = [ranking.Rankable(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
+    candidates = [ranking.Candidate(str(number), 0.5, asked, "2026-03-01T10", asked[:20]) for number in range(3)]
     return ranking.ranked(asked, candidates, {}, 10, 20.0)
 
 

@@ -21,7 +21,7 @@ from memhook.core.grading import (
     grade_of,
     nearness_needed,
 )
-from memhook.core.ranking import Rankable, Scored, indexed_text
+from memhook.core.ranking import Candidate, Scored, indexed_text
 from memhook.core.ranking import ranked as by_evidence
 from memhook.core.terms import terms
 
@@ -144,7 +144,7 @@ def answer(prompt, cosines, *, model=True, among=None):
     store = range(len(MEMORIES)) if among is None else among
     df = Counter(term for index in store for term in set(TERMS[index]))
     average = sum(len(TERMS[index]) for index in store) / len(store)
-    candidates = [Rankable(str(index), cosine if model else None, TERMS[index]) for index, cosine in cosines.items()]
+    candidates = [Candidate(str(index), cosine if model else None, TERMS[index]) for index, cosine in cosines.items()]
     asked = terms(prompt)
     found = by_evidence(asked, candidates, df, len(store), average)
     return answer_to(Prompt(None, len(set(asked)), len(store)), found, CALIBRATION)

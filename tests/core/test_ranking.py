@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memhook.core.ranking import (
     PROMPT_CHARS,
-    Rankable,
+    Candidate,
     embedded_prompt,
     embedded_text,
     indexed_text,
@@ -24,7 +24,7 @@ def scores(prompt, candidates, *, documents=100, searched=None):
 
 
 def candidate(name, cosine, text, written=""):
-    return Rankable(name, cosine, terms(text), written)
+    return Candidate(name, cosine, terms(text), written)
 
 
 def test_a_memory_nearer_in_meaning_scores_higher():
@@ -44,7 +44,7 @@ def test_a_rare_word_counts_more_than_a_common_one():
 
 def test_a_title_the_prompt_says_whole_counts_much_more_than_half_a_title():
     said = [
-        Rankable(name, 0.7, terms("some text"), "", terms(title))
+        Candidate(name, 0.7, terms("some text"), "", terms(title))
         for name, title in (("whole", "Redis cache eviction"), ("half", "Redis queue backpressure"), ("none", "Files"))
     ]
     found = scores("why is the redis cache eviction slow", said)
@@ -53,7 +53,7 @@ def test_a_title_the_prompt_says_whole_counts_much_more_than_half_a_title():
 
 
 def test_a_title_of_one_common_word_proves_little():
-    said = [Rankable("title", 0.7, terms("text"), "", terms("Files")), Rankable("none", 0.7, terms("text"))]
+    said = [Candidate("title", 0.7, terms("text"), "", terms("Files")), Candidate("none", 0.7, terms("text"))]
     found = scores("list the files", said)
     assert found["none"] < found["title"] < found["none"] + 0.2
 
@@ -109,7 +109,7 @@ def test_a_companion_never_makes_silence_speak():
     moment = "2026-02-14T09:10:00"
     below = [candidate("a", 0.6, "queue", moment), candidate("b", 0.6, "queue", moment)]
     others = [candidate(f"other{n}", 0.5, "queue") for n in range(4)]
-    unlent = [Rankable(one.id, one.cosine, one.terms) for one in below]
+    unlent = [Candidate(one.id, one.cosine, one.terms) for one in below]
     assert scores("redis", [*below, *others]) == scores("redis", [*unlent, *others])
 
 
@@ -122,7 +122,7 @@ def test_a_prompt_of_a_thousand_words_still_finds_its_memory():
 def test_no_terms_and_no_candidates_give_no_error():
     assert ranked([], [], {}, 0, 0.0) == []
     assert len(ranked([], [candidate("a", 0.5, "x")], {}, 0, 0.0)) == 1
-    assert len(ranked(["x"], [Rankable("a", None, [])], {}, 1, 0.0)) == 1
+    assert len(ranked(["x"], [Candidate("a", None, [])], {}, 1, 0.0)) == 1
 
 
 @given(
@@ -131,7 +131,7 @@ def test_no_terms_and_no_candidates_give_no_error():
     st.integers(0, 10**6),
 )
 def test_any_candidates_are_ordered_by_finite_evidence(asked, proposed, documents):
-    candidates = [Rankable(str(n), cosine, held) for n, (cosine, held) in enumerate(proposed)]
+    candidates = [Candidate(str(n), cosine, held) for n, (cosine, held) in enumerate(proposed)]
     ranking = ranked(asked, candidates, DF, documents, 20.0)
     assert all(math.isfinite(one.evidence) for one in ranking)
     assert [one.evidence for one in ranking] == sorted((one.evidence for one in ranking), reverse=True)

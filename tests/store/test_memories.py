@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 
 from memhook.core.memory import Memory, Sensitivity, content_hash, derived_summary, derived_title
+from memhook.core.ranking import Candidate
 from memhook.core.terms import terms
 from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
-from memhook.store.table.candidates import Candidate
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
 
@@ -106,7 +106,9 @@ def test_nearest_and_matching_are_united_with_exact_cosines(store: MemoryStore) 
     assert searched == 3
     assert contents(store, found) == ["alpha", "gamma"]
     assert [one.cosine for one in found] == [1.0, 0.0]
-    assert found[0] == Candidate("m00000000001", content_hash("alpha"), NOW, "alpha", "alpha 1 march 2026", 1.0)
+    assert found[0] == Candidate(
+        "m00000000001", 1.0, ["alpha", "1", "march", "2026"], NOW.isoformat(), ["alpha"], None, content_hash("alpha")
+    )
 
 
 @pytest.mark.parametrize(

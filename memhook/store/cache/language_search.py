@@ -8,10 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from memhook.core.ranking import Candidate
 from memhook.store.cache.snapshot import BY_LANGUAGE
 from memhook.store.embedding.encoder import Vector
 from memhook.store.embedding.language_vectors import LanguageVectors, stamp
-from memhook.store.table.candidates import Candidate, known_cosines
+from memhook.store.table.candidates import known_cosines
 from memhook.store.table.disk_search import COLUMNS, with_cosines
 from memhook.store.table.filters import Filter, quoted
 

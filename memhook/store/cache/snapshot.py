@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
-from memhook.core.ranking import LEXICAL_WEIGHT, attainable, term_weights
+from memhook.core.ranking import LEXICAL_WEIGHT, Candidate, attainable, term_weights
 from memhook.store.cache.word_index import WordIndex
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
-from memhook.store.table.candidates import FACTS, Candidate, candidates, only_chunk, stored_vectors
+from memhook.store.table.candidates import FACTS, candidates, only_chunk, stored_vectors
 from memhook.store.table.schema import MEMORY_COLUMNS, memory_of
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")

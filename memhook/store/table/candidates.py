@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from memhook.core.ranking import Candidate
+from memhook.core.terms import terms
+
 FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may answer a query, with what ranking needs; `cosine` is None where there is no vector.
-
-    `multilingual` is the cosine by the multilingual encoder, where that is in use.
-    """
-
-    id: str
-    content_hash: str
-    created: datetime
-    title: str
-    terms: str
-    cosine: float | None
-    multilingual: float | None = None
 
 
 def candidates(
@@ -36,8 +22,13 @@ def candidates(
     """From the columns FACTS, in their order."""
     columns = (column.to_pylist() for column in facts.itercolumns())
     others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
-    for key, content_hash, created, title, terms, cosine, other in zip(*columns, cosines, others, strict=True):
-        yield Candidate(key, content_hash, created, title, terms, cosine, other)
+    for key, content_hash, created, title, words, cosine, other in zip(*columns, cosines, others, strict=True):
+        yield Candidate(key, cosine, words.split(), created.isoformat(), _title_terms(title), other, content_hash)
+
+
+@lru_cache(maxsize=4_096)
+def _title_terms(title: str) -> Sequence[str]:
+    return terms(title)
 
 
 def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from lancedb.query import MatchQuery
 
+from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
-from memhook.store.table.candidates import FACTS, Candidate, candidates, stored_vectors
+from memhook.store.table.candidates import FACTS, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
 from memhook.store.table.sizes import Sizes
