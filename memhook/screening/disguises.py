@@ -29,7 +29,6 @@ _LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil
 _LEETED = re.compile(r"[a-z][4301570@$!|]+[a-z]")
 _LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
 _FAR_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1){4,}\w(?!\w)")
-_DECORATION = str.maketrans({"*": "", "`": "", "_": " "})
 _NEW_PARAGRAPH = re.compile(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
 
 _ROTATED = (" gur ", *(codecs.encode(word, "rot13") for word in TELLING))
@@ -52,7 +51,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    paragraphs = _NEW_PARAGRAPH.sub("\x00", text).translate(_DECORATION).split("\x00")
+    paragraphs = _NEW_PARAGRAPH.sub("\x00", text).replace("*", "").replace("`", "").replace("_", " ").split("\x00")
     return "\n".join(" ".join(one.split()) for one in paragraphs)
 
 

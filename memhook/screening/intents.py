@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).with_name("intents.toml")
 NEEDED = 4  # points that make a text distrusted
@@ -36,11 +38,11 @@ Classes = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """`needs` has classes of words, "a|b" either of two. `intents.toml` says what the others mean."""
+    """`needs` has classes of words, each time one of some. `intents.toml` says what the others mean."""
 
     name: str
     points: int
-    needs: tuple[str, ...]
+    needs: tuple[frozenset[str], ...]
     span: int = SPAN
     quoted: bool = False
     manner: bool = False
@@ -72,10 +74,12 @@ def intents_in(plain: str) -> str:
     """Empty for an ordinary text. `plain` is in lower case, each paragraph on one line."""
     known = vocabulary()
     tokens = list(_TOKEN.finditer(plain))
-    spoken = {token: classes for token in {token[0] for token in tokens} if (classes := _classes_of(token))}
+    words = [token[0] for token in tokens]
+    in_a_row = f" {' '.join(words)} "
+    spoken = {word: classes for word in set(words) if (classes := _classes_in(word, in_a_row))}
     marks = [mark for mark in (*known.marks, *(known.unspaced if _ASIAN.search(plain) else ())) if mark.text in plain]
     present = {name for names in spoken.values() for name in names} | {mark.name for mark in marks}
-    possible = [one for one in known.intents if not any(present.isdisjoint(need.split("|")) for need in one.needs)]
+    possible = [one for one in known.intents if not any(map(present.isdisjoint, one.needs))]
     if not _suffices(possible):
         return ""  # most texts: where the words are need not be known
     places = _places(plain, tokens, spoken, marks)
@@ -102,7 +106,7 @@ def _is_enough(intents: Sequence[Intent], quoted: bool) -> bool:
 
 def _events(intent: Intent, places: Places) -> Iterator[int]:
     """Where the words that the intent needs are together."""
-    needed = [sorted({at for one in need.split("|") for at in places.get(one, ())}) for need in intent.needs]
+    needed = [sorted({at for one in need for at in places.get(one, ())}) for need in intent.needs]
     if not all(needed):
         return
     first, *others = needed
@@ -147,10 +151,13 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
     return places
 
 
-@lru_cache(maxsize=20_000)
-def _classes_of(word: str) -> tuple[str, ...]:
-    """Also of the phrases that it may start."""
-    return _own_classes(word) + tuple(name for _, names in vocabulary().phrases.get(word, ()) for name in names)
+def _classes_in(word: str, in_a_row: str) -> tuple[str, ...]:
+    """Also those of the phrases that it starts, in a text of words with a space between each two."""
+    phrases = vocabulary().phrases.get(word)
+    if phrases is None:
+        return _own_classes(word)
+    said = [names for rest, names in phrases if f" {word} {' '.join(rest)} " in in_a_row]
+    return _own_classes(word) + tuple(chain.from_iterable(said))
 
 
 @lru_cache(maxsize=20_000)
@@ -158,6 +165,10 @@ def _own_classes(word: str) -> tuple[str, ...]:
     known = vocabulary()
     starts = (known.starts.get(word[:end], ()) for end in range(SHORTEST_START, min(len(word), LONGEST_WORD) + 1))
     return known.words.get(word.replace("’", "'"), ()) + tuple(name for names in starts for name in names)
+
+
+def _intent(needs: Iterable[str], **row: Any) -> Intent:
+    return Intent(needs=tuple(frozenset(need.split("|")) for need in needs), **row)
 
 
 @cache
@@ -189,6 +200,6 @@ def vocabulary() -> Vocabulary:
             if _ASIAN.search(word)
             for name in names
         ],
-        intents=[Intent(**row | {"needs": tuple(row["needs"])}) for row in data["intents"]],
+        intents=[_intent(**row) for row in data["intents"]],
         reasons=data["reasons"],
     )

@@ -1,7 +1,7 @@
 """Secrets in a text, replaced by what kind they were: `[masked:aws-access-key]`.
 
 masked(text)     the text without its secrets, and the kinds that were found
-without(text)    the text alone, remembered for texts of a usual length
+without(text)    the text alone, cached for texts of a usual length
 
 A provider's token is known by how it starts, which is searched for first and costs next to nothing. Whatever has no
 such start is known by the name it is given to, by its place in a URL, or by its header.
@@ -43,7 +43,7 @@ class Masked:
 
 
 def masked(text: str) -> Masked:
-    """Masking what this returns changes nothing."""
+    """Mask the secrets of a text. Masking the result again changes nothing."""
     kinds: list[str] = []
     for _ in range(PASSES):  # a mask may bring together what can then be read as one
         spans = _disjoint(_spans(text))
@@ -55,16 +55,16 @@ def masked(text: str) -> Masked:
 
 
 def without(text: str) -> str:
-    return _remembered(text) if len(text) <= CACHED_CHARS else masked(text).text
+    return _cached(text) if len(text) <= CACHED_CHARS else masked(text).text
 
 
 @lru_cache(maxsize=2048)
-def _remembered(text: str) -> str:
+def _cached(text: str) -> str:
     return masked(text).text
 
 
 def _spans(text: str) -> Iterator[Span]:
-    """In the text as it stands, and in each of its lines as it reads without what hides or escapes characters."""
+    """Secrets in the text as it stands, and in each of its lines without what hides or escapes characters."""
     yield from _found(text)
     for mark, escape, plain in _ESCAPES:
         if mark in text and escape.search(text):

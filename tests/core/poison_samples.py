@@ -1,8 +1,4 @@
-"""Texts for the judgement by traits: orders in words that no single pattern knows, and rules that people store.
-
-ORDERS was written in seven parts, each before the traits were fitted to it; of the last two, half were noticed then.
-Of the last 120 rules, written before the words that they use innocently, six were flagged at first.
-"""
+"""Texts to develop the detection of poison with: orders in many words and languages, and rules that people store."""
 
 from __future__ import annotations
 

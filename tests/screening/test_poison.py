@@ -237,7 +237,7 @@ def test_a_text_is_judged_once() -> None:
 
 def test_every_class_of_words_is_needed_and_every_need_has_words() -> None:
     known = vocabulary()
-    needs = {name for intent in known.intents for need in intent.needs for name in need.split("|")}
+    needs = {name for intent in known.intents for need in intent.needs for name in need}
     classes = {name for names in known.words.values() for name in names} | {mark.name for mark in known.marks}
     assert needs | {"described", "no"} == classes
     assert {intent.name for intent in known.intents} == set(known.reasons)
