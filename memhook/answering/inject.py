@@ -37,7 +37,7 @@ LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
 # to one memory in full, the next as a part and the others in a line, however long they happen to be.
 ROOMS = {Level.FULL: 400, Level.MEDIUM: 150}
 # Of the budget, for the names of what comes after: less names fewer of the gold memories, more carries less of their
-# text (README, "How good is it").
+# text (guide/measurements.md).
 KEPT_SHARE = 0.12
 QUERY_CHARS = 120
 REFERENCE_CHARS = 60

@@ -11,6 +11,7 @@ editor            The user's own editor
 evaluate          eval: what the prompt hook is worth on a set of memories and prompts
 exporting         Export into a folder of Markdown, a file for each memory
 expunging         redact, and forget --purge: what was remembered is taken out of everything memhook wrote
+guide             guide: the documentation that ships with memhook, one Markdown file per topic
 installing        install and uninstall: memhook switched on and off in the assistants, shown before it is done
 main              The command `memhook`. Hooks and the MCP server have doors of their own
 memories          remember, get, search, list, edit, forget, share, mute, unmute, release

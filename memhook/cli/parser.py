@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from memhook import __version__
 from memhook.assistants.known import KNOWN
-from memhook.cli import memory_options, token_options
+from memhook.cli import guide, memory_options, token_options
 from memhook.cli.memory_options import Commands, command
 from memhook.mcp_server import main as mcp_main
 
@@ -54,6 +54,7 @@ def parser() -> ArgumentParser:
     _add_daemon(commands)
     _add_assistants(commands)
     _add_others(commands)
+    guide.add_command(commands)
     return top
 
 

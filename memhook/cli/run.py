@@ -19,6 +19,7 @@ from memhook.cli import (
     doctor,
     evaluate,
     expunging,
+    guide,
     installing,
     memories,
     models,
@@ -75,6 +76,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": status.status,
     "doctor": doctor.doctor,
     "completion": completion.completion,
+    "guide": guide.guide,
 }
 
 
