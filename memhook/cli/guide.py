@@ -12,7 +12,7 @@ from memhook.cli.place import Place
 from memhook.errors import InvalidInput
 
 
-def add_command(commands: Commands) -> None:
+def add_parser(commands: Commands) -> None:
     guide = command(
         commands,
         "guide",
@@ -24,7 +24,7 @@ def add_command(commands: Commands) -> None:
     guide.add_argument("topic", metavar="TOPIC", nargs="?", default="")
 
 
-def guide(args: Namespace, _place: Place) -> int:
+def run(args: Namespace, _place: Place) -> int:
     texts = guide_texts()
     if not args.topic:
         _list(texts, args.json)

@@ -54,7 +54,7 @@ def parser() -> ArgumentParser:
     _add_daemon(commands)
     _add_assistants(commands)
     _add_others(commands)
-    guide.add_command(commands)
+    guide.add_parser(commands)
     return top
 
 

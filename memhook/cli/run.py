@@ -76,7 +76,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": status.status,
     "doctor": doctor.doctor,
     "completion": completion.completion,
-    "guide": guide.guide,
+    "guide": guide.run,
 }
 
 
