@@ -143,9 +143,9 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is pydantic-settings'
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what `load_settings` hands over: the daemon serves many environments, its own says nothing."""
         return (init_settings,)
@@ -482,7 +482,7 @@ def _plain_bytes(path: Path, flags: int) -> bytes:
     """A project's file is somebody else's: it may be a pipe that never ends, a device, or a link to what is private."""
     if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # before it is opened: some devices act then
         raise OSError("it is not a plain file")
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123  it takes a descriptor
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is not a plain file")
         data = file.read(LARGEST_FILE + 1)

@@ -47,7 +47,7 @@ def restore(args: Namespace, place: Place) -> int:
     os.umask(0o077)
     if args.from_damaged:
         return _rebuild(args, place)
-    from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415
+    from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415  lancedb takes seconds to import
 
     file, location = Path(args.file).absolute(), _location(place)
     offer = settings_offered(file, place.paths)
@@ -115,7 +115,7 @@ def _visible(text: str) -> str:
 
 
 def _rebuild(args: Namespace, place: Place) -> int:
-    from memhook.writing.backup import rebuilt  # noqa: PLC0415
+    from memhook.writing.backup import rebuilt  # noqa: PLC0415  lancedb takes seconds to import
 
     location = _location(place)[0]
     stopped(place.paths)

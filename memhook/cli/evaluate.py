@@ -57,9 +57,9 @@ SESSION = {
 
 def eval_(args: Namespace, place: Place) -> int:
     # Here, for they bring lancedb and the model along: what other commands leave to the daemon.
-    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415
-    from memhook.evaluation.report import evaluated  # noqa: PLC0415
-    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415
+    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  lancedb takes seconds to import
+    from memhook.evaluation.report import evaluated  # noqa: PLC0415  as above
+    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415  as above
 
     sets = sets_in([Path(folder) for folder in args.folders])
     if args.sample:

@@ -104,7 +104,7 @@ def _open_missing_streams() -> None:
     """Started with a stream closed, as some schedulers do, Python has None in its place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open until the end
 
 
 def _told(error: BaseException) -> int:

@@ -183,7 +183,7 @@ def _recorded_pid(paths: Paths) -> int:
 
 def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:
     # Imports lancedb and fastembed, which take seconds: only for a command that must do without the daemon.
-    from memhook.engine.engine import Engine  # noqa: PLC0415
+    from memhook.engine.engine import Engine  # noqa: PLC0415  lancedb takes seconds to import
 
     os.umask(0o077)
     engine = Engine(paths)

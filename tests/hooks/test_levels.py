@@ -182,7 +182,10 @@ def cli(
 ) -> Callable[..., str]:
     """A command, in the assistant's directory, on the same engine; all it prints and writes."""
     call = assistant.runner.call
-    door = lambda method, **params: call(method, params, str(assistant.directory), {})  # noqa: E731
+
+    def door(method: str, **params: Any) -> Any:
+        return call(method, params, str(assistant.directory), {})
+
     monkeypatch.setattr(place, "door", lambda *_, **__: door)
     monkeypatch.chdir(assistant.directory)
     lines = [{"content": one.content, "title": "again"} for one in stored.values() if one.level != "redacted"]
