@@ -68,6 +68,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "status": ([["status"]], frozenset()),
     "doctor": ([["doctor", "--no-daemon"]], frozenset()),
     "completion": ([["completion", "bash"]], frozenset()),
+    "guide": ([["guide"], ["guide", "security"]], frozenset()),
     "token": ([["token", "create", "ci"], ["token", "list"], ["token", "revoke", "ci"]], frozenset()),
     "eval": ([["eval", "no-such-set"]], frozenset()),  # on memories of its own, in a store of its own
     "backup": ([["backup", "copy.zip"]], frozenset()),
