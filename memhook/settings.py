@@ -145,9 +145,9 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is pydantic-settings'
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Use only what `load_settings` passes: the daemon serves many environments and must not read its own."""
         return (init_settings,)
@@ -482,7 +482,7 @@ def _plain_bytes(path: Path, flags: int) -> bytes:
     """Read a regular file: a project's file could be an endless pipe, a device, or a link to a private file."""
     if not stat.S_ISREG((path.lstat() if flags else path.stat()).st_mode):  # opening acts on some devices
         raise OSError("it is not a regular file")
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb") as file:  # noqa: PTH123  a descriptor
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is not a regular file")
         data = file.read(LARGEST_FILE + 1)

@@ -28,8 +28,8 @@ from memhook.evaluation.sets import EvaluationSet, sampled, sets_in
 from memhook.paths import user_paths
 from memhook.settings import load_settings
 
-README = Path(__file__).resolve().parents[1] / "README.md"
-COMPARED = 200  # prompts per row to compare policies on
+PUBLISHED = Path(__file__).resolve().parents[1] / "memhook" / "guide" / "measurements.md"
+COMPARED = 200  # prompts of a row that ways to spend a budget are compared on
 BUDGETS = (500, 1000, 2000, 4000)
 SESSIONS = (1, 5, 10, 20)
 METHODS = ("bm25", "vectors", "rrf")
@@ -48,25 +48,25 @@ def main() -> int:
     text = "\n\n".join([machine, *(table(reports) for table in tables)])
     print(text)
     if args.readme:
-        write_into_readme(text)
+        write_into_guide(text)
     print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
     return 0
 
 
-def write_into_readme(text: str) -> None:
+def write_into_guide(text: str) -> None:
     section = re.compile(r"(<!-- evaluation -->\n).*?(<!-- end -->)", re.DOTALL)
-    written = section.sub(lambda found: f"{found[1]}{text}\n{found[2]}", README.read_text(encoding="utf-8"))
-    README.write_text(written, encoding="utf-8")
+    written = section.sub(lambda found: f"{found[1]}{text}\n{found[2]}", PUBLISHED.read_text(encoding="utf-8"))
+    PUBLISHED.write_text(written, encoding="utf-8")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="evaluate", description=__doc__)
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a set, or a folder of sets")
     parser.add_argument("--held-out", metavar="SET,SET", default="", help="sets that memhook was not developed on")
-    parser.add_argument("--sample", type=int, metavar="N", help="use only N prompts of each set")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the seed of the sample (0)")
-    parser.add_argument("--across", action="store_true", help="also ask sets of several namespaces across all of them")
-    parser.add_argument("--readme", action="store_true", help="also write the tables into README.md")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N prompts of each set")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+    parser.add_argument("--across", action="store_true", help="sets of several namespaces also across all of them")
+    parser.add_argument("--readme", action="store_true", help="put the tables into the guide's measurements.md too")
     return parser.parse_args()
 
 

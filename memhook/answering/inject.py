@@ -37,7 +37,7 @@ LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
 # memory in full, a passage of the next and a line for each of the others, whatever their length.
 ROOMS = {Level.FULL: 400, Level.MEDIUM: 150}
 # The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
-# one carries less of their text.
+# one carries less of their text (guide/measurements.md).
 KEPT_SHARE = 0.12
 QUERY_CHARS = 120
 REFERENCE_CHARS = 60

@@ -175,7 +175,7 @@ def _recorded_pid(paths: Paths) -> int:
 
 def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:
     # Imports lancedb and fastembed, which takes seconds: only for a command without the daemon.
-    from memhook.engine.engine import Engine  # noqa: PLC0415
+    from memhook.engine.engine import Engine  # noqa: PLC0415  as said above
 
     os.umask(0o077)
     engine = Engine(paths)

@@ -304,7 +304,7 @@ def start_timer(state: str, seconds: float, reason: str = "no answer in time", m
 
 def allow_for_a_start(state: str, message: bytes) -> None:
     """Set the longer deadline, which also counts from the start of this process."""
-    global deadline  # noqa: PLW0603
+    global deadline  # noqa: PLW0603  a process has one deadline
     left = _signal.getitimer(_signal.ITIMER_REAL)[0] + DEADLINE_WITH_START - deadline
     deadline = DEADLINE_WITH_START
     start_timer(state, left, "the daemon was not ready in time", message)

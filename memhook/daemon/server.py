@@ -99,7 +99,7 @@ class Server:
         # lancedb and fastembed take seconds to import: the socket must be open before.
         gc.disable()  # loading makes no garbage, and collecting takes a tenth of the time
         try:
-            from memhook.hooks.runner import Runner  # noqa: PLC0415
+            from memhook.hooks.runner import Runner  # noqa: PLC0415  lancedb is imported while the socket answers
 
             runner = Runner(self._paths)
             runner.open()

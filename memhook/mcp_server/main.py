@@ -66,11 +66,11 @@ def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
             "Leave --scopes and --namespaces out, and give them to: memhook token create NAME --scopes ...",
         )
     # What stdio does not need must not cost it time.
-    from memhook.mcp_server.address import address_of  # noqa: PLC0415
+    from memhook.mcp_server.address import address_of  # noqa: PLC0415  over stdio it is not needed
 
     address = address_of(args.http)
     from memhook.mcp_server import http_server  # noqa: PLC0415  the SDK, and the web server with it
-    from memhook.store.access_tokens import Tokens  # noqa: PLC0415
+    from memhook.store.access_tokens import Tokens  # noqa: PLC0415  as above
 
     http_server.serve(_door(paths, directory), Tokens(paths), address, args.allow_host)
     return 0
@@ -83,7 +83,7 @@ def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> int:
     outgoing.write(answer)
     outgoing.flush()
     # The SDK, and pydantic with it: only now, when the client has its first answer.
-    from memhook.mcp_server.server import run  # noqa: PLC0415
+    from memhook.mcp_server.server import run  # noqa: PLC0415  the SDK: initialize is answered before
 
     rights = Rights(frozenset(DEFAULT_SCOPES) if args.scopes is None else args.scopes, args.namespaces or ())
     run(_door(paths, directory), rights, Wire(incoming, outgoing, first, answer))
@@ -92,7 +92,7 @@ def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> int:
 
 def _door(paths: Paths, directory: str) -> Callable[..., Any]:
     """Opened anew for each call: between two of them a daemon may have ended for being idle."""
-    from memhook.daemon.control import daemon_door  # noqa: PLC0415
+    from memhook.daemon.control import daemon_door  # noqa: PLC0415  initialize is answered before
 
     opening = Lock()  # calls at once start one daemon, not each its own
 

@@ -41,7 +41,7 @@ def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
     except OSError:  # started without a stderr
         os.dup2(nothing, 1)
     os.close(nothing)
-    sys.stdout = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sys.stdout = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  open until the end, before pathlib is imported
     return incoming, outgoing
 
 

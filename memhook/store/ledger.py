@@ -303,7 +303,7 @@ class Ledger:
 
     def times_shown(self, memories: Sequence[str]) -> dict[str, int]:
         marks = ", ".join("?" * len(memories))
-        query = f"SELECT memory, count(*) FROM considered WHERE delivered = 1 AND memory IN ({marks}) GROUP BY memory"  # noqa: S608
+        query = f"SELECT memory, count(*) FROM considered WHERE delivered = 1 AND memory IN ({marks}) GROUP BY memory"  # noqa: S608  only question marks
         return dict(self._read(query, tuple(memories)))
 
     def was_read(self, notice: str) -> bool:
@@ -345,14 +345,14 @@ class Ledger:
     def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
         """What was recorded, the oldest first, of one project or of all."""
         condition, arguments = _within(since, project)
-        query = f"SELECT at, event, session, outcome, tokens FROM injection WHERE {condition} ORDER BY id"  # noqa: S608
+        query = f"SELECT at, event, session, outcome, tokens FROM injection WHERE {condition} ORDER BY id"  # noqa: S608  fixed texts
         return [Recorded(datetime.fromisoformat(at), *rest) for at, *rest in self._read(query, arguments)]
 
     def surfaced(self, since: datetime | None = None, project: str | None = None) -> dict[str, int]:
         """How often each memory was shown, the most shown first."""
         condition, arguments = _within(since, project)
         query = (
-            "SELECT memory, count(*) FROM considered JOIN injection ON injection.id = considered.injection"  # noqa: S608
+            "SELECT memory, count(*) FROM considered JOIN injection ON injection.id = considered.injection"  # noqa: S608  fixed texts
             f" WHERE delivered = 1 AND {condition} GROUP BY memory ORDER BY count(*) DESC, memory"
         )
         return dict(self._read(query, arguments))

@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "status": ([["status"]], frozenset()),
     "doctor": ([["doctor", "--no-daemon"]], frozenset()),
     "completion": ([["completion", "bash"]], frozenset()),
+    "guide": ([["guide"], ["guide", "security"]], frozenset()),
     "token": ([["token", "create", "ci"], ["token", "list"], ["token", "revoke", "ci"]], frozenset()),
     "eval": ([["eval", "no-such-set"]], frozenset()),  # on memories of its own, in a store of its own
     "backup": ([["backup", "copy.zip"]], frozenset()),
@@ -224,7 +225,10 @@ def cli(
 ) -> Callable[..., str]:
     """A command, in the assistant's directory, on the same engine; all it prints and writes."""
     call = assistant.runner.call
-    door = lambda method, **params: call(method, params, str(assistant.directory), {})  # noqa: E731
+
+    def door(method: str, **params: Any) -> Any:
+        return call(method, params, str(assistant.directory), {})
+
     monkeypatch.setattr(place, "door", lambda *_, **__: door)
     monkeypatch.chdir(assistant.directory)
     lines = [{"content": one.content, "title": "again"} for one in stored.values() if one.level != "redacted"]

@@ -25,7 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_carries_client_graph_tokenizer_defaults_and_licences(wheel: Path) -> None:
+def test_the_wheel_carries_client_graph_tokenizer_defaults_guide_and_licences(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "memhook/daemon/hook_client.py",
@@ -34,8 +34,8 @@ def test_the_wheel_carries_client_graph_tokenizer_defaults_and_licences(wheel: P
         "memhook/resources/default.toml",
         "memhook/resources/launch.sh",
         "memhook/resources/opencode.js",
-        "memhook/guide/grading.md",
     } <= names
+    assert {f"memhook/guide/{page.name}" for page in (ROOT / "memhook/guide").glob("*.md")} <= names
     assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
     assert not any(name.startswith(("tests/", "scripts/", "config/")) for name in names)
 

@@ -29,6 +29,7 @@ COMMANDS = (
     "token",
     "hook",
     "completion",
+    "guide",
     "help",
 )
 """Each a module of this folder, in the order of `memhook --help`."""

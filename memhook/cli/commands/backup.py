@@ -77,7 +77,7 @@ def restore(args: Namespace, place: Place) -> None:
     if args.from_damaged:
         _rebuild(args, place)
         return
-    from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415
+    from memhook.writing.backup import restored, settings_offered  # noqa: PLC0415  lancedb takes seconds to import
 
     file, location = Path(args.file).absolute(), _location(place)
     offer = settings_offered(file, place.paths)
@@ -137,7 +137,7 @@ def _as_json(change: Change) -> dict[str, Any]:
 
 
 def _rebuild(args: Namespace, place: Place) -> None:
-    from memhook.writing.backup import rebuilt  # noqa: PLC0415
+    from memhook.writing.backup import rebuilt  # noqa: PLC0415  lancedb takes seconds to import
 
     location = _location(place)[0]
     stopped(place.paths)

@@ -177,7 +177,7 @@ class FastembedEmbedder:
     def give_back(self) -> None:
         """Shrink the arena in which onnxruntime keeps what its largest batches took, for each thread that ran one."""
         import numpy as np  # noqa: PLC0415  both are loaded with the model, and only with one
-        import onnxruntime  # noqa: PLC0415
+        import onnxruntime  # noqa: PLC0415  as above
 
         session = self._runtime.model.model
         shrinking = onnxruntime.RunOptions()
@@ -299,7 +299,7 @@ def _fastembed(offline: bool = True) -> Any:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         import fastembed  # noqa: PLC0415 - 0.7 s
-        import onnxruntime  # noqa: PLC0415
+        import onnxruntime  # noqa: PLC0415  as above
     except (ImportError, OSError) as error:
         raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
     fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
@@ -309,7 +309,7 @@ def _fastembed(offline: bool = True) -> Any:
 
 def _registered(fastembed: Any, model: PackagedModel) -> str:
     """The name fastembed knows the model by. Its registry takes a name once, and wants a source that is never used."""
-    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415  fastembed takes 0.7 s
 
     name = _CUSTOM + model.id
     with _REGISTRATION:

@@ -107,7 +107,7 @@ class CachedEmbedder:
         surplus = database.execute("SELECT count(*) FROM vectors").fetchone()[0] - self._largest
         if surplus > 0:
             oldest = "SELECT key FROM vectors ORDER BY used, key LIMIT ?"
-            database.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (surplus,))  # noqa: S608
+            database.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (surplus,))  # noqa: S608  a fixed query
 
 
 def _opened(file: Path) -> sqlite3.Connection | None:

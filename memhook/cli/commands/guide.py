@@ -1,0 +1,54 @@
+"""guide: the documentation that ships with memhook, one Markdown file per topic."""
+
+from __future__ import annotations
+
+import difflib
+from argparse import Namespace
+from importlib.resources import files
+
+from memhook.cli.output import said_json, say
+from memhook.cli.parser import Commands, command
+from memhook.cli.place import Place
+from memhook.errors import InvalidInput
+
+
+def add_parser(commands: Commands) -> None:
+    guide = command(
+        commands,
+        run,
+        "guide",
+        "read the documentation that ships with memhook",
+        "memhook guide settings",
+        "Without a topic: the list of topics.\n"
+        'With --json: {"topics": [{"topic", "title"}]}, or {"topic", "text"} for one.',
+    )
+    guide.add_argument("topic", metavar="TOPIC", nargs="?", default="")
+
+
+def run(args: Namespace, _place: Place) -> None:
+    texts = guide_texts()
+    if not args.topic:
+        _list(texts, args)
+        return
+    topic = args.topic.lower().removesuffix(".md")
+    if topic not in texts:
+        likely = difflib.get_close_matches(topic, texts, 1)
+        meant = f"Did you mean: memhook guide {likely[0]}" if likely else "See the topics: memhook guide"
+        raise InvalidInput(f"The guide has no topic {args.topic!r}.", meant)
+    if not said_json(args, {"topic": topic, "text": texts[topic]}):
+        say(*texts[topic].splitlines())
+
+
+def guide_texts() -> dict[str, str]:
+    """Return the text of each topic, in the order of their names."""
+    folder = files("memhook") / "guide"
+    pages = sorted((page for page in folder.iterdir() if page.name.endswith(".md")), key=lambda page: page.name)
+    return {page.name.removesuffix(".md"): page.read_text(encoding="utf-8") for page in pages}
+
+
+def _list(texts: dict[str, str], args: Namespace) -> None:
+    titles = {topic: text.partition("\n")[0].removeprefix("# ") for topic, text in texts.items()}
+    if said_json(args, {"topics": [{"topic": topic, "title": title} for topic, title in titles.items()]}):
+        return
+    width = max(map(len, titles))
+    say(*(f"{topic:<{width}}  {title}" for topic, title in titles.items()), "", "Read one: memhook guide TOPIC")
