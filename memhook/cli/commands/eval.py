@@ -99,9 +99,9 @@ def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:
 
 def run(args: Namespace, place: Place) -> None:
     # They import lancedb and the model, which other commands leave to the daemon.
-    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415
-    from memhook.evaluation.report import evaluated  # noqa: PLC0415
-    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415
+    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  as said above
+    from memhook.evaluation.report import evaluated  # noqa: PLC0415  as said above
+    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415  as said above
 
     sets = sets_in([Path(folder) for folder in args.folders])
     if args.sample:
