@@ -18,7 +18,7 @@ from memhook.core.memory import Memory
 from memhook.core.ordering import recency
 from memhook.core.spelling import repaired
 from memhook.core.terms import terms
-from memhook.library.access import OWNER, in_reach, reason_kept_back, surfacing
+from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
@@ -85,7 +85,7 @@ def withheld_memories(
     found = _prompt_ranking(library, prompt, in_reach(project), Stages())
     worth = found.worth_showing(settings)
     everything = found.ranked(library, judge=lambda memories: [shown_as(judged(memory)) for memory in memories])
-    reasons = ((one, reason_kept_back(one.memory, settings, now)) for one in everything)
+    reasons = ((one, reason_withheld(one.memory, settings, now)) for one in everything)
     return [
         (one, reason if one.memory.id in worth or (worth and one.score >= FLOOR) else BELOW_RELEVANCE)
         for one, reason in reasons

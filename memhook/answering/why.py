@@ -20,7 +20,7 @@ from memhook.core.grading import EDGES, FLOOR, Calibration, Strictness, grade_of
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import END
-from memhook.library.access import OWNER, is_closed, is_open, was_kept_back
+from memhook.library.access import OWNER, is_closed, is_open, was_withheld
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.screening.secrets import without
@@ -42,7 +42,7 @@ def explained_record(injection: Injection, library: Searchable, settings: Settin
     memories = _looked_up(library, injection.considered)
     known = [one for one in injection.considered if _may_be_named(one, memories.get(one.memory))]
     withheld = Counter(_kind(memory) for memory in memories.values() if not is_open(memory))
-    weighed = [one for one in injection.considered if not was_kept_back(one.reason)]
+    weighed = [one for one in injection.considered if not was_withheld(one.reason)]
     report = _report(injection, known, weighed, memories, settings, library.calibration)
     return {**report, "recorded": True, "withheld": dict(withheld)}
 

@@ -216,7 +216,7 @@ class Engine:
             one.languages.look()
         recall.warm_up(library)
 
-    def mended(self, settings: Settings) -> str:
+    def repair_notice(self, settings: Settings) -> str:
         """What was repaired when the store was opened, for the user; empty where nothing was."""
         library = self._libraries.is_open(settings)
         if library and library.store.repaired:

@@ -29,7 +29,7 @@ from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
-from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_kept_back
+from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_withheld
 from memhook.screening.policy import judged, let_through, masked_fields, shown_as
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
@@ -293,13 +293,13 @@ def explain(caller: Caller, reference: str) -> dict[str, Any]:
     obstacles = {
         silence.at_rest(caller.settings, caller.pause) or "": "",
         "another project" if is_elsewhere else "": memory.project,
-        reason_kept_back(memory, caller.settings, _now()): "",
+        reason_withheld(memory, caller.settings, _now()): "",
     }
     history = caller.ledger.history(memory.id, EXPLAINED_EVENTS) if caller.ledger else []
     return {
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
-        "kept_back": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
         "history": [dict(zip(("at", "event", "client", "left_out"), one, strict=True)) for one in history],
     }

@@ -221,7 +221,7 @@ class Runner:
             account = self._account(event)
         around = Surroundings(library, settings, scene.project, account, now, stages)
         outcome = handled(event, around, self.engine.accounts.times_shown)
-        notice = outcome.notice or self.engine.mended(settings) or (missing and f"memhook: {collapsed(missing)}")
+        notice = outcome.notice or self.engine.repair_notice(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)
 
     def _account(self, event: Event) -> Account:

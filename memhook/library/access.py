@@ -53,7 +53,7 @@ def in_reach(project: str) -> Filter:
     return Filter(projects=tuple(dict.fromkeys(("", project))))
 
 
-def reason_kept_back(memory: Memory, settings: Settings, now: datetime) -> str:
+def reason_withheld(memory: Memory, settings: Settings, now: datetime) -> str:
     """Why `surfacing` leaves out a memory that is in reach; empty when it does not."""
     reasons = {
         memory.sensitivity.value: memory.sensitivity is not Sensitivity.NORMAL,
@@ -71,8 +71,8 @@ _NAMED_NOT = ("confidential", "restricted", "redacted", "quarantined")
 _ONLY_NAMED = ("muted", "superseded", "expired", "another namespace")
 
 
-def was_kept_back(reason: str) -> bool:
-    """Whether it is a reason of `reason_kept_back`: the memory was never weighed for an answer."""
+def was_withheld(reason: str) -> bool:
+    """Whether it is a reason of `reason_withheld`: the memory was never weighed for an answer."""
     return reason in _ONLY_NAMED or is_closed(reason)
 
 

@@ -222,6 +222,8 @@ class MemoryStore:
             moment = pa.scalar(after[0], keys.schema.field("updated").type)
             at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
             keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
+        if not len(keys):
+            return []  # pyarrow below 26 cannot choose from nothing
         order = pc.select_k_unstable(keys, offset + limit, [("updated", "descending"), ("id", "ascending")])
         return self._in_order(keys["id"].take(order[offset:]).to_pylist(), allowed)
 

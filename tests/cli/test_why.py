@@ -187,7 +187,7 @@ def test_a_wide_title_is_cut_by_the_columns_it_takes(engine: Engine, cli: Cli) -
 EXPLAINED: dict[str, Any] = {
     "urn": "urn:memhook:k3v9x2m4p7qa",
     "title": "Replica lag",
-    "kept_back": [],
+    "withheld_because": [],
     "times_shown": 2,
     "history": [
         {"at": "2026-02-14T09:30:00+00:00", "event": "UserPromptSubmit", "client": "claude", "left_out": ""},
@@ -215,7 +215,7 @@ def test_a_word_that_looks_like_an_id_is_a_prompt_unless_it_is_one(engine: Engin
 
 @pytest.mark.parametrize("reason", [*REMEDIES, "quarantined: gives orders", "another project (github.com/a/b)"])
 def test_what_keeps_a_memory_back_comes_with_the_way_to_change_it(engine: Engine, cli: Cli, reason: str) -> None:
-    engine.answers["explain"] = EXPLAINED | {"kept_back": [reason], "times_shown": 0, "history": []}
+    engine.answers["explain"] = EXPLAINED | {"withheld_because": [reason], "times_shown": 0, "history": []}
     out = cli("why", "urn:memhook:k3v9x2m4p7qa").out
     assert f"never shown here: {reason}. To change that: " in out
     assert "not shown so far" in out

@@ -71,14 +71,14 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
     assert call("explain", reference=record["urn"]) == {
         "urn": record["urn"],
         "title": "Deploys hang without the VPN.",
-        "kept_back": [],
+        "withheld_because": [],
         "times_shown": 0,
         "history": [],
     }
     call("mute", references=[record["id"]])
-    assert call("explain", reference=record["id"])["kept_back"] == ["muted"]
+    assert call("explain", reference=record["id"])["withheld_because"] == ["muted"]
     elsewhere = stored(call, "Only there.", project="github.com/a/b")
-    assert call("explain", reference=elsewhere["id"])["kept_back"] == ["another project (github.com/a/b)"]
+    assert call("explain", reference=elsewhere["id"])["withheld_because"] == ["another project (github.com/a/b)"]
     hidden = stored(call, "A secret plan.", sensitivity="confidential")
     explained = call("explain", reference=hidden["id"])
-    assert (explained["title"], explained["kept_back"]) == ("", ["confidential"])
+    assert (explained["title"], explained["withheld_because"]) == ("", ["confidential"])

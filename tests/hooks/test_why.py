@@ -157,7 +157,7 @@ def test_what_may_not_surface_is_named_with_its_reason(assistant: Assistant) -> 
     assert given == {muted: "muted", old: "superseded", new: "", expired: "expired", irrelevant: "below relevance"}
 
 
-def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assistant: Assistant) -> None:
+def test_what_was_withheld_from_a_prompt_is_in_its_record_with_the_reason(assistant: Assistant) -> None:
     muted = assistant.remembers(FACT.replace("50", "10"))
     assistant.calls("mute", references=[muted])
     old = assistant.remembers(FACT.replace("50", "20"))
@@ -174,7 +174,7 @@ def test_what_was_kept_back_from_a_prompt_is_in_its_record_with_the_reason(assis
     assert assistant.calls("why") == report
 
 
-def test_what_was_kept_back_is_recorded_in_a_quiet_moment_and_the_prompt_never(assistant: Assistant) -> None:
+def test_what_was_withheld_is_recorded_in_a_quiet_moment_and_the_prompt_never(assistant: Assistant) -> None:
     urn = assistant.remembers(FACT)
     assistant.calls("mute", references=[urn])
     assistant.prompts(f"{QUESTION} Xylophone.")
@@ -187,7 +187,7 @@ def test_what_was_kept_back_is_recorded_in_a_quiet_moment_and_the_prompt_never(a
     assert not any(b"Xylophone" in file.read_bytes() for file in ledger.parent.glob("ledger*"))
 
 
-def test_a_secret_that_was_kept_back_and_forgotten_since_is_not_named(assistant: Assistant) -> None:
+def test_a_secret_that_was_withheld_and_forgotten_since_is_not_named(assistant: Assistant) -> None:
     urn = assistant.remembers(FACT, sensitivity="confidential")
     assistant.prompts(QUESTION)
     assert assistant.calls("why")["withheld"] == {"confidential": 1}

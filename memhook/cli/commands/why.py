@@ -87,10 +87,10 @@ def _explained(prompt: str, place: Place) -> Report | None:
 def _say_explained(one: Report) -> None:
     say_title(one["title"] or "(confidential, restricted, redacted or quarantined: not named here)")
     say(one["urn"])
-    for reason in one["kept_back"]:
+    for reason in one["withheld_because"]:
         remedy = REMEDIES[next(name for name in REMEDIES if reason.startswith(name))]
         say_wrapped(f"never shown here: {reason}. To change that: {remedy.format(urn=one['urn'])}")
-    if not one["kept_back"]:
+    if not one["withheld_because"]:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
     say(f"shown {one['times_shown']} times so far" if one["times_shown"] else "not shown so far")
     for event in one["history"]:
