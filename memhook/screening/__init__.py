@@ -1,6 +1,6 @@
 """What may not reach a model: secrets, which are masked, and texts that try to command it, which are quarantined.
 
-policy         What is kept from the model: masks a memory's secrets, decides on its quarantine
+policy         What is withheld from the model: masks a memory's secrets, decides on its quarantine
 poison         Whether a text that the user did not write tries to command the model; asks the next three
 forgeries      Structure that only clients or memhook write: turns, tool calls, system blocks, memhook's own lines
 disguises      What a text reads as behind hidden or look-alike characters, spacing and encodings
