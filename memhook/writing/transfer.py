@@ -40,7 +40,7 @@ class Imported:
 
     @property
     def masked(self) -> int:
-        """How many held a secret."""
+        """How many had a secret in them."""
         return sum(entry.is_masked for entry in self.entries)
 
     @property
@@ -64,7 +64,7 @@ class Entry:
 class Mode:
     """How lines are taken: `again` brings back what was forgotten, `update` changes what came under the same name.
 
-    With `dry` it is only said what would come of it.
+    With `dry` nothing is stored: only the outcome is reported.
     """
 
     again: bool = False
