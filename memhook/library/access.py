@@ -14,7 +14,7 @@ OWNER = Filter()
 
 
 def surfacing(project: str, settings: Settings, now: datetime) -> Filter:
-    """What may come up by itself: this project's and the global memories, nothing confidential, restricted or gone."""
+    """What may come up by itself: this project's and global memories, nothing confidential, restricted or expired."""
     return replace(open_ones(now), projects=in_reach(project).projects, namespaces=settings.namespaces)
 
 

@@ -38,7 +38,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """How far the vectors have been made anew."""
+    """How many of the vectors have been made again."""
 
     done: int
     total: int
@@ -101,11 +101,7 @@ class Library:
         if replica is None or not self._refreshing.acquire(blocking=False):
             return
         try:
-            if replica.refresh():
-                self._may_lack_vectors = True
-                self.languages.look_again()
-        except StoreError as error:
-            log.warning("%s", error.message)
+            self._fetch(replica)
         finally:
             self._refreshing.release()
 
@@ -116,7 +112,7 @@ class Library:
             return ""
         with self._starting_copy:
             if self._copying is None:
-                self._copying = in_thread(partial(self._copy, replica), "memhook-first-copy")
+                self._copying = in_thread(partial(self._fetch, replica), "memhook-first-copy")
         with suppress(TimeoutError):
             self._copying.result(seconds)
         self._has_copy = replica.refreshed is not None
@@ -127,10 +123,11 @@ class Library:
             return f"Nothing of the store {place} is here yet: {replica.problem}"
         return f"The first copy of the store {place} is being made; until then nothing is found in it."
 
-    def _copy(self, replica: Replica) -> None:
+    def _fetch(self, replica: Replica) -> None:
         try:
             if replica.refresh():
                 self._may_lack_vectors = True
+                self.languages.look_again()
         except StoreError as error:
             log.warning("%s", error.message)
 
@@ -148,7 +145,7 @@ class Library:
         return fit
 
     def suspicion(self, key: str) -> str:
-        """Why a memory that was to be shown was not; empty when nothing is held against it."""
+        """Why a memory that was to be shown was not; empty when nothing is suspected."""
         suspect = self._suspects.get(key)
         return suspect.quarantine if suspect else ""
 

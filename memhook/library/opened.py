@@ -70,7 +70,7 @@ class OpenedLibraries:
         return found.library if found else None
 
     def close_all(self) -> None:
-        """The next look at each opens it anew."""
+        """Each is opened again when it is next used."""
         with self._opening:
             self._open.clear()
 

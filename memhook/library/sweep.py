@@ -22,7 +22,7 @@ MARK = "masked"
 
 
 class Sweep:
-    """Of one store. Which masks there are is told by memhook's version: each has the whole store looked at once."""
+    """Of one store. Which masks there are depends on memhook's version: each version reads the whole store once."""
 
     def __init__(self, store: MemoryStore, masks: str = __version__, batch: int = BATCH) -> None:
         self._store = store
@@ -33,7 +33,7 @@ class Sweep:
         self._is_done = False
 
     def step(self) -> int:
-        """Look at the next few; behind the last of them, rewrite those that held secrets and return how many did."""
+        """Look at the next few; behind the last of them, rewrite those that had secrets and return how many did."""
         if self._is_done or not self._store.exists or self._store.is_deleted:
             return 0
         if self._store.mark(MARK) == self._masks:
@@ -48,9 +48,9 @@ class Sweep:
 
     def _finished(self) -> int:
         with self._store.writing():
-            held = self._store.by_reference(self._found, OWNER)  # they may have been changed since
-            masked = [_masked(memory) for memory in held if shown_as(memory) != memory]
-            for memory in filter(_is_free, held):
+            current = self._store.by_reference(self._found, OWNER)  # they may have been changed since
+            masked = [_masked(memory) for memory in current if shown_as(memory) != memory]
+            for memory in filter(_is_free, current):
                 self._store.write(changes.set_quarantine, judged(memory))
             if masked:
                 self._store.write(changes.rewrite, masked)

@@ -203,7 +203,7 @@ class Ledger:
             _insert_considered(connection, number, kept)
 
     def delivered(self, number: int, part: int) -> None:
-        """The client has read that part of the answer to its end: what it held counts as shown."""
+        """The client has read that part of the answer to its end: what was in it counts as shown."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE considered SET delivered = 1 WHERE injection = ? AND part = ? AND reason = ''", (number, part)
@@ -262,7 +262,7 @@ class Ledger:
             connection.execute("UPDATE captured SET taken_back = 1 WHERE id = ?", (number,))
 
     def begin_report(self, line: str, at: datetime) -> int:
-        """What the user is to be told if nothing more is heard of it; the number returned names it."""
+        """What to report to the user if nothing more is heard of it; returns its number."""
         with self._writing() as connection:
             return (
                 connection.execute("INSERT INTO report (at, line) VALUES (?, ?)", (at.isoformat(), line)).lastrowid or 0
@@ -294,7 +294,7 @@ class Ledger:
         return int(rows[0][0])
 
     def reset(self, session: str, agent: str) -> None:
-        """The session's context is gone: nothing counts as shown any more, or as spent."""
+        """The session's context was cleared: nothing counts as shown any more, or as spent."""
         with self._writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
@@ -448,7 +448,7 @@ class Ledger:
                 raise StoreError(f"The ledger at {self.path} cannot be written ({error}).") from error
 
     def _rewrite(self) -> None:
-        """Into a file without a trace of what it held before, and its log emptied."""
+        """Into a file without a trace of what was in it before, and its log emptied."""
         with self._lock:
             try:
                 self._connection.execute("VACUUM")
@@ -494,7 +494,7 @@ class Ledger:
 
 
 def _insert_considered(connection: sqlite3.Connection, number: int, considered: Sequence[Considered]) -> None:
-    """Behind those the event has, none of them twice; nothing for an event that is gone by now."""
+    """Behind those the event has, none of them twice; nothing for an event that was deleted."""
     connection.executemany(
         "INSERT INTO considered (injection, rank, memory, content_hash, reason, level, passage_start, passage_end,"
         " passages, tokens, score, parts, part) SELECT id, (SELECT coalesce(max(rank) + 1, 0) FROM considered"

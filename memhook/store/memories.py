@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cache, update_wrapper
 from pathlib import Path
@@ -38,14 +38,8 @@ R = TypeVar("R")
 class Writer(Protocol):
     """Where what is written goes: to the table here, or to the origin of a replica."""
 
-    def writing(self) -> AbstractContextManager[None]:
-        """The right to write, held by one at a time; on leaving, what was written is on disk."""
-        ...
-
-    def annotating(self) -> AbstractContextManager[None]:
-        """The right to record what is the user's own business: what to mute, what to release."""
-        ...
-
+    def writing(self) -> AbstractContextManager[None]: ...
+    def annotating(self) -> AbstractContextManager[None]: ...
     def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
 
 
@@ -255,17 +249,13 @@ class MemoryStore:
 
     # Writing: each change inside `writing`, so that what was read to decide on it still holds
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """The right to write, held by one at a time; on leaving, what was written is on disk."""
-        with self._writer.writing():
-            yield
+        return self._writer.writing()
 
-    @contextmanager
-    def annotating(self) -> Iterator[None]:
+    def annotating(self) -> AbstractContextManager[None]:
         """The right to record what is the user's own business: what to mute, what to release."""
-        with self._writer.annotating():
-            yield
+        return self._writer.annotating()
 
     def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
         """Make one of the changes that `table.changes` lists."""

@@ -242,7 +242,7 @@ def _marked_project(candidates: Sequence[Path]) -> Project | None:
 
 
 def _plain_project(candidates: Sequence[Path], session_root: str | Path) -> Project:
-    """None at all in what is temporary, for it is gone tomorrow, and where everything lies together."""
+    """None at all in what is temporary, for it is deleted tomorrow, and where everything lies together."""
     if not candidates or candidates[-1].parent in _temporary() or any(one.name == ".git" for one in candidates):
         return NO_PROJECT
     root = _real_directory(session_root) if session_root else None

@@ -1,4 +1,4 @@
-"""The vectors of a store: which are missing, and making them anew, for its own model and for other languages."""
+"""The vectors of a store: which are missing, and making them again, for its own model and for other languages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Vectors:
                 self._table.merge(self._table.data(row_of(memory, vector) for memory, vector in pairs))
 
     def replace(self, embedded: Callable[[Sequence[Memory]], Sequence[Vector]], model: ModelIdentity) -> None:
-        """Every vector made anew by `model`, in one step: nobody ever sees vectors of two models side by side."""
+        """Replace every vector by one of `model`, in one step: nobody ever sees vectors of two models side by side."""
         if not self._table.exists:
             return
         schema = table_schema(model)

@@ -16,6 +16,7 @@ from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope
 from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.mcp_server.server import server_for
+from memhook.store.cache.cached_table import CachedTable
 from memhook.store.memories import MemoryStore
 from tests.mcp_server.conftest import Call, Counting
 
@@ -220,8 +221,9 @@ def test_with_hits_nothing_is_searched_or_embedded(
         asked.append("by_reference")
         return by_reference(self, *args)
 
-    for name in ("candidates", "newest", "count", "ids", "everything", "_all_terms"):
+    for name in ("candidates", "newest", "count", "ids", "after"):
         monkeypatch.setattr(MemoryStore, name, refuse)
+    monkeypatch.setattr(CachedTable, "_all_terms", refuse)
     monkeypatch.setattr(MemoryStore, "by_reference", counted)
     monkeypatch.setattr(Library, "query_vector", refuse)
     embedder.asked = 0

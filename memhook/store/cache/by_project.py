@@ -1,4 +1,4 @@
-"""A store too large to be held in memory, held by project: a prompt asks for one project and for what is global."""
+"""The cache of a store too large for memory, by project: a prompt asks for one project and for what is global."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger("memhook")
 class Parts:
     """Projects, each while it is what the table holds; those that were not asked for the longest go first.
 
-    `read` gives the snapshot of a project, or None when it is too large; at most `rows` are held of all together.
+    `read` gives the snapshot of a project, or None when it is too large; at most `rows` of all together are in memory.
     """
 
     def __init__(self, state: Callable[[], State], read: Callable[[str], Snapshot | None], rows: int) -> None:

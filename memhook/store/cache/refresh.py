@@ -1,4 +1,4 @@
-"""Keeping what is in memory of a store current, without anybody waiting for it."""
+"""Keeping the cache current, without anybody waiting for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memhook.store.cache.snapshot import Snapshot
 log = logging.getLogger("memhook")
 
 QUICK_ROWS = 2_000  # of so few a snapshot is made while the asker waits: a query on disk takes as long, for each asker
-ADDED = 32  # so many times something is added to what is held before it is read anew
+ADDED = 32  # so many times something is added to a snapshot before the table is read again
 ADDED_SHARE = 16  # of so many memories one may be new to the count of words that they are weighed by
 RESTS = 4.0  # times as long as making a snapshot took, so that a stream of writes does not keep a core busy
 
@@ -42,7 +42,7 @@ class Part:
         return self.snapshots[0] if self.snapshots else None
 
     def with_added(self, added: Snapshot | None, state: State) -> Part:
-        """The same in the next state, in which this was added. What may hold it already is read anew instead."""
+        """The same in the next state, in which this was added. What may have it already is read again instead."""
         if self.may_be_newer:
             return self
         if added is None or self.snapshots is None:
@@ -66,7 +66,7 @@ def is_one_write(before: State, after: State) -> bool:
 class SnapshotKeeper:
     """The store, while it is what the table holds.
 
-    What is added to it is kept beside it. After another write it is read anew: a small table at once, a larger one in
+    What is added to it is kept beside it. After another write it is read again: a small table at once, a larger one in
     the background, and meanwhile there is none. `read` gives a snapshot of the table, or None when it is too large.
     """
 

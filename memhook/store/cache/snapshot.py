@@ -30,7 +30,7 @@ Places = npt.NDArray[np.intp]
 
 
 class Snapshot:
-    """The rows of a table, ready to be searched; in the order of their ids, which is also that of equals."""
+    """The rows of a table, ready to be searched; in the order of their ids, which also breaks ties."""
 
     def __init__(self, rows: pa.Table, model: ModelIdentity) -> None:
         self.model = model

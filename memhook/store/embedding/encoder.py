@@ -289,7 +289,7 @@ def _whole_words(tokens: Iterable[str]) -> list[str]:
 
 
 def _fastembed(offline: bool = True) -> Any:
-    """The module, told before it is imported to stay silent and at home."""
+    """The module, configured before it is imported to be silent and to stay offline."""
     # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

@@ -77,7 +77,7 @@ class CachedEmbedder:
         return hashlib.sha256(f"{self.model.sha256}\n{text}".encode("utf-8", "surrogatepass")).digest()
 
     def _kept(self, action: Callable[[sqlite3.Connection, T], R], what: T) -> R | None:
-        """None where the file cannot be used: then vectors are made anew, which costs only time."""
+        """None where the file cannot be used: then vectors are made again, which costs only time."""
         if self._database is None:
             return None
         try:

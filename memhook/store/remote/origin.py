@@ -109,7 +109,7 @@ class Origin:
             )
 
     def give_up(self) -> None:
-        """Make no further attempt at what is being written: its caller was told that it failed."""
+        """Make no further attempt at what is being written: the failure was reported to its caller."""
         self._given_up.set()
 
     # What has changed
@@ -180,7 +180,7 @@ class Origin:
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Each step lands by itself, so that nothing is lost that others write meanwhile.
 
-        Deleting only marks a row. So all the others are written anew, and then the old files are deleted.
+        Deleting only marks a row. So all the others are rewritten, and then the old files are deleted.
         """
         rows = self.table.rows(f"id IN ({quoted(ids)})").to_pylist()
         if left is None:

@@ -21,21 +21,19 @@ _LOST = {one.name: [] if one.kind is tuple else "" for one in FIELDS if Trait.LO
 
 
 class Target(Protocol):
-    """Where changes are made: a table, with whatever must change with it."""
+    """Where changes are made: a table, with whatever must change with it.
+
+    merge     rows in place of those with the same ids
+    expunge   what `left` makes of each row stays, or nothing, in whatever file
+    """
 
     table: Table
 
     def append(self, rows: Sequence[Row]) -> None: ...
-    def merge(self, rows: Sequence[Row]) -> None:
-        """In place of the rows with the same ids; what was derived from their text is discarded."""
-        ...
-
+    def merge(self, rows: Sequence[Row]) -> None: ...
     def remove(self, ids: Sequence[str]) -> None: ...
     def remove_forgotten(self, hashes: Sequence[str]) -> None: ...
-    def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
-        """Leave of the rows with these ids what `left` makes of each, or nothing, in whatever file."""
-        ...
-
+    def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None: ...
     def put_back(self, rows: pa.Table) -> None: ...
 
 

@@ -1,8 +1,8 @@
 """Checksums of a table's files, and copies of those that name the others. LanceDB keeps neither.
 
-record(table)            note every file that is new; to be called by the one who may write
-damaged(table, most)     the files that are no longer what was noted
-recorded(table)          the files that are noted
+record(table)            record every file that is new; to be called by the one who may write
+damaged(table, most)     the files that differ from their checksum
+recorded(table)          the files that have a checksum
 forget(table, files)     what is set aside may come again under the same name
 has_copy, put_back       the copy of a file, if it is whole, and in its place
 
@@ -53,7 +53,7 @@ def record(table: Path) -> None:
 
 
 def damaged(table: Path, most: int | None = None) -> set[Path]:
-    """Files that differ from what was noted; of all together at most that many bytes are read, the newest first."""
+    """Files that differ from their checksum; of all together at most that many bytes are read, the newest first."""
     noted = _noted(table)
     left = float("inf") if most is None else most
     found = set()
@@ -70,7 +70,7 @@ def damaged(table: Path, most: int | None = None) -> set[Path]:
 
 
 def recorded(table: Path) -> set[Path]:
-    """The files that were complete on disk when they were noted."""
+    """The files that were complete on disk when they were recorded."""
     return {table / name for name in _noted(table)}
 
 
@@ -158,7 +158,7 @@ def _write_list(folder: Path, noted: dict[str, _Noted]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """In one step. Not synced: what a power cut takes of it is noted again with the next write."""
+    """In one step. Not synced: what a power cut takes of it is recorded again with the next write."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(content)
     temporary.replace(path)

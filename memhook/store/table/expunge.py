@@ -60,7 +60,7 @@ def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Ite
 
 
 def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """The copies of a store that held one of these memories and hold it no longer; and those that cannot be read."""
+    """The copies of a store that had one of these memories and no longer do; and those that cannot be read."""
     cleaned, unreadable = [], []
     for copy in copies:
         try:
@@ -72,9 +72,9 @@ def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[
 
 
 def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """Damaged stores that were set aside: those that held one of these memories, and those that are deleted.
+    """Damaged stores that were set aside: those that had one of these memories, and those that are deleted.
 
-    Deleted is what cannot be read to its end; and lists of files, which are of no use once the store is written anew.
+    Deleted is what cannot be read to its end; and lists of files, which are of no use once the store is rewritten.
     """
     cleaned, deleted = [], []
     for folder in folders:
@@ -107,7 +107,7 @@ def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> boo
         rest = rewritten(table, ids)
         written = database.create_table(TABLE, data=rest, schema=rest.schema, mode="overwrite", on_bad_vectors="null")
         sweep(written, synced.sync, is_ours_alone=True)
-        checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what they held
+        checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what was in them
         synced.sync()
     return is_there
 

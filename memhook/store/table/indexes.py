@@ -1,4 +1,4 @@
-"""The table's indexes: made when they pay, made anew when the table has outgrown them, each in one step of its own.
+"""The table's indexes: created when they pay, again when the table has outgrown them, each in one step of its own.
 
 A kill costs the step that was being done: whoever looks next finds it missing. Rows that no index has yet are found all
 the same, by looking at each.

@@ -17,7 +17,7 @@ from memhook.store.table.table import Table
 from memhook.store.table.upkeep import Upkeep, keep_up
 
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
-ROWS_FOR_A_WRITE = 4_000  # of a large store every index is written anew, however little was added
+ROWS_FOR_A_WRITE = 4_000  # of a large store every index is rewritten, however little was added
 STREAM_SECONDS = 10.0
 SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
 MANY_VERSIONS = 128  # each names all files of its own

@@ -1,4 +1,4 @@
-"""What was once done to a store, noted in its folder: a copy of it says the same, and an older one does not."""
+"""What was once done to a store, recorded in its folder: a copy of it has the same record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memhook.files import durable
 
 
 def mark_of(directory: Path, name: str) -> str:
-    """Empty when nothing was noted."""
+    """Empty when nothing was recorded."""
     try:
         return (directory / f".{name}").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from memhook.core.memory import FIELDS, plain
 from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.schema import (
@@ -33,12 +34,9 @@ def _first_columns(row: Row) -> Row:
     return row_of(memory_of(row), None) | {name: value for name, value in row.items() if value is not None}
 
 
-def _muted(row: Row) -> Row:
-    return row | {"muted": False}
-
-
-def _quarantine(row: Row) -> Row:
-    return row | {"quarantine": "", "released": ""}
+def _with_defaults(*names: str) -> Callable[[Row], Row]:
+    """Columns that were added, with the values that memories have by default."""
+    return lambda row: row | {one.name: plain(one.default) for one in FIELDS if one.name in names}
 
 
 def _terms_by_snowball(row: Row) -> Row:
@@ -47,8 +45,8 @@ def _terms_by_snowball(row: Row) -> Row:
 
 MIGRATIONS: tuple[tuple[int, Callable[[Row], Row]], ...] = (
     (1, _first_columns),
-    (2, _muted),
-    (3, _quarantine),
+    (2, _with_defaults("muted")),
+    (3, _with_defaults("quarantine", "released")),
     (4, _terms_by_snowball),
 )
 

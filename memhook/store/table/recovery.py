@@ -260,13 +260,13 @@ def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path])
 
 
 def _verified(rows: pa.Table) -> pa.Table:
-    """Of a damaged file, the rows whose text is what it was; their vectors are to be made anew."""
+    """Of a damaged file, the rows whose text is what it was; their vectors are to be made again."""
     intact = [row | ({"vector": None} if "vector" in row else {}) for row in rows.to_pylist() if _is_intact(row)]
     return pa.Table.from_pylist(intact, schema=rows.schema)
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:
-    """As far as can be told: the text by its hash, the rest by whether it is a memory at all."""
+    """As far as is known: the text by its hash, the rest by whether it is a memory at all."""
     try:
         memory_of(row)
     except (ValueError, TypeError, KeyError):
@@ -303,7 +303,7 @@ def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
 
 
 def set_copy_aside(table: Path, aside: Path) -> None:
-    """The whole table as it is, by links: for who wants to look at what was damaged, when the store is written anew."""
+    """The whole table as it is, by links: for who wants to look at what was damaged, when the store is rewritten."""
     for path in table.rglob("*"):
         if path.is_file() and checksums.FOLDER not in path.parts:
             _link(path, aside / table.name / path.relative_to(table))

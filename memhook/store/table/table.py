@@ -38,24 +38,19 @@ _SUSPECTED: set[Path] = set()
 
 
 class Kind(Protocol):
-    """What is particular to a table of one's own, or to a shared one."""
+    """What is particular to a table of one's own, or to a shared one.
 
-    def opened(self, table: Table) -> Any:
-        """LanceDB's table, in a shape that can be written; None when nothing was ever stored."""
-        ...
+    opened    LanceDB's table, in a shape that can be written; None when nothing was ever stored
+    indexed   a new table with the indexes that each of this kind has
+    written   what was written is on disk, and the lock still held
+    failure   what to report, with the way out where there is one
+    """
 
+    def opened(self, table: Table) -> Any: ...
     def schema(self, model: ModelIdentity) -> pa.Schema: ...
-    def indexed(self, handle: Any) -> Any:
-        """A new table with the indexes that each of this kind has."""
-        ...
-
-    def written(self, table: Table) -> None:
-        """What was written is on disk; the lock is still held."""
-        ...
-
-    def failure(self, table: Table, error: BaseException) -> StoreError:
-        """What to report, with the way out where there is one."""
-        ...
+    def indexed(self, handle: Any) -> Any: ...
+    def written(self, table: Table) -> None: ...
+    def failure(self, table: Table, error: BaseException) -> StoreError: ...
 
 
 class Table:

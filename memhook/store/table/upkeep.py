@@ -63,7 +63,7 @@ class Upkeep:
         self._process = subprocess.Popen([*command, *options], stdin=quiet, stdout=quiet, stderr=quiet)
 
     def finished(self) -> bool:
-        """Whether the one that was begun has done all of it; told once."""
+        """Whether the one that was begun has done all of it; reported once."""
         if self._process is None or self.is_running:
             return False
         code, self._process = self._process.returncode, None
@@ -77,7 +77,7 @@ class Upkeep:
             self._process.wait()
 
     def stop(self) -> None:
-        """End whichever process does it: what it has not committed is gone with its next start."""
+        """End whichever process does it: what it has not committed is deleted at its next start."""
         if self._process is not None and self.is_running:
             self._process.terminate()
             self._process.wait()
