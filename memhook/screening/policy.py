@@ -1,4 +1,4 @@
-"""What is kept from the model: secrets, which are masked, and texts that try to command it, which are quarantined.
+"""What is withheld from the model: secrets, which are masked, and texts that try to command it, which are quarantined.
 
 Both are done when a memory is stored, and again when it is shown: it may be older than what memhook knows today.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
-from memhook.screening.poison import reason_to_distrust
+from memhook.screening.poison import TYPED, reason_to_distrust
 from memhook.screening.secrets import masked, without
 
 _TEXTS = names_with(Trait.MASKED, str)
@@ -50,18 +50,18 @@ def shown_as(memory: Memory) -> Memory:
 
 
 def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
-    """`memory` with the reason for a quarantine, unless the user wrote it or has released this very text.
+    """`memory` with the reason for a quarantine, unless the user typed it or has released this very text.
 
     `writer` is who gives the text now: a file or an assistant that calls a suspicious text the user's is not believed.
     In a shared store, every user's memories say that the user wrote them.
     """
     if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
         return replace(memory, quarantine="") if memory.quarantine else memory
-    origin = writer if memory.origin is Origin.USER else memory.origin
+    origin = memory.origin if writer is Origin.USER or memory.origin not in TYPED else writer
     provenance = Origin.SHARED if memory.store else origin
     if reason := reason_to_distrust(_said_by(memory), provenance):
         return replace(memory, quarantine=reason, released="", origin=origin)
-    if provenance is Origin.USER and memory.quarantine:
+    if provenance in TYPED and memory.quarantine:
         memory = replace(memory, quarantine="")
     return replace(memory, released="") if memory.released else memory
 
