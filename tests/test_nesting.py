@@ -11,18 +11,19 @@ import memhook
 PACKAGE = Path(memhook.__file__).parent
 PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
-    "cli/context_commands.py _parsed": "its caller catches it",
+    "cli/commands/inject.py _parsed": "its caller catches it",
     "cli/round_trip.py": "what memhook's own hook command printed",
-    "context/offered_settings.py _current": "its caller catches it",
-    "core/json_layout.py": "a string or a number",
-    "core/toml_layout.py _key_part": "a string",
+    "files/json_layout.py": "a string or a number",
+    "files/toml_layout.py _key_part": "a string",
     "daemon/wire.py": "what the daemon answered",
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
+    "screening/intents.py vocabulary": "a file of the package",
     "settings.py _parsed": "its caller catches it",
-    "store/calibration.py calibration_of": "a file of the package",
+    "store/embedding/calibration.py calibration_of": "a file of the package",
+    "store/embedding/model_files.py": "files verified by their hash",
     "store/ledger.py": "columns that memhook wrote itself",
-    "store/model_files.py": "files verified by their hash",
     "store/project_aliases.py _parsed": "its caller catches it",
+    "writing/offered_settings.py _current": "its caller catches it",
 }
 
 

@@ -13,8 +13,9 @@ PAGES = {
 
 def test_without_a_topic_it_lists_each_with_its_title(cli: Cli) -> None:
     lines = cli("guide").out.splitlines()
+    width = max(map(len, PAGES))
     for topic, text in PAGES.items():
-        assert f"{topic:<12}  {text.splitlines()[0].removeprefix('# ')}" in lines
+        assert f"{topic:<{width}}  {text.splitlines()[0].removeprefix('# ')}" in lines
     listed = cli("guide", "--json").json["topics"]
     assert [entry["topic"] for entry in listed] == sorted(PAGES)
     assert {"topic": "settings", "title": "Settings"} in listed

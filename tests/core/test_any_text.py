@@ -157,6 +157,8 @@ CALLS: dict[str, Call] = {
     "memory.derived_title": memory.derived_title,
     "memory.id_of": memory.id_of,
     "memory.is_id": memory.is_id,
+    "memory.Field.read": lambda text: [one.read(text) for one in memory.FIELDS if one.kind in (str, tuple)],
+    "memory.plain": memory.plain,
     "memory.shortened": lambda text: memory.shortened(text, 80),
     "metrics.carried": lambda text: metrics.carried(metrics.GoldQuery("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,
@@ -225,6 +227,7 @@ CALLS: dict[str, Call] = {
 
 NO_TEXT = {
     "memory.id_from_bytes": "bytes",
+    "memory.names_with": "traits",
     "metrics.mean": "numbers",
     "metrics.percentile": "numbers",
     "metrics.ranking_recall": "ids",
