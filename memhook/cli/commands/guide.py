@@ -42,8 +42,8 @@ def run(args: Namespace, _place: Place) -> None:
 def guide_texts() -> dict[str, str]:
     """Return the text of each topic, in the order of their names."""
     folder = files("memhook") / "guide"
-    pages = sorted((page for page in folder.iterdir() if page.name.endswith(".md")), key=lambda page: page.name)
-    return {page.name.removesuffix(".md"): page.read_text(encoding="utf-8") for page in pages}
+    pages = {page.name.removesuffix(".md"): page for page in folder.iterdir() if page.name.endswith(".md")}
+    return {topic: pages[topic].read_text(encoding="utf-8") for topic in sorted(pages)}
 
 
 def _list(texts: dict[str, str], args: Namespace) -> None:
