@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from memhook import __version__
-from memhook.assistants.known import KNOWN, Where
+from memhook.assistants.assistant import Where
+from memhook.assistants.known import KNOWN
 from memhook.settings import is_setting
 from tests.plugin.test_launcher import ROOT, script
 
