@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from memhook.daemon import control, hook_client, wire
@@ -146,10 +147,10 @@ def measured(paths: Paths, rounds: int) -> Samples:
             step(0)
         for number in range(1, rounds + 1):
             for name, step in steps.items():
-                samples.setdefault(name, []).append(timed(lambda step=step, number=number: step(number)))
+                samples.setdefault(name, []).append(timed(partial(step, number)))
     for number in range(RARE_SAMPLES):
         for name, step in rare_steps(paths).items():
-            samples.setdefault(name, []).append(timed(lambda step=step, number=number: step(number)))
+            samples.setdefault(name, []).append(timed(partial(step, number)))
         control.started(paths)
         control.called(paths, "search", {"query": "warm"})
     return samples

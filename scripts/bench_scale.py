@@ -25,6 +25,7 @@ import scale_corpus as corpus
 from bench import CACHE, LAUNCH, machine, percentile
 
 from memhook.daemon import control
+from memhook.files.durable import Synced
 from memhook.library.access import surfacing
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings
@@ -101,11 +102,12 @@ def _store(size: int, folder: Path) -> Store:
     shutil.copytree(_rows(size), paths.store, copy_function=os.link)  # LanceDB never changes a file
     table = connected(str(paths.store)).open_table(TABLE)
     _say(f"{size:>9,}: making the indexes ...")
+    sync = Synced(paths.store / f"{TABLE}.lance").sync
     started = time.perf_counter()
-    keep_up(table, timedelta(seconds=1), SIZES)
+    keep_up(table, timedelta(seconds=1), SIZES, sync)
     store.facts["index build, s"] = time.perf_counter() - started
     time.sleep(1.5)
-    keep_up(table, timedelta(seconds=1), SIZES)  # the earlier files are now old, as after a minute
+    keep_up(table, timedelta(seconds=1), SIZES, sync)  # the earlier files are now old, as after a minute
     store.facts["on disk, MB"] = sum(one.stat().st_size for one in paths.store.rglob("*") if one.is_file()) / 1e6
     return store
 
@@ -262,19 +264,23 @@ def _measure_recall(stores: Sequence[Store]) -> None:
         store.facts["recall@10 on disk, a project"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
         store.facts["recall@10 on disk, all projects"] = _recall(opened, asked, Filter())
         opened.keep_in_memory()
-        for one in allowed if opened._here.cache else ():
-            opened._here.cache.renew_parts(one.projects)
+        if cache := opened._here.cache:
+            for one in allowed:
+                cache.renew_parts(one.projects)
         store.facts["recall@10 of a prompt"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
 
 
 def _recall(store: MemoryStore, asked: Vectors, allowed: Filter) -> float:
     exact = _exact(store, asked, allowed)
-    hits = 0
-    for vector, nearest in zip(asked, exact, strict=True):
-        found, _ = store.candidates(lambda vector=vector: vector, [], allowed, 50)
-        best = sorted(found, key=lambda one: -(one.cosine or -1.0))[: len(nearest)]
-        hits += len({one.id for one in best} & nearest)
+    hits = sum(
+        len(_best(store, one, allowed, len(nearest)) & nearest) for one, nearest in zip(asked, exact, strict=True)
+    )
     return hits / max(1, sum(map(len, exact)))
+
+
+def _best(store: MemoryStore, asked: Vectors, allowed: Filter, number: int) -> set[str]:
+    found, _ = store.candidates(lambda: asked, [], allowed, 50)
+    return {one.id for one in sorted(found, key=lambda one: -(one.cosine or -1.0))[:number]}
 
 
 def _exact(store: MemoryStore, asked: Vectors, allowed: Filter) -> list[set[str]]:

@@ -22,7 +22,7 @@ from memhook.core.passages import front
 from memhook.core.rendering import HOOK, PROMPT_HEADING, Level, Rendering, hook_frames, rendering
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
-from memhook.evaluation.policies import Asked, Policy, hook_policy, pack_policy
+from memhook.evaluation.policies import Policy, Prompted, hook_policy, pack_policy
 from memhook.library.access import surfacing
 
 FRAME = hook_frames(PROMPT_HEADING)[0]
@@ -49,12 +49,12 @@ def _greedy(offers: Sequence[Iterable[Rendering]], budget: int) -> Sequence[str]
     return packed(offers, budget, [FRAME]).parts
 
 
-def previews_from_the_front(asked: Asked, budget: int) -> Sequence[str]:
+def previews_from_the_front(asked: Prompted, budget: int) -> Sequence[str]:
     shown = partial(_front, limit=asked.around.settings.preview_chars)
     return _greedy([[_preview(one.memory, shown)] for one in asked.recalled.worth_showing], budget)
 
 
-def injected(asked: Asked, budget: int) -> Sequence[str]:
+def injected(asked: Prompted, budget: int) -> Sequence[str]:
     """Return the text of `inject`: a cascade of passages chosen for the prompt, and one line per weaker hit."""
     around = asked.around
     allowed = surfacing(around.project.id, around.settings, around.now)
@@ -63,7 +63,7 @@ def injected(asked: Asked, budget: int) -> Sequence[str]:
     return (block.text,) if block.memories else ()
 
 
-def truncated(asked: Asked, budget: int) -> Sequence[str]:
+def truncated(asked: Prompted, budget: int) -> Sequence[str]:
     """Show whole memories until the budget ends, the last one cut."""
     left = budget - FRAME.tokens
     texts: list[str] = []
@@ -77,7 +77,7 @@ def truncated(asked: Asked, budget: int) -> Sequence[str]:
     return (f"{FRAME.head}{body}{FRAME.tail}".removesuffix("\n"),) if body else ()
 
 
-def previews_then_richer(asked: Asked, budget: int) -> Sequence[str]:
+def previews_then_richer(asked: Prompted, budget: int) -> Sequence[str]:
     """Show a preview of each memory that fits, and spend the rest on richer levels of the best ones."""
     offers = [_levels(one, asked) for one in asked.recalled.worth_showing]
     left = budget - FRAME.tokens
@@ -94,7 +94,7 @@ def previews_then_richer(asked: Asked, budget: int) -> Sequence[str]:
     return _finished(chosen)
 
 
-def weighed(asked: Asked, budget: int) -> Sequence[str]:
+def weighed(asked: Prompted, budget: int) -> Sequence[str]:
     """Choose greedily the level, of any memory, that adds most value for its tokens.
 
     The value of a level is the memory's score times its content: name, words of the prompt and text, a third each. Only
@@ -129,7 +129,7 @@ def _tokens(point: _Point) -> int:
     return point[1].tokens if point[1] else 0
 
 
-def _hull(one: Ranked, asked: Asked) -> list[tuple[float, Rendering]]:
+def _hull(one: Ranked, asked: Prompted) -> list[tuple[float, Rendering]]:
     """Return the upper hull: the levels that no mixture of a cheaper and a more expensive one beats."""
     points: list[_Point] = [(0.0, None)]
     for level in reversed(_levels(one, asked)):
@@ -154,7 +154,7 @@ def _worth(level: Rendering, memory: Memory, weights: Mapping[str, float]) -> fl
     return (1.0 + words + shown / max(1, len(memory.content))) / 3
 
 
-def _levels(one: Ranked, asked: Asked) -> tuple[Rendering, ...]:
+def _levels(one: Ranked, asked: Prompted) -> tuple[Rendering, ...]:
     return _rendered(one.memory, tuple(asked.recalled.weights.items()), asked.around.settings.preview_chars)
 
 

@@ -182,7 +182,7 @@ def _fitted(rows: Sequence[Row]) -> Calibration:
     answered = np.array([not row.kind for row in rows], dtype=np.float64)
     found, intercept = _regression(design, answered, _weights(rows), RIDGE)
     by_sign = found[: len(SIGNS)] / spread
-    named = dict(zip(SIGNS, map(float, by_sign), strict=True))
+    named: dict[str, Any] = dict(zip(SIGNS, map(float, by_sign), strict=True))
     direction = tuple(map(float, VECTOR_SCALE * found[len(SIGNS) :]))
     return Calibration(intercept - float((by_sign * middle).sum()), **named, request=direction)
 

@@ -8,9 +8,10 @@ import pytest
 
 from memhook.answering.recall import for_prompt
 from memhook.answering.stages import Stages
+from memhook.core.memory import Draft
 from memhook.library.library import Library
 from memhook.settings import Settings
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 from tests.core.test_gist import JAVA, LOG, PYTHON
 
 NOW = datetime(2026, 2, 14, tzinfo=UTC)
@@ -20,7 +21,7 @@ QUESTION = "why does the ledger reconciliation fail when the replica lags?"
 
 def best_score(library: Library, prompt: str) -> float:
     found = for_prompt(library, prompt, "", Settings(), NOW, Stages())
-    return max((one.score for one in (*found.worth_showing, *found.rest)), default=0.0)
+    return max([one.score for one in found.worth_showing] + [one.score for one in found.rest], default=0.0)
 
 
 @pytest.mark.parametrize("pasted", [JAVA, PYTHON, LOG])

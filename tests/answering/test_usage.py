@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from memhook.answering.usage import usage
-from memhook.core.memory import Sensitivity
+from memhook.core.memory import Draft, Sensitivity
 from memhook.library.library import Library
 from memhook.store.ledger import Considered, Injection, Ledger
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SILENT = Injection(

@@ -15,7 +15,7 @@ from memhook.supply import markdown
 from memhook.supply.files import folder_entries, source_of
 from memhook.supply.markdown import MARKDOWN
 from memhook.supply.reference_server import REFERENCE_SERVER
-from memhook.supply.source import Source
+from memhook.supply.source import Record, Source
 from tests.cli.conftest import Cli
 from tests.fake_embedder import HashEmbedder
 from tests.mcp_server.conftest import engine_with
@@ -164,7 +164,7 @@ def test_a_hostile_file_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "c.md").write_text("third", encoding="utf-8")
     records = markdown.records
 
-    def failing(text: str, name: str, key: str) -> list[markdown.Record]:
+    def failing(text: str, name: str, key: str) -> list[Record]:
         if text == "second":
             raise IndexError("list index out of range")
         return records(text, name, key)

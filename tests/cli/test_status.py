@@ -11,6 +11,7 @@ import pytest
 
 from memhook import __version__
 from memhook.assistants.known import KNOWN
+from memhook.cli import round_trip
 from memhook.cli.commands import daemon as daemon_command
 from memhook.cli.commands import doctor
 from memhook.daemon import hook_client
@@ -223,7 +224,7 @@ def healthy(engine: Engine, running: dict[str, Any], home: Path, monkeypatch: py
     paths.interpreter.write_text(f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n")
     (home / ".claude").mkdir()
     (home / ".claude/settings.json").write_text('{"enabledPlugins": {"memhook@memhook": true}}')
-    monkeypatch.setattr(doctor.trial, "failure", lambda *_: "")
+    monkeypatch.setattr(round_trip, "failure", lambda *_: "")
     return engine
 
 
@@ -281,7 +282,7 @@ def test_doctor_names_each_problem_and_what_mends_it(
     paths.interpreter.write_text("/no/python\n/no/client\n0.1\n")
     (paths.state / "setup.failed").write_text("no Python was found.\n")
     paths.data.chmod(0o755)
-    monkeypatch.setattr(doctor.trial, "failure", lambda *_: "the hook answered b'Traceback'")
+    monkeypatch.setattr(round_trip, "failure", lambda *_: "the hook answered b'Traceback'")
     monkeypatch.setattr(doctor, "ENOUGH_ROOM", 1 << 60)
     problems = _problems(cli)
     assert "wrong" in problems["settings"]
@@ -364,8 +365,8 @@ def test_the_doctor_on_a_real_home_leaves_nothing_behind(
 ) -> None:
     client = tmp_path / "hook_client.py"
     client.write_text(patient_source(), encoding="utf-8")
-    monkeypatch.setattr(doctor.trial, "hook_client", SimpleNamespace(__file__=str(client)))
-    monkeypatch.setattr(doctor.trial, "SECONDS", SECONDS)
+    monkeypatch.setattr(round_trip, "hook_client", SimpleNamespace(__file__=str(client)))
+    monkeypatch.setattr(round_trip, "SECONDS", SECONDS)
     result = cli("doctor", "--json")
     problems = {check["name"] for check in result.json["checks"] if not check["ok"]}
     assert problems == {"hook SessionStart", "hook UserPromptSubmit"}
@@ -386,7 +387,7 @@ def test_the_doctor_on_a_real_home_leaves_nothing_behind(
     ],
 )
 def test_a_round_trip_that_fails_says_how(run: subprocess.CompletedProcess[bytes] | None, problem: str) -> None:
-    assert problem in doctor.trial._missing(run)
+    assert problem in round_trip._missing(run)
 
 
 TEAM = {"name": "team", "uri": "s3://team/memories", "memories": 12, "age_seconds": 7400.0, "problem": ""}

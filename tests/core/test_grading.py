@@ -4,6 +4,7 @@ The cosines were recorded with the packaged model, so that no model is needed he
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -140,7 +141,9 @@ CALIBRATION = Calibration(constant=-17.5, nearest=17.0, best=7.0, lexical=4.5, d
 TERMS = [terms(indexed_text("", text, "2026-02-14")) for text in MEMORIES]
 
 
-def answer(prompt, cosines, *, model=True, among=None):
+def answer(
+    prompt: str, cosines: Mapping[int, float], *, model: bool = True, among: Sequence[int] | None = None
+) -> Verdict:
     store = range(len(MEMORIES)) if among is None else among
     df = Counter(term for index in store for term in set(TERMS[index]))
     average = sum(len(TERMS[index]) for index in store) / len(store)
@@ -150,46 +153,46 @@ def answer(prompt, cosines, *, model=True, among=None):
     return answer_to(Prompt(None, len(set(asked)), len(store)), found, CALIBRATION)
 
 
-def shown(found, level=Strictness.BALANCED, most=10):
+def shown(found: Verdict, level: Strictness = Strictness.BALANCED, most: int = 10) -> list[str]:
     return [one.id for one in found.worth_showing(level, most)]
 
 
-def scored(evidence, name="m", cosine=0.7):
+def scored(evidence: float, name: str = "m", cosine: float = 0.7) -> Scored:
     return Scored(name, evidence, cosine, 0.1)
 
 
 @pytest.mark.parametrize(("prompt", "best", "cosines"), MATCHING)
-def test_a_matching_memory_is_shown_first(prompt, best, cosines):
+def test_a_matching_memory_is_shown_first(prompt: str, best: int, cosines: Mapping[int, float]) -> None:
     assert shown(answer(prompt, cosines))[:1] == [str(best)]
 
 
-def test_an_unrelated_prompt_gets_nothing_and_hardly_ever_when_memhook_is_eager():
+def test_an_unrelated_prompt_gets_nothing_and_hardly_ever_when_memhook_is_eager() -> None:
     assert [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines))] == []
     eager = [prompt for prompt, cosines in UNRELATED if shown(answer(prompt, cosines), Strictness.EAGER)]
     assert len(eager) <= 0.15 * len(UNRELATED)
 
 
-def test_a_matching_memory_is_shown_in_a_store_of_five_too():
+def test_a_matching_memory_is_shown_in_a_store_of_five_too() -> None:
     for prompt, best, cosines in MATCHING:
         among = sorted({best, 1, 12, 20, 37})
         nearest = {index: cosine for index, cosine in cosines.items() if index in among}
         assert shown(answer(prompt, nearest, among=among))[0] == str(best)
 
 
-def test_without_a_model_most_matching_prompts_are_answered_and_most_unrelated_ones_are_not():
+def test_without_a_model_most_matching_prompts_are_answered_and_most_unrelated_ones_are_not() -> None:
     kept = [bool(shown(answer(prompt, cosines, model=False))) for prompt, _, cosines in MATCHING]
     spoken = [bool(shown(answer(prompt, cosines, model=False))) for prompt, cosines in UNRELATED]
     assert sum(kept) >= 0.8 * len(kept)
     assert sum(spoken) <= 0.15 * len(spoken)
 
 
-def test_each_edge_belongs_to_the_surer_grade():
+def test_each_edge_belongs_to_the_surer_grade() -> None:
     for level, edges in EDGES.items():
         grades = [grade_of(chance, level) for chance in (edges.unsure - 0.001, edges.unsure, edges.sure)]
         assert grades == [Grade.FAR, Grade.UNSURE, Grade.SURE]
 
 
-def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three():
+def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three() -> None:
     some = tuple(Graded(str(number), 0.4, scored(1.0)) for number in range(20))
     assert len(Verdict(0.9, some).worth_showing(Strictness.BALANCED, 10)) == 10
     assert len(Verdict(0.3, some).worth_showing(Strictness.BALANCED, 10)) == 3
@@ -197,15 +200,15 @@ def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three()
     assert Verdict(0.1, some).worth_showing(Strictness.BALANCED, 10) == ()
 
 
-def test_what_is_likely_by_itself_stays_beside_something_surer():
+def test_what_is_likely_by_itself_stays_beside_something_surer() -> None:
     sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.04, scored(0.0)))
     assert shown(Verdict(0.99, sure)) == ["best", "also"]
 
 
-def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away():
+def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away() -> None:
     calibration = Calibration(-17.5, 17.0, 7.0, 4.5, -1.2, 1.1, request=(2.0, 0.0), talk=(0.0, 4.0), talk_constant=-1.0)
 
-    def chance(*vector, is_english=True):
+    def chance(*vector: float, is_english: bool = True) -> float:
         return answer_to(Prompt(vector, 5, 40, is_english), [scored(1.0)], calibration).chance
 
     assert chance(-1.0, 0.0) < chance(0.0, 0.0) < chance(1.0, 0.0)
@@ -213,19 +216,21 @@ def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away():
     assert chance(-1.0, 1.0, is_english=False) == chance(1.0, 0.0, is_english=False)
 
 
-def test_the_same_nearness_means_less_in_a_larger_store():
+def test_the_same_nearness_means_less_in_a_larger_store() -> None:
     found = [scored(1.0)]
     chances = [answer_to(Prompt(None, 5, size), found, CALIBRATION).chance for size in (10, 1_000, 100_000)]
     assert chances == sorted(chances, reverse=True)
 
 
-def test_nothing_found_is_no_answer():
+def test_nothing_found_is_no_answer() -> None:
     assert answer_to(Prompt(None, 3, 0), [], CALIBRATION) == Verdict()
     assert shown(Verdict()) == []
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=30), st.floats(-1, 1), st.integers(0, 10**7), st.booleans())
-def test_scores_are_probabilities_in_the_order_of_the_evidence(evidence, cosine, searched, is_english):
+def test_scores_are_probabilities_in_the_order_of_the_evidence(
+    evidence: list[float], cosine: float, searched: int, is_english: bool
+) -> None:
     found = [scored(one, str(index), cosine) for index, one in enumerate(sorted(evidence, reverse=True))]
     scores = [one.score for one in answer_to(Prompt(None, 5, searched, is_english), found, CALIBRATION).candidates]
     assert all(0.0 <= score <= 1.0 for score in scores)
@@ -233,7 +238,7 @@ def test_scores_are_probabilities_in_the_order_of_the_evidence(evidence, cosine,
 
 
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=30))
-def test_a_more_eager_level_never_shows_less(chance, scores):
+def test_a_more_eager_level_never_shows_less(chance: float, scores: list[float]) -> None:
     some = Verdict(chance, tuple(Graded(str(i), score, scored(0.0)) for i, score in enumerate(sorted(scores)[::-1])))
     strict, balanced, eager = (shown(some, level) for level in Strictness)
     assert strict == balanced[: len(strict)]

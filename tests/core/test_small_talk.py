@@ -15,7 +15,7 @@ from memhook.core.small_talk import is_small_talk
         "네", "why?", "not now", "maybe later", "ship it", "tack", "dziękuję", "d'accord", "hej, ok", "nvm",
     ],
 )  # fmt: skip
-def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt):
+def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt: str) -> None:
     assert is_small_talk(prompt)
 
 
@@ -27,11 +27,11 @@ def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt):
         "do it in C", "the plan", "next release", "commit this", "merge it", "who is on call",
     ],
 )  # fmt: skip
-def test_a_short_prompt_about_something_is_not_small_talk(prompt):
+def test_a_short_prompt_about_something_is_not_small_talk(prompt: str) -> None:
     assert not is_small_talk(prompt)
 
 
-def test_a_slash_command_is_small_talk_but_a_path_is_not():
+def test_a_slash_command_is_small_talk_but_a_path_is_not() -> None:
     assert is_small_talk("/compact")
     assert is_small_talk("/review the auth module")
     assert is_small_talk("/plugin:command now")
@@ -40,5 +40,5 @@ def test_a_slash_command_is_small_talk_but_a_path_is_not():
 
 
 @given(st.text(max_size=200))
-def test_any_prompt_can_be_asked_about(prompt):
+def test_any_prompt_can_be_asked_about(prompt: str) -> None:
     assert is_small_talk(prompt) in {True, False}

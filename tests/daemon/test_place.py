@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -100,7 +101,7 @@ def test_an_answer_in_hand_is_given_before_a_daemon_without_a_place_ends(daemon:
 def test_the_lock_is_taken_in_the_folder_that_has_the_socket(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another folder in its place a moment later must not get the socket without the lock."""
     monkeypatch.chdir(paths.state)
-    flock = control.fcntl.flock
+    flock = fcntl.flock
 
     def replaced_meanwhile(handle: int, operation: int) -> None:
         flock(handle, operation)

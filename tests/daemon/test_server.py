@@ -117,7 +117,7 @@ def test_an_idle_daemon_ends_by_itself(paths: Paths) -> None:
 
 def test_who_is_still_being_answered_keeps_it_from_being_idle(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(0, 10_000_000, 100_000))
-    monkeypatch.setattr(server.time, "monotonic", lambda: float(next(now)))
+    monkeypatch.setattr("memhook.daemon.server.time.monotonic", lambda: float(next(now)))
     one = server.Server(place)
     with one._busy():
         assert not one._is_idle()
@@ -265,7 +265,7 @@ def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
 
 def test_a_daemon_is_quiet_some_seconds_after_its_last_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 0.0, 1.0, 1.0 + server.QUIET_SECONDS, 2.0 + server.QUIET_SECONDS])
-    monkeypatch.setattr(server.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr("memhook.daemon.server.time.monotonic", lambda: next(now))
     one = server.Server(place)
     with one._busy():
         assert not one._is_quiet()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memhook.errors import EmbeddingError
-from memhook.evaluation.policies import Plan, Prompted, policy_of
+from memhook.evaluation.policies import Detail, Plan, Prompted, policy_of
 from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import Query, read_set
 from memhook.paths import user_paths
@@ -73,7 +73,7 @@ def test_an_interrupted_run_leaves_nothing_either(tmp_path: Path, monkeypatch: p
 
 
 def test_each_policy_is_judged_on_the_same_prompts() -> None:
-    names = ("preview", "cascade", "full", "pack")
+    names: tuple[Detail, ...] = ("preview", "cascade", "full", "pack")
     found = report(
         policies={name: policy_of(name) for name in names},
         settings=Settings(preview_chars=60, hooks=Hooks(best_chars=0)),

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from memhook.core.memory import Draft
 from memhook.evaluation.policies import Plan, policy_of
 from memhook.evaluation.report import evaluated
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.paths import user_paths
 from memhook.settings import Settings
 from memhook.store.embedding.encoder import Embedder
-from memhook.writing.remember import Draft
 from tests.fake_embedder import HashEmbedder
 
 TEXTS = {

@@ -15,6 +15,7 @@ from memhook.hooks import capture, reports
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.store.table.table import WRITE_LOCK
+from memhook.writing import notes
 from tests.core.prompt_samples import PASTED
 from tests.core.secret_samples import samples
 from tests.hooks.conftest import Assistant
@@ -324,7 +325,7 @@ def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(
         hold.wait(30)
         raise OSError("no room on the disk")
 
-    monkeypatch.setattr(capture.notes, "stored_notes", stuck)
+    monkeypatch.setattr(notes, "stored_notes", stuck)
     assert said(assistant, "remember: a thing") == capture.STILL_STORING
     hold.set()
     assistant.runner._captures._worker.submit(lambda: None).result(30)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from memhook.core.memory import Draft
 from memhook.errors import InvalidInput
 from memhook.hooks.runner import Runner
 from memhook.screening.policy import let_through
 from memhook.settings import load_settings
 from memhook.store.table import changes
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 

@@ -18,6 +18,7 @@ from memhook.store.remote.origin import Origin
 from memhook.store.table.filters import Filter
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
+from tests.store.test_memories import replica_of
 
 DEPLOY = "Deploys hang at 40 % when the VPN is down: connect first, then make deploy."
 DEPLOY_QUESTION = "why does the deploy hang at 40 %?"
@@ -67,7 +68,8 @@ def test_a_page_of_a_list_goes_on_where_the_last_one_ended_whatever_store_that_w
     assistant: Assistant, team: Path
 ) -> None:
     urns = [assistant.remembers(f"note number {n}", store="team" if n % 2 else "") for n in range(7)]
-    seen, cursor = [], ""
+    seen: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = assistant.calls("list", limit=2, cursor=cursor)
         seen += [one["urn"] for one in page["memories"]]
@@ -192,10 +194,10 @@ def test_a_remote_that_never_answers_delays_no_prompt(
     assistant: Assistant, team: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assistant.remembers(FACT, store="team")
-    library = shared(assistant)
+    replica = replica_of(shared(assistant).store)
     with ThreadPoolExecutor(1) as threads:
-        held = library.store.replica.origin.table.handle  # type: ignore[attr-defined]
-        with library.store.replica._refreshing:  # type: ignore[attr-defined]  as a refresh that hangs holds it
+        held = replica.origin.table.handle
+        with replica._refreshing:  # as a refresh that hangs holds it
             assert held is not None
             assert FACT in threads.submit(assistant.prompts, QUESTION).result(60)
 

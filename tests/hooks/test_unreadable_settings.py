@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from memhook.paths import Paths, user_paths
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
 
-ARGUMENTS = {
+ARGUMENTS: dict[str, dict[str, Any]] = {
     "remember": {"content": "another fact"},
     "import_lines": {"lines": [[1, '{"text": "another fact"}']]},
     "search": {"query": QUESTION},

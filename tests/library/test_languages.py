@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from memhook.core.memory import Draft
 from memhook.errors import EmbeddingError
 from memhook.library import languages as languages_module
 from memhook.library.joined import joined
@@ -19,7 +20,7 @@ from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
 from memhook.store.table.filters import Filter
-from memhook.writing.remember import Draft, edited, remembered
+from memhook.writing.remember import edited, remembered
 from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary
 

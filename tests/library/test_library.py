@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pytest
 
 from memhook.answering.recall import for_search
+from memhook.core.memory import Draft
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library, Renewal
 from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder
 from memhook.store.memories import own_store
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 from tests.fake_embedder import HashEmbedder
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

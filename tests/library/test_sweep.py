@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from memhook.core.memory import Memory, content_hash
+from memhook.core.memory import Draft, Memory, content_hash
 from memhook.core.terms import terms
 from memhook.errors import StoreError
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.library.sweep import Sweep
 from memhook.screening.policy import fingerprint
-from memhook.writing.remember import Draft, edited, remembered
+from memhook.writing.remember import edited, remembered
 from tests.conftest import Open
 from tests.core.secret_samples import samples
 from tests.fake_embedder import HashEmbedder

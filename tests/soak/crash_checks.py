@@ -15,9 +15,9 @@ from memhook.store.memories import MemoryStore, own_store, replicated_store
 from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.arrow_file import rows_in
-from memhook.writing.backup import ROWS
+from memhook.writing.archive import ROWS
 from tests.soak.crash_work import BACKUP, LARGE, PERSONAL, SMALL, TEAM
-from tests.store.test_memories import MODEL, axis, memory
+from tests.store.test_memories import MODEL, axis, memory, replica_of
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Expected:
             return
         contents = self.stores.setdefault(str(line["store"]), _Contents())
         adds, removes, erases = (set(line.get(name, ())) for name in ("adds", "removes", "erases"))  # type: ignore[call-overload]
-        notes = {name: line[name] for name in ("settings", "token", "backup") if name in line}
+        notes: dict[str, object] = {name: line[name] for name in ("settings", "token", "backup") if name in line}
         if line["acknowledged"]:
             contents.live = (contents.live | adds) - removes
             contents.removed = (contents.removed | removes) - adds
@@ -78,7 +78,7 @@ def _opened(name: str, home: Path, paths: Paths) -> MemoryStore:
     there = str(home / TEAM)
     replica = next(iter(sorted(paths.replicas.glob("*"))), paths.replicas / "new")
     store = replicated_store(replica, paths.backups, there, lambda: Origin(there, paths.backups), shared=True)
-    store.replica.refresh()
+    replica_of(store).refresh()
     return store
 
 

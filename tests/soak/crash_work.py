@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from memhook.engine import engine as engine_module
 from memhook.engine.engine import Engine
 from memhook.paths import user_paths, write_private
 from memhook.store.access_tokens import Tokens
@@ -227,10 +227,10 @@ def loaded(name: str, _: Path) -> Future[Embedder]:
 FORMS = {"short": short, "full": full}
 
 if __name__ == "__main__":
-    engine_module.loading_embedder = loaded
     maintenance_module.KEPT_SECONDS = 0.0  # old versions go at the first occasion, not ten seconds later
     maintenance_module.KEPT_VERSIONS = maintenance_module.KEPT_WHEN_SETTLED = 2
     origin_module.MANY_FILES, origin_module.OLD_VERSIONS = 2, timedelta(milliseconds=1)
-    work = Work(Path(sys.argv[1]))
-    FORMS[sys.argv[2]](work)
-    work.engine.close()
+    with patch("memhook.engine.engine.loading_embedder", loaded):
+        work = Work(Path(sys.argv[1]))
+        FORMS[sys.argv[2]](work)
+        work.engine.close()

@@ -87,7 +87,7 @@ class Disk:
         names: dict[_Node, dict[str, _Node | None]],
         content: Callable[[_Node], bytes],
     ) -> Iterator[tuple[str, bytes | None]]:
-        for name, node in (folder.names_on_disk | names.get(folder, {})).items():  # type: ignore[operator]
+        for name, node in (folder.names_on_disk | names.get(folder, {})).items():
             if node is None:
                 continue
             yield f"{path}{name}", None if node.is_folder else content(node)
@@ -204,7 +204,8 @@ def _names_in_order(disk: Disk, chance: random.Random) -> Files:
         left[0] -= 1
         return left[0] >= 0
 
-    return disk.after_power_cut(kept, chance.choice([_synced, _all, partial(_torn, chance)]))
+    contents: list[Callable[[_Node], bytes]] = [_synced, _all, partial(_torn, chance)]
+    return disk.after_power_cut(kept, chance.choice(contents))
 
 
 WAYS: dict[str, Callable[[Disk, random.Random], Files]] = {
@@ -236,8 +237,9 @@ def points(changes: Sequence[Change], wanted: int, seed: int) -> Iterator[Point]
     """So many different ones, if there are, about equally many during each of the operations the command names."""
     chance = random.Random(seed)
     chosen = _chosen(changes, wanted, chance)
-    disk, said, seen = Disk(), (), set()
-    during = ""
+    disk, during = Disk(), ""
+    said: tuple[str, ...] = ()
+    seen: set[int] = set()
     for step, change in enumerate(changes):
         if change.kind == "mark":
             said = (*said, *change.data.decode().splitlines())

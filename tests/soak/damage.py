@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,7 @@ def _used(of: Sample, paths: Paths) -> str:
     told = [store.repaired, store.health()["damage"]]
     _ = [store.after("", 100_000), store.count(), store.counted_by("project"), store.all_rows()]
     for number in (0, 5, 50, 105):
-        found, _ = store.candidates(lambda number=number: axis(number), terms(f"note {number} replicas"), Filter(), 20)
+        found, _ = store.candidates(partial(axis, number), terms(f"note {number} replicas"), Filter(), 20)
         store.by_ids([one.id for one in found])
     with store.writing():
         store.write(changes.add, [memory(WRITTEN, "written after the damage")], [axis(9)], MODEL)

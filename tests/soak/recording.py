@@ -235,7 +235,7 @@ def _started(command: Sequence[str]) -> int:
         os.kill(os.getpid(), signal.SIGSTOP)
         if _libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or _libc.prctl(_SET_SECCOMP, _FILTER_MODE, rules, 0, 0):
             os._exit(_REFUSED)
-        os.execv(command[0], command)
+        os.execv(command[0], list(command))
     finally:
         os._exit(_REFUSED)
 

@@ -24,6 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable
@@ -283,7 +284,7 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _search_seconds(store: MemoryStore, vectors: np.ndarray) -> float:  # type: ignore[type-arg]
+def _search_seconds(store: MemoryStore, vectors: npt.NDArray[np.float32]) -> float:
     """The median of searches by words and by meaning."""
 
     def search(number: int) -> float:

@@ -3,9 +3,11 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -123,7 +125,8 @@ def test_a_file_that_cannot_be_read_lets_nobody_in_and_is_not_overwritten(tokens
 def test_a_field_that_went_missing_does_not_widen_a_token(tokens: Tokens, field: str) -> None:
     secret = created(tokens)
     file = user_paths().tokens
-    for change in (lambda one: one.pop(field), lambda one: one.update({field: 0})):
+    changes: list[Callable[[dict[str, Any]], object]] = [lambda one: one.pop(field), lambda one: one.update({field: 0})]
+    for change in changes:
         record = json.loads(file.read_text())
         change(record["tokens"][0])
         file.write_text(json.dumps(record))

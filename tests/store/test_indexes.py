@@ -171,7 +171,7 @@ def test_projects_of_a_large_store_are_searched_as_exactly_as_a_small_one(open_s
     places = [number for number, project in enumerate(projects) if project in allowed.projects]
     for asked in vectors[:20]:
         nearest = sorted(places, key=lambda number: -float(vectors[number] @ asked))[:10]
-        found, searched = store.candidates(lambda asked=asked: asked, [], allowed, 10)
+        found, searched = store.candidates(asked.copy, [], allowed, 10)
         assert searched == len(places)
         assert {one.id for one in found} == {memories[number].id for number in nearest}
 

@@ -22,7 +22,7 @@ from tests.fake_encoder import Dictionary
 from tests.soak.crashes import laid_out, points
 from tests.soak.recording import CannotRecord
 from tests.soak.watched import changes_of
-from tests.store.test_memories import MODEL, NOW, add, axis, memory
+from tests.store.test_memories import MODEL, NOW, add, axis, memory, replica_of
 
 Open = Callable[..., MemoryStore]
 ENCODER = Dictionary()
@@ -248,17 +248,17 @@ def test_each_reader_of_a_shared_store_reads_it_with_an_encoder_of_its_own(tmp_p
         for user in ("ada", "bob")
     )
     add(ada, SLOW, COOKIE, MOVE)
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert read_all(bob) == sorted(ids([SLOW, COOKIE, MOVE]))
     assert not (folder / language_vectors.FILE).exists()
     with ada.writing():
         ada.write(changes.replace, [replace(COOKIE, title="neu", updated=NOW + timedelta(days=1))], [axis(1)], MODEL)
         ada.write(changes.forget, [MOVE], NOW)
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert kept(bob) == {SLOW.id}
     with ada.writing():
         ada.write(changes.purge, [SLOW.id])
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert kept(bob) == set()
     assert read_all(bob) == [COOKIE.id]
     assert np.isfinite(cosines(bob, "cookie")[COOKIE.id] or np.inf)

@@ -19,6 +19,7 @@ from memhook.core.terms import terms
 from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.memories import MemoryStore
+from memhook.store.remote.replica import Replica
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
@@ -51,6 +52,11 @@ def axis(number: int) -> Vector:
 def add(store: MemoryStore, *memories: Memory) -> None:
     with store.writing():
         store.write(changes.add, memories, [axis(number) for number in range(len(memories))], MODEL)
+
+
+def replica_of(store: MemoryStore) -> Replica:
+    assert store.replica is not None
+    return store.replica
 
 
 def matching(store: MemoryStore, text: str) -> list[str]:

@@ -20,8 +20,9 @@ from memhook.store.remote import origin, replica
 from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
+from memhook.store.table.markers import set_mark
 from memhook.store.table.schema import DIMENSIONS
-from tests.store.test_memories import MODEL, NOW, add, axis, matching, memory, write_as_an_older_memhook
+from tests.store.test_memories import MODEL, NOW, add, axis, matching, memory, replica_of, write_as_an_older_memhook
 
 OTHER_MODEL = ModelIdentity("another", "hash of it", DIMENSIONS)
 
@@ -63,11 +64,11 @@ def holding(folder: Path, word: str) -> list[Path]:
 
 def test_what_one_writes_the_other_reads_after_a_refresh(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
-    assert (bob.replica.refresh(), contents(bob)) == (0, [])
+    assert (replica_of(bob).refresh(), contents(bob)) == (0, [])
     add(ada, memory(1, "replicas lag"), memory(2, "deploys need the VPN"))
     assert contents(ada) == ["deploys need the VPN", "replicas lag"]  # its own at once
     assert contents(bob) == []
-    assert bob.replica.refresh() == 2
+    assert replica_of(bob).refresh() == 2
     assert contents(bob) == contents(ada)
     found, _ = bob.candidates(lambda: axis(0), terms("replicas"), Filter(), 5)
     assert [one.id for one in found if one.cosine == 1.0] == [memory(1, "").id]
@@ -76,13 +77,13 @@ def test_what_one_writes_the_other_reads_after_a_refresh(opened: Open) -> None:
 def test_only_what_has_changed_is_fetched(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, *(memory(number, f"note {number}") for number in range(50)))
-    assert bob.replica.refresh() == 50
-    assert bob.replica.refresh() == 0
+    assert replica_of(bob).refresh() == 50
+    assert replica_of(bob).refresh() == 0
     with ada.writing():
         ada.write(changes.replace, [memory(7, "note 7, corrected")], [axis(7)], MODEL)
         ada.write(changes.forget, [memory(8, "note 8")], NOW)
     add(ada, memory(50, "note 50"))
-    assert bob.replica.refresh() == 3
+    assert replica_of(bob).refresh() == 3
     assert contents(bob) == contents(ada)
     assert "note 7, corrected" in contents(bob)
     assert "note 8" not in contents(bob)
@@ -95,24 +96,24 @@ def test_the_small_files_of_all_writers_are_put_together_and_nobody_fetches_them
     ada, bob = opened("ada"), opened("bob")
     for number in range(6):
         add(ada if number % 2 else bob, memory(number, f"note {number}"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert ada.optimize()
-    assert ada.replica.origin.table.handle.stats()["fragment_stats"]["num_fragments"] == 1
-    assert (bob.replica.refresh(), len(contents(bob))) == (0, 6)
-    assert not ada.replica.origin.optimize()  # nothing was written since
+    assert replica_of(ada).origin.table.handle.stats()["fragment_stats"]["num_fragments"] == 1
+    assert (replica_of(bob).refresh(), len(contents(bob))) == (0, 6)
+    assert not replica_of(ada).origin.optimize()  # nothing was written since
     add(ada, memory(9, "note 9"))
-    assert not ada.replica.origin.optimize()  # there are few
-    assert bob.replica.refresh() == 1
+    assert not replica_of(ada).origin.optimize()  # there are few
+    assert replica_of(bob).refresh() == 1
 
 
 def test_what_is_removed_there_goes_here(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "stays"), memory(2, "goes"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     with ada.writing():
         ada.write(changes.remove, [memory(2, "").id])
     add(ada, memory(3, "comes"))  # so that the count alone would not tell
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert contents(bob) == ["comes", "stays"]
 
 
@@ -121,10 +122,10 @@ def test_what_is_purged_leaves_no_byte_there_nor_in_any_replica(
 ) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "stays"), memory(2, "the quokkafjord phrase"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     with ada.writing():
         ada.write(changes.purge, [memory(2, "").id])
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert contents(ada) == contents(bob) == ["stays"]
     assert holding(tmp_path, "quokkafjord") == []
 
@@ -132,10 +133,10 @@ def test_what_is_purged_leaves_no_byte_there_nor_in_any_replica(
 def test_redacting_empties_it_everywhere(opened: Open, tmp_path: Path) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "stays"), memory(2, "the quokkafjord phrase"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     with ada.writing():
         ada.write(changes.redact, [memory(2, "").id], NOW)
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert [one.redacted for one in bob.by_reference([memory(2, "").id], Filter())] == [True]
     ada.optimize()
     assert "quokkafjord" not in str(contents(bob))
@@ -148,36 +149,36 @@ def test_writers_at_the_same_time_lose_nothing_of_each_other(opened: Open) -> No
     for number in range(12):
         add(users[number % 3], memory(number, f"note {number}"))
     for user in users:
-        user.replica.refresh()
+        replica_of(user).refresh()
         assert len(contents(user)) == 12
 
 
 def test_adding_again_what_may_have_landed_adds_nothing_twice(opened: Open) -> None:
     ada = opened("ada")
     add(ada, memory(1, "once"))
-    ada.replica.origin.write(changes.add, [memory(1, "once"), memory(2, "new")], [None, None], MODEL)
-    ada.replica.refresh()
+    replica_of(ada).origin.write(changes.add, [memory(1, "once"), memory(2, "new")], [None, None], MODEL)
+    replica_of(ada).refresh()
     assert contents(ada) == ["new", "once"]
 
 
 def test_vectors_of_another_model_are_not_mixed_in(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "replicas lag"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     bob.vectors.replace(lambda memories: [axis(3) for _ in memories], OTHER_MODEL)
     add(ada, memory(2, "deploys need the VPN"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert (ada.model, bob.model) == (MODEL, OTHER_MODEL)
     assert [one.content for one in bob.vectors.missing()] == ["deploys need the VPN"]
     bob.vectors.set(bob.vectors.missing(), [axis(4)], OTHER_MODEL)
     assert bob.vectors.missing() == []
-    assert ada.replica.refresh() == 0  # what bob makes of the vectors is his own
+    assert replica_of(ada).refresh() == 0  # what bob makes of the vectors is his own
 
 
 def test_what_a_user_mutes_reads_or_releases_in_a_shared_store_is_that_users_alone(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "replicas lag"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     key = memory(1, "").id
     with bob.annotating():
         bob.write(changes.mute, [key], True)
@@ -185,7 +186,7 @@ def test_what_a_user_mutes_reads_or_releases_in_a_shared_store_is_that_users_alo
     bob.touch([key], NOW)
     with ada.writing():
         ada.write(changes.update, [key], project="elsewhere")
-    assert bob.replica.refresh() == 1
+    assert replica_of(bob).refresh() == 1
     ours, theirs = _one(bob, key), _one(ada, key)
     assert (ours.project, ours.muted, ours.accessed, ours.released) == ("elsewhere", True, NOW, "as it reads now")
     assert (theirs.muted, theirs.accessed, theirs.released) == (False, None, "")
@@ -196,36 +197,36 @@ def test_in_a_personal_store_elsewhere_muting_holds_on_every_machine(opened: Ope
     add(laptop, memory(1, "replicas lag"))
     with laptop.annotating():
         laptop.write(changes.mute, [memory(1, "").id], True)
-    desk.replica.refresh()
+    replica_of(desk).refresh()
     assert _one(desk, memory(1, "").id).muted
 
 
 def test_an_origin_that_is_gone_costs_writing_alone(opened: Open, shared_folder: Path) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "replicas lag"))
-    bob.replica.refresh()
-    known = bob.replica.refreshed
+    replica_of(bob).refresh()
+    known = replica_of(bob).refreshed
     away = shared_folder.rename(shared_folder.with_name("away"))
     again = opened("bob")
     with pytest.raises(StoreError, match="does not exist"):
-        again.replica.refresh()
-    assert again.replica.problem
-    assert (contents(again), again.replica.refreshed) == (["replicas lag"], known)
+        replica_of(again).refresh()
+    assert replica_of(again).problem
+    assert (contents(again), replica_of(again).refreshed) == (["replicas lag"], known)
     with pytest.raises(StoreError, match="does not exist"), again.writing():
         pass
     away.rename(shared_folder)
     add(again, memory(2, "back again"))
-    assert (contents(again), again.replica.problem) == (["back again", "replicas lag"], "")
+    assert (contents(again), replica_of(again).problem) == (["back again", "replicas lag"], "")
 
 
 def test_an_origin_made_anew_is_read_anew(opened: Open, shared_folder: Path) -> None:
     ada, bob = opened("ada"), opened("bob")
     for number in range(3):
         add(ada, memory(number, f"old {number}"))
-    bob.replica.refresh()
-    ada.replica.origin.table.database.drop_table("memories")
+    replica_of(bob).refresh()
+    replica_of(ada).origin.table.database.drop_table("memories")
     add(opened("cem"), memory(9, "new"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert contents(bob) == ["new"]
 
 
@@ -234,11 +235,11 @@ def test_a_store_that_was_made_before_it_was_shared_is_read_whole_when_it_change
 ) -> None:
     add(own_store(str(shared_folder), tmp_path / "backups"), memory(1, "old"), memory(2, "older"))
     ada, bob = opened("ada"), opened("bob")
-    assert bob.replica.refresh() == 2
+    assert replica_of(bob).refresh() == 2
     with ada.writing():
         ada.write(changes.replace, [memory(1, "corrected")], [axis(1)], MODEL)
-    assert (bob.replica.refresh(), contents(bob)) == (2, ["corrected", "older"])
-    assert bob.replica.refresh() == 0
+    assert (replica_of(bob).refresh(), contents(bob)) == (2, ["corrected", "older"])
+    assert replica_of(bob).refresh() == 0
 
 
 def test_a_replica_has_terms_of_its_own_whatever_memhook_wrote_the_shared_store(
@@ -247,7 +248,7 @@ def test_a_replica_has_terms_of_its_own_whatever_memhook_wrote_the_shared_store(
     add(opened("ada"), memory(1, "yings and migrations"))
     write_as_an_older_memhook(shared_folder)
     bob = opened("bob")
-    assert bob.replica.refresh() == 1
+    assert replica_of(bob).refresh() == 1
     assert matching(bob, "migration") == ["yings and migrations"]
     add(bob, memory(2, "a migrated note"))
     assert matching(bob, "migrating") == ["yings and migrations", "a migrated note"]
@@ -259,18 +260,18 @@ def test_a_replica_has_terms_of_its_own_whatever_memhook_wrote_the_shared_store(
 def test_what_is_put_back_replaces_everything_and_later_changes_are_fetched_alone(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "one"), memory(2, "two"))
-    rows = ada.replica.origin.table.rows()
+    rows = replica_of(ada).origin.table.rows()
     add(ada, memory(3, "three"))
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert rows is not None
     with ada.writing():
         ada.write(changes.put_back, rows)
-    assert (bob.replica.refresh(), contents(bob)) == (2, ["one", "two"])
+    assert (replica_of(bob).refresh(), contents(bob)) == (2, ["one", "two"])
     add(ada, memory(4, "four"))
-    assert (bob.replica.refresh(), contents(bob)) == (1, ["four", "one", "two"])
+    assert (replica_of(bob).refresh(), contents(bob)) == (1, ["four", "one", "two"])
 
 
-def replica_of(uri: str, tmp_path: Path, **options: str) -> MemoryStore:
+def store_at(uri: str, tmp_path: Path, **options: str) -> MemoryStore:
     backups = tmp_path / "backups"
     opened = partial(Origin, uri, backups, options)
     return replicated_store(tmp_path / "replica", backups, uri, opened, shared=True)
@@ -294,7 +295,7 @@ def test_a_place_that_does_not_answer_is_named_with_the_reason_and_a_way_out(
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     quick = {"client_max_retries": "0", "client_retry_timeout": "1"}
     with pytest.raises(RemoteError, match=said) as failure:
-        replica_of(uri, tmp_path, **({} if uri.startswith("db") else quick), **options).replica.refresh()
+        replica_of(store_at(uri, tmp_path, **({} if uri.startswith("db") else quick), **options)).refresh()
     assert failure.value.hint
     assert "damaged" not in failure.value.message
 
@@ -318,7 +319,7 @@ def test_a_shared_folder_that_a_power_cut_has_left_with_half_a_write_opens_as_it
     newest = min(shared_folder.glob("memories.lance/_versions/*.manifest"))  # numbered downwards
     newest.write_bytes(b"")
     bob = opened("bob")
-    bob.replica.refresh()
+    replica_of(bob).refresh()
     assert contents(bob) == ["replicas lag"]
     add(bob, memory(3, "the cache is cold on Mondays"))
     assert contents(bob) == ["replicas lag", "the cache is cold on Mondays"]
@@ -328,8 +329,17 @@ def test_what_counts_as_seen_is_on_disk_before_it_is_noted(opened: Open, monkeyp
     add(opened("ada"), memory(1, "replicas lag"))
     bob = opened("bob")
     steps: list[str] = []
-    sync, set_mark = durable.Synced.sync, replica.set_mark
-    monkeypatch.setattr(durable.Synced, "sync", lambda self: (steps.append("sync"), sync(self))[1])
-    monkeypatch.setattr(replica, "set_mark", lambda *given: (steps.append(given[1]), set_mark(*given))[1])
-    bob.replica.refresh()
+    sync = durable.Synced.sync
+
+    def recorded_sync(synced: durable.Synced) -> None:
+        steps.append("sync")
+        sync(synced)
+
+    def recorded_mark(directory: Path, name: str, value: str) -> None:
+        steps.append(name)
+        set_mark(directory, name, value)
+
+    monkeypatch.setattr(durable.Synced, "sync", recorded_sync)
+    monkeypatch.setattr(replica, "set_mark", recorded_mark)
+    replica_of(bob).refresh()
     assert steps.index("sync") < steps.index("origin-version")

@@ -17,7 +17,7 @@ from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
 from tests.s3_server import READ_ONLY_KEY
-from tests.store.test_memories import add, memory
+from tests.store.test_memories import add, memory, replica_of
 
 ROOT = Path(__file__).parents[2]
 WRITERS, BATCHES, IN_BATCH = 4, 5, 20
@@ -61,7 +61,7 @@ def test_four_processes_that_write_at_the_same_time_lose_nothing(s3: S3) -> None
     writers = [writer(s3, number) for number in range(WRITERS)]
     assert [(one.communicate(timeout=300)[1], one.returncode) for one in writers] == [("", 0)] * WRITERS
     reader = s3.replica("reader", READ_ONLY_KEY)
-    assert reader.replica.refresh() == WRITERS * BATCHES * IN_BATCH
+    assert replica_of(reader).refresh() == WRITERS * BATCHES * IN_BATCH
     assert contents(reader) == {
         f"note {number * 1000 + one}" for number in range(WRITERS) for one in range(BATCHES * IN_BATCH)
     }
@@ -86,7 +86,7 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_acknowledged_memory(s3:
     s3.start()
     writing.result(LONG)
     reader = s3.replica("bob")
-    reader.replica.refresh()
+    replica_of(reader).refresh()
     assert len(acknowledged) == 12
     assert contents(reader) == set(acknowledged)
 
@@ -96,7 +96,7 @@ def test_while_the_server_is_away_what_is_here_is_found_and_a_write_says_why_not
     add(store, memory(1, "replicas lag"))
     s3.kill()
     with pytest.raises(StoreError, match="s3://team/memories"):
-        store.replica.refresh()
+        replica_of(store).refresh()
     assert contents(store) == {"replicas lag"}
     with pytest.raises(StoreError, match="s3://team/memories"):
         add(store, memory(2, "not now"))
@@ -108,7 +108,7 @@ def test_while_the_server_is_away_what_is_here_is_found_and_a_write_says_why_not
 def test_a_credential_that_may_only_read_reads_and_is_told_that_it_cannot_write(s3: S3) -> None:
     add(s3.replica("ada"), memory(1, "replicas lag"))
     reader = s3.replica("bob", READ_ONLY_KEY)
-    reader.replica.refresh()
+    replica_of(reader).refresh()
     assert contents(reader) == {"replicas lag"}
     with pytest.raises(StoreError, match="refuses this") as refusal:
         add(reader, memory(2, "may I?"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,12 @@ def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: 
     assert forty._here.cache is not None
     asked: list[int] = []
     ids = forty._here.cache._ids
-    monkeypatch.setattr(forty._here.cache, "_ids", lambda allowed, few: (asked.append(len(few)), ids(allowed, few))[1])
+
+    def counted(allowed: Filter, few: Sequence[str]) -> Collection[str]:
+        asked.append(len(few))
+        return ids(allowed, few)
+
+    monkeypatch.setattr(forty._here.cache, "_ids", counted)
     forty.by_ids(["m00000000001"], Filter(pinned=False))
     for number in (40, 41):
         add(forty, memory(number, f"late note {number}"))
@@ -186,7 +192,12 @@ def test_what_is_added_while_the_store_is_first_read_is_not_missed(
     assert forty._here.cache is not None
     held, append = forty._here.cache, forty._table.append
     held.drop()
-    monkeypatch.setattr(forty._table, "append", lambda *given: (held.renew(), append(*given)))
+
+    def append_after_a_read(data: pa.Table) -> None:
+        held.renew()
+        append(data)
+
+    monkeypatch.setattr(forty._table, "append", append_after_a_read)
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.by_ids(["m00000000040"])
 
@@ -213,9 +224,12 @@ def test_what_another_wrote_meanwhile_is_not_passed_over(
 ) -> None:
     other, append = open_store(), forty._table.append
     assert forty.by_ids(["m00000000001"], Filter(muted=False))
-    monkeypatch.setattr(
-        forty._table, "append", lambda *given: (other.write(changes.mute, ["m00000000001"], True), append(*given))
-    )
+
+    def append_after_another(data: pa.Table) -> None:
+        other.write(changes.mute, ["m00000000001"], True)
+        append(data)
+
+    monkeypatch.setattr(forty._table, "append", append_after_another)
     add(forty, memory(40, "a late note about the ledger"))
     assert forty.by_ids(["m00000000001"], Filter(muted=False)) == {}
 

@@ -17,7 +17,7 @@ from memhook.store.remote.waiting import SILENT_SECONDS, Unanswered, answer_of, 
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
-from tests.store.test_memories import add, memory
+from tests.store.test_memories import add, memory, replica_of
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        monkeypatch.setattr(waiting.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("memhook.store.remote.waiting.time.monotonic", lambda: self.now)
         monkeypatch.setattr(waiting, "_is_done_within", self.waited)
 
     def waited(self, future: Future[object], seconds: float) -> bool:
@@ -95,7 +95,7 @@ def test_a_server_that_is_not_there_is_an_error(tmp_path: Path, closed_port: int
 def test_many_who_wait_for_a_silent_server_make_one_attempt(tmp_path: Path) -> None:
     with silent_port() as port, ThreadPoolExecutor(4) as threads:
         store = S3(tmp_path, port).replica("ada")
-        failed = [threads.submit(store.replica.refresh) for _ in range(4)]
+        failed = [threads.submit(replica_of(store).refresh) for _ in range(4)]
         assert all(isinstance(one.exception(120), RemoteError) for one in failed)
         fetching = [one for one in threading.enumerate() if one.name == "memhook-fetch"]
         assert len(fetching) <= 1
@@ -111,10 +111,10 @@ def test_a_server_that_dies_while_it_is_written_to_is_an_error(tmp_path: Path) -
                 store.write(changes.add, [memory(2, "lost")], [None], store.model)
         s3.start()
         reader = s3.replica("bob")
-        reader.replica.refresh()
+        replica_of(reader).refresh()
         arrived = {one.content for one in reader.newest(Filter(), 10)}
         # On a busy machine the server may be back before LanceDB has given up: then it arrives, and that is reported.
-        assert arrived == {"before"} or "has arrived" in store.replica.late_news
+        assert arrived == {"before"} or "has arrived" in replica_of(store).late_news
         add(store, memory(2, "again"))
 
 
@@ -124,7 +124,7 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
     with running_s3(tmp_path) as s3:
         store = s3.replica("ada")
         add(store, memory(1, "before"))
-        origin, going_on = store.replica.origin, threading.Event()
+        origin, going_on = replica_of(store).origin, threading.Event()
         land = origin.write
 
         def slow(*args: object) -> None:
@@ -135,8 +135,8 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
         monkeypatch.setattr("memhook.store.remote.replica.answers", lambda *_: False)
         with pytest.raises(RemoteError, match="stopped answering"):
             store.write(changes.add, [memory(2, "late")], [None], store.model)
-        assert store.replica.late_news == ""
+        assert replica_of(store).late_news == ""
         going_on.set()
         for thread in [one for one in threading.enumerate() if one.name == "memhook-write"]:
             thread.join(60)
-        assert "has arrived" in store.replica.late_news
+        assert "has arrived" in replica_of(store).late_news

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memhook.core.memory import Draft
+from memhook.core.terms import terms
 from memhook.errors import EmbeddingError, StoreError
 from memhook.library.embedding_batches import EmbeddedOnce
 from memhook.library.library import Library
 from memhook.store.table import schema
 from memhook.writing import transfer
-from memhook.writing.remember import Draft, forgotten, remembered
+from memhook.writing.remember import forgotten, remembered
 from memhook.writing.transfer import Mode, imported
 from tests.conftest import Open
 from tests.fake_embedder import HashEmbedder
@@ -141,8 +143,6 @@ def test_a_text_whose_embedding_failed_may_be_asked_for_again() -> None:
 def test_whatever_an_entry_sets_off_costs_that_entry_alone(
     library: Library, monkeypatch: pytest.MonkeyPatch, error: type[Exception], update: bool
 ) -> None:
-    terms = schema.terms
-
     def failing(text: str) -> list[str]:
         if "hostile" in text:
             raise error("on this one")

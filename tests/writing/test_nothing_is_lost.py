@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from memhook.core.memory import Memory, Sensitivity
+from memhook.core.memory import Draft, Memory, Sensitivity
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.library.library import Library
 from memhook.store.memories import own_store
 from memhook.store.table.filters import Filter
-from memhook.writing.remember import Draft, edited, forgotten, found, remembered
+from memhook.writing.remember import edited, forgotten, found, remembered
 from memhook.writing.transfer import Imported, Mode, imported
 from tests.fake_embedder import HashEmbedder
 
@@ -101,8 +101,8 @@ def test_a_link_to_something_unknown_costs_an_import_nothing(library: Library) -
 
 
 def test_succession_survives_the_way_out_and_in_whatever_the_order(library: Library) -> None:
-    new = {"id": "aaaaaaaaaaaa", "text": "new", "supersedes": ["zzzzzzzzzzzz"]}
-    old = {"id": "zzzzzzzzzzzz", "text": "old"}
+    new: dict[str, object] = {"id": "aaaaaaaaaaaa", "text": "new", "supersedes": ["zzzzzzzzzzzz"]}
+    old: dict[str, object] = {"id": "zzzzzzzzzzzz", "text": "old"}
     brought(library, new)
     brought(library, old)
     assert found(library, ["zzzzzzzzzzzz"])[0].superseded_by == "aaaaaaaaaaaa"

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhook.answering.recall import for_search
-from memhook.core.memory import Memory, Origin, is_id
+from memhook.core.memory import Draft, Memory, Origin, is_id
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.library import Library
 from memhook.store.table.filters import Filter
-from memhook.writing.remember import Draft, Stored, edited, forgotten, found, remembered
+from memhook.writing.remember import Stored, edited, forgotten, found, remembered
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

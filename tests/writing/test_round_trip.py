@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhook.answering.records import record_of
-from memhook.core.memory import Origin, Sensitivity
+from memhook.core.memory import Draft, Origin, Sensitivity
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
-from memhook.writing.remember import Draft, remembered
+from memhook.writing.remember import remembered
 from memhook.writing.transfer import imported
 from tests.fake_embedder import HashEmbedder
 
