@@ -112,8 +112,8 @@ def cut(text: str, room: int) -> str:
     """`text`, or its start up to a word within `room` columns, marked as cut."""
     if cells(text) <= room:
         return text
-    fitting = next((at for at in range(len(text)) if cells(text[: at + 1]) > room), len(text))
-    return shortened(text, fitting) if fitting else "…"
+    kept = next(at for at in range(len(text)) if cells(text[: at + 1]) >= room)  # a column is for the mark
+    return shortened(text, kept + 1)
 
 
 def _indented(line: str, indent: str) -> list[str]:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import lancedb
 import pytest
 
 from memhook.errors import DamagedStore, StoreError
@@ -14,7 +15,7 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table import changes, checksums, maintenance, recovery
 from memhook.store.table import table as table_module
 from memhook.store.table.filters import Filter
-from memhook.store.table.manifest import manifests
+from memhook.store.table.manifest import index_files_of, manifests
 from memhook.store.table.recovery import looks_whole, salvaged
 from tests.store.test_memories import MODEL, Open, add, axis, matching, memory
 
@@ -289,3 +290,20 @@ def test_a_damaged_index_is_set_aside_before_it_is_built_again(table: Path, tmp_
     (kept,) = (tmp_path / "backups").glob(f"damaged-*/memories.lance/_indices/*/{file.name}")
     assert kept.read_bytes() == damaged
     assert opened.count() == 20
+
+
+@pytest.mark.parametrize("lost", ["folder", "file"])
+def test_an_index_that_a_power_cut_lost_is_built_again(table: Path, tmp_path: Path, lost: str) -> None:
+    """LanceDB lists it in the manifest, and fails on the first query that would use it."""
+    indexes = lancedb.connect(table.parent).open_table(table.stem).list_indices()
+    (name,) = [f"_indices/{index.index_uuid}" for index in indexes if index.columns == ["id"]]
+    assert f"{name}/page_lookup.lance" in index_files_of(manifests(table)[0])
+    if lost == "folder":
+        shutil.rmtree(table / name)
+    else:
+        (table / name / "page_lookup.lance").unlink()
+    store = own_store(str(tmp_path / "store"), tmp_path / "backups")
+    assert len(store.after("", 100)) == 20
+    assert len(store.by_ids([one.id for one in store.after("", 100)])) == 20
+    assert "built again" in store.repaired
+    assert own_store(str(tmp_path / "store"), tmp_path / "backups").repaired == ""

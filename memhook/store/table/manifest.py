@@ -1,4 +1,4 @@
-"""A version of a table as its manifest lists it: which data files it has, and which rows of them are deleted.
+"""A version of a table as its manifest lists it: its data files, which rows of them are deleted, and its indexes.
 
 LanceDB tells this only of a version that it can open.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 END = b"LANC"
 _FOOTER = struct.Struct("<QHH4s")
 _LENGTH = struct.Struct("<I")
 # The numbers that these fields have in Lance's protocol buffers.
-_FRAGMENTS = 2
+_FRAGMENTS, _INDEX_SECTION = 2, 6
+_INDEX, _INDEX_UUID, _INDEX_FILE = 1, 1, 10
 _ID, _FILES, _DELETION, _ROWS = 1, 2, 3, 4
 _PATH = 1
 _KIND, _READ_VERSION, _DELETION_ID, _DELETED_ROWS = 1, 2, 3, 4
@@ -51,15 +54,50 @@ def version(manifest: Path) -> int:
 def fragments_of(manifest: Path) -> list[Fragment]:
     """Raises ValueError when it is not a manifest, and OSError when it cannot be read."""
     content = manifest.read_bytes()
+    with _checked():
+        return [_fragment(_bytes(value)) for number, value in _fields(_message(content)) if number == _FRAGMENTS]
+
+
+def index_files_of(manifest: Path) -> list[str]:
+    """The files of its indexes, relative to the table's folder; of an index that lists none, its folder."""
+    content = manifest.read_bytes()
+    with _checked():
+        sections = [value for number, value in _fields(_message(content)) if number == _INDEX_SECTION]
+        messages = (_fields(_at(content, _number(position))) for position in sections)
+        return [file for fields in messages for number, index in fields if number == _INDEX for file in _files(index)]
+
+
+@contextmanager
+def _checked() -> Iterator[None]:
     try:
-        position, _, _, end = _FOOTER.unpack(content[-_FOOTER.size :])
-        (length,) = _LENGTH.unpack_from(content, position)
-        message = content[position + _LENGTH.size : position + _LENGTH.size + length]
-        if end != END or len(message) != length:
-            raise ValueError("it was cut")
-        return [_fragment(_bytes(value)) for number, value in _fields(message) if number == _FRAGMENTS]
+        yield
     except (struct.error, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
+
+
+def _message(content: bytes) -> bytes:
+    position, _, _, end = _FOOTER.unpack(content[-_FOOTER.size :])
+    if end != END:
+        raise ValueError("it was cut")
+    return _at(content, position)
+
+
+def _at(content: bytes, position: int) -> bytes:
+    (length,) = _LENGTH.unpack_from(content, position)
+    message = content[position + _LENGTH.size : position + _LENGTH.size + length]
+    if len(message) != length:
+        raise ValueError("it was cut")
+    return message
+
+
+def _files(index: int | bytes) -> Iterator[str]:
+    fields = list(_fields(_bytes(index)))
+    identity = next(_bytes(value) for number, value in fields if number == _INDEX_UUID)
+    folder = f"_indices/{UUID(bytes=_bytes(dict(_fields(identity))[_INDEX_UUID]))}"
+    names = [_bytes(dict(_fields(_bytes(value)))[_PATH]).decode() for number, value in fields if number == _INDEX_FILE]
+    yield from (f"{folder}/{name}" for name in names)
+    if not names:
+        yield folder
 
 
 def _fragment(message: bytes) -> Fragment:

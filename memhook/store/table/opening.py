@@ -141,7 +141,7 @@ def repaired(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Tabl
     if rebuilt:
         repair.done.append(f"{rebuilt} damaged indexes of the store were built again.")
     if not aside.exists():
-        return ""
+        return " ".join(repair.done)  # of a lost file nothing is left to keep
     report = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
     write_private(aside / REPORT, report)
     return report

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import lancedb
 import pyarrow as pa
@@ -29,7 +28,7 @@ from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.table import checksums
 from memhook.store.table.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
-from memhook.store.table.manifest import END, Fragment, fragments_of, manifests
+from memhook.store.table.manifest import END, Fragment, fragments_of, index_files_of, manifests
 from memhook.store.table.schema import memory_of
 
 REBUILD = "memhook restore --from-damaged"
@@ -72,20 +71,20 @@ def damaged_files(table: Path, most: int | None = None) -> set[Path]:
     if not listed or listed[0] in found:
         return found
     try:
-        fragments = fragments_of(listed[0])
+        fragments, index_files = fragments_of(listed[0]), index_files_of(listed[0])
     except ValueError:
         return found | {listed[0]}
     named = {table / name for one in fragments for name in one.all_files}
-    indexes = {path for uuid in _index_folders(table, listed[0]) for path in uuid.rglob("*") if path.is_file()}
+    indexes = {table / name for name in index_files}
     found |= {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
-    return found | {path for path in indexes if path in changed or not _ends_well(path)}
+    return found | {path for path in indexes if path in changed or not path.exists() or not _ends_well(path)}
 
 
 def damaged_indexes(table: Path, aside: Path) -> set[str]:
     """The UUIDs of the newest version's indexes that have a damaged file, which is linked to `aside`."""
     folder = table / INDEXES
     damaged = [path for path in damaged_files(table) if path.is_relative_to(folder)]
-    for path in damaged:
+    for path in filter(Path.is_file, damaged):
         _link(path, aside / table.name / path.relative_to(table))
     return {path.relative_to(folder).parts[0] for path in damaged}
 
@@ -340,18 +339,6 @@ def _link(path: Path, target: Path) -> None:
         shutil.copy2(path, target)
 
 
-def _index_folders(table: Path, manifest: Path) -> list[Path]:
-    content = manifest.read_bytes()
-    return [path for path in (table / INDEXES).glob("*-*-*-*-*") if _uuid(path.name) in content]
-
-
-def _uuid(name: str) -> bytes:
-    try:
-        return UUID(name).bytes
-    except ValueError:
-        return name.encode()
-
-
 def _ends_well(path: Path) -> bool:
     """As files of its kind do, if that is known."""
     end = {".arrow": _ARROW_END, ".lance": END, ".manifest": END, ".idx": END}.get(path.suffix, b"")
@@ -360,7 +347,7 @@ def _ends_well(path: Path) -> bool:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - len(end)))
             return file.read() == end
-    except FileNotFoundError:  # deleted meanwhile by compaction: then it is of no version
+    except (FileNotFoundError, IsADirectoryError):  # deleted meanwhile by compaction: then it is of no version
         return True
 
 
