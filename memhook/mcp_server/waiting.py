@@ -23,6 +23,7 @@ from memhook.mcp_server.stdio import PROTOCOLS, early_answer, message_of
 ANOTHER_IS_AT_IT = 75
 """The exit code of a set-up that leaves the work to one that runs already."""
 LOOK_AGAIN_SECONDS = 1.0
+BEGIN_SECONDS = 10.0
 
 METHOD_NOT_FOUND, NOT_SET_UP = -32601, -32000
 LISTS = ("tools", "resources")
@@ -38,6 +39,7 @@ class WaitingServer:
         self._outgoing = outgoing
         self._lock = Lock()
         self._asked = Event()
+        self._has_begun = Event()
         self._hello: Message = {}
         self._held: list[Message] = []
         self._missed: set[str] = set()
@@ -53,6 +55,7 @@ class WaitingServer:
                     self._take(message_of(line))
                 else:
                     self._pass_on(line)
+        self._has_begun.wait(BEGIN_SECONDS)  # a client may leave before its set-up was even started
         with self._lock:
             server = self._server
         if server is not None and server.stdin is not None:
@@ -91,6 +94,7 @@ class WaitingServer:
             if not self._is_ready():
                 self._refuse()
                 self._asked.wait()
+        self._has_begun.set()
         server = subprocess.Popen(self._launch, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         relay = Thread(target=self._relay, args=[server])
         with self._lock:
@@ -110,6 +114,7 @@ class WaitingServer:
             with subprocess.Popen(
                 self._setup, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
             ) as setup:
+                self._has_begun.set()
                 if setup.wait() != ANOTHER_IS_AT_IT:
                     return
             time.sleep(LOOK_AGAIN_SECONDS)
