@@ -12,7 +12,7 @@ from memhook.answering.account import Account
 from memhook.answering.block import Block, Budget, Extent, Ranked, hook_block
 from memhook.core.memory import Memory, content_hash, derived_summary, derived_title
 from memhook.core.packing import PartLimit, utf8_bytes, utf16_units
-from memhook.core.rendering import hook_frames
+from memhook.core.rendering import Level, Rendering, hook_frames
 from memhook.core.tokens import estimated_tokens
 from memhook.store.ledger import Shown
 
@@ -130,3 +130,16 @@ def test_a_session_sees_nothing_twice(texts: list[str], extent: Extent, prompts:
             }
             fresh = [at for start, end in one.passages for at in range(start, end) if at not in known]
             assert one.reason or any(not text[at].isspace() for at in fresh)
+
+
+def test_a_memory_that_was_changed_since_is_new() -> None:
+    seen = Account({"000000000000": [Shown("the hash of another text", "full", ())]})
+    assert hook_block(ranked("The ledger reads the primary."), PLENTY, "preview", Extent(200), {}, seen).parts
+
+
+def test_a_passage_is_new_when_more_than_half_of_it_was_not_seen() -> None:
+    story = memory(0, "x" * 100)
+    offered = Rendering(Level.PREVIEW, "", 1, 1, ((0, 100),))
+    for known, is_new in ((49, True), (51, False)):
+        account = Account({story.id: [Shown(story.content_hash, "preview", ((0, known),))]})
+        assert account.is_new(story)(offered) is is_new
