@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from memhook.assistants.edits import Edit
-from memhook.assistants.events import Answer, Event, Kind, Payload, text
+from memhook.assistants.events import TOOL_KINDS, UNANSWERED, Answer, Event, Kind, Payload, ToolCall, text, tool_call
+from memhook.assistants.sessions.recording import SessionFormat
 from memhook.core.packing import PartLimit
 
 SECONDS = 10
@@ -48,9 +49,24 @@ class Where:
             for event in events
         }
 
+    def tool_hooks(
+        self, client: str, events: Sequence[str], matcher: str, timeout: int = SECONDS
+    ) -> dict[str, dict[str, Any]]:
+        """For each event of tools its group: one entry, for the tools whose names match."""
+        hooks = self.hooks(client, events, timeout=timeout)
+        return {event: {"matcher": matcher, "hooks": entries} for event, entries in hooks.items()}
+
     def server(self, **more: Any) -> dict[str, Any]:
         """The entry of the MCP server, in Claude Code's format."""
         return {"command": str(self.launcher), "args": ["mcp"], **more}
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoLoads:
+    """A pattern below a project's root, or below the home after ~/, and the files beside it that keep it from that."""
+
+    pattern: str
+    unless: tuple[str, ...] = ()
 
 
 def _never(_: object) -> bool:
@@ -59,6 +75,8 @@ def _never(_: object) -> bool:
 
 def hook_output(event: Event, answer: Answer) -> bytes:
     """Claude Code's answer to a hook, which most others accept: one JSON object, or nothing."""
+    if event.kind in UNANSWERED:
+        return b""
     specific = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": answer.context}}
     return output(answer.notice, specific if answer.context else {})
 
@@ -78,6 +96,8 @@ class Assistant:
     # Its events and the answer to them
     more_events: Mapping[str, Kind] = field(default_factory=dict)
     """Events besides SessionStart and UserPromptSubmit at which memhook may speak."""
+    says_failure: Callable[[str], bool] = _never
+    """Whether the result of a tool is a failure, where nothing but its words tell."""
     unnamed_event: Callable[[Payload], str] = lambda _: ""
     """The event's name where the payload has none."""
     moment: str = "prompt_id"
@@ -85,6 +105,8 @@ class Assistant:
     typed: Callable[[str], str] = str
     """What the user typed, of the prompt as it is sent."""
     output_of: Callable[[Event, Answer], bytes] = hook_output
+    shows_notices: bool = False
+    """Whether a notice is known to reach the user and not the model, so that one may come with each answer."""
     part_limit: PartLimit | None = None
     """What one hook entry can carry."""
     wrote: Callable[[Payload], bool] = _never
@@ -101,6 +123,8 @@ class Assistant:
     """What `memhook install` uses there, for `status`."""
     has_plugin: Callable[[Where], bool] = _never
     """Whether memhook is there as a plugin."""
+    plugin_has_server: bool = True
+    """Whether a plugin brings the MCP server too; `memhook install` does everywhere."""
     note: str = ""
     """What its user has to know once memhook is on there."""
 
@@ -109,11 +133,17 @@ class Assistant:
     """Instructions and memories, as patterns below its folder."""
     project_notes: tuple[str, ...] = ()
     """The same below a project's root."""
+    also_loads: tuple[AlsoLoads, ...] = ()
+    """Files of other assistants that it reads by itself, too."""
+    follows_references: bool = False
+    """Whether it also reads the files that its own name with an @."""
     notes_by_directory: Callable[[Path], Iterable[tuple[Path, Path]]] = lambda _: ()
     """Notes below its folder that are about one directory each: (file, directory)."""
     sessions: tuple[str, ...]
     """Recorded sessions, as patterns below its folder or `data_folder`."""
     data_folder: Callable[[Where], Path] | None = None
+    session_format: SessionFormat
+    """How they are read."""
 
     def event_of(self, payload: Payload, directory: str) -> Event | None:
         """None for an event at which memhook has nothing to say. Any field may be missing."""
@@ -121,7 +151,9 @@ class Assistant:
         kind = self.more_events.get(name) or (Kind(name) if name in START_AND_PROMPT else None)
         if kind is None:
             return None
+        tool = self._tool(payload, kind)
         moment = payload.get(self.moment)
+        named = str(moment) if isinstance(moment, int) else text(payload, self.moment)
         return Event(
             kind=kind,
             name=name,
@@ -132,11 +164,24 @@ class Assistant:
             prompt=self.typed(text(payload, "prompt")),
             source=text(payload, "source"),
             agent_type=text(payload, "agent_type"),
-            moment=str(moment) if isinstance(moment, int) else text(payload, self.moment),
+            moment=(text(payload, "tool_use_id") or f"{named} {tool}") if tool else named,
             part_limit=self.part_limit,
+            reply=text(payload, "last_assistant_message", "prompt_response", "compact_summary"),
+            transcript=text(payload, "transcript_path", "transcriptPath"),
+            tool=tool,
         )
+
+    def _tool(self, payload: Payload, kind: Kind) -> ToolCall | None:
+        tool = tool_call(payload) if kind in TOOL_KINDS else None
+        if tool is None or tool.failed:
+            return tool
+        return replace(tool, failed=kind is Kind.TOOL_FAILED or self.says_failure(tool.result))
+
+    def session_root(self, where: Where) -> Path:
+        """The folder that its recorded sessions are below."""
+        return (self.data_folder or self.folder)(where)
 
     def session_files(self, where: Where) -> list[Path]:
         """Its recorded sessions on this machine."""
-        root = (self.data_folder or self.folder)(where)
+        root = self.session_root(where)
         return sorted(path for pattern in self.sessions for path in root.glob(pattern))

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
+from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, json_object, json_server
 from memhook.assistants.events import Kind
+from memhook.assistants.sessions import claude as claude_sessions
 from memhook.core.packing import PartLimit, utf16_units
 
 # Claude Code 2.1 takes 10,000 UTF-16 units of one hook entry whole and replaces 10,001 by a file path.
@@ -18,6 +19,10 @@ PART_LIMIT = PartLimit(10_000, utf16_units)
 PARTS = 2  # hook entries per event
 CHARACTERS_PER_TOKEN = 4  # of plain English; denser text fills the budget before it fills the entries
 CARRIED_TOKENS = PARTS * PART_LIMIT.size // CHARACTERS_PER_TOKEN
+
+
+TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
+"""The tools that touch a file or run a command."""
 
 
 def budget_note(max_tokens: int) -> str:
@@ -54,12 +59,17 @@ def _edits(where: Where) -> tuple[Edit, ...]:
     settings = local or _folder(where) / "settings.json"
     at = ("projects", str(where.project), "mcpServers") if where.project else ("mcpServers",)
     return (
-        hook_groups(settings, where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)),
+        hook_groups(settings, _hooks(where), where.tool_hooks("claude", ("PreToolUse", "PostToolUseFailure"), TOOLS)),
         json_server(servers, at, {"type": "stdio", **where.server(alwaysLoad=True)}),
     )
 
 
-def _memories_by_directory(folder: Path) -> Iterator[tuple[Path, Path]]:
+def _hooks(where: Where) -> dict[str, list[dict[str, Any]]]:
+    spoken = where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)
+    return spoken | where.hooks("claude", ("Stop", "PostCompact"))
+
+
+def memories_by_directory(folder: Path) -> Iterator[tuple[Path, Path]]:
     """The memory folder of each directory that is still on this machine."""
     for memory in sorted(folder.glob("projects/*/memory")):
         directories = list(_directories_called(memory.parent.name))
@@ -81,19 +91,31 @@ def _directories_called(encoded: str, at: Path = Path("/"), so_far: str = "") ->
             yield from _directories_called(encoded, child, written)
 
 
+_OWN = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
+
 CLAUDE = Assistant(
     name="claude",
     title="Claude Code",
-    more_events={"SubagentStart": Kind.SUBAGENT_START},
+    shows_notices=True,
+    more_events={
+        "SubagentStart": Kind.SUBAGENT_START,
+        "PreToolUse": Kind.BEFORE_TOOL,
+        "PostToolUseFailure": Kind.TOOL_FAILED,
+        "Stop": Kind.STOP,
+        "PostCompact": Kind.COMPACTED,
+    },
     part_limit=PART_LIMIT,
     folder=_folder,
     edits=_edits,
     has_plugin=lambda where: enables_plugin(_folder(where), where.project),
     user_notes=("CLAUDE.md", "rules/**/*.md", "agent-memory/*/*.md"),
     project_notes=(
-        *("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/**/*.md"),
+        *(*_OWN, ".claude/rules/**/*.md"),
         *(".claude/agent-memory/*/*.md", ".claude/agent-memory-local/*/*.md"),
     ),
-    notes_by_directory=_memories_by_directory,
+    also_loads=(AlsoLoads("AGENTS.md", _OWN), AlsoLoads(".claude/AGENTS.md", _OWN)),
+    follows_references=True,
+    notes_by_directory=memories_by_directory,
+    session_format=claude_sessions.FORMAT,
     sessions=("projects/*/*.jsonl",),
 )

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, Assistant, Where, output
+from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where, output
 from memhook.assistants.claude import enables_plugin
 from memhook.assistants.edits import Edit, json_server, json_text, whole_file
-from memhook.assistants.events import Answer, Event, Kind, Payload
+from memhook.assistants.events import UNANSWERED, Answer, Event, Kind, Payload
+from memhook.assistants.sessions import copilot as copilot_sessions
 
 
 def _unnamed_event(payload: Payload) -> str:
     """A native event's name, by what it carries."""
     if "toolName" in payload:
-        return ""
-    return "userPromptSubmitted" if "prompt" in payload else "sessionStart" if "source" in payload else ""
+        return "postToolUse" if "toolResult" in payload else "preToolUse"
+    told = {"prompt": "userPromptSubmitted", "source": "sessionStart", "stopReason": "agentStop"}
+    return next((name for field, name in told.items() if field in payload), "")
 
 
-def _output(_event: Event, answer: Answer) -> bytes:
+def _output(event: Event, answer: Answer) -> bytes:
+    if event.kind in UNANSWERED:
+        return b""
     return output(answer.notice, {"additionalContext": answer.context} if answer.context else {})
 
 
 def _wrote(payload: Payload) -> bool:
-    return "sessionId" in payload or ("timestamp" in payload and "transcript_path" not in payload)
+    is_bare = "timestamp" in payload and "transcript_path" not in payload
+    return "sessionId" in payload or "stop_reason" in payload or is_bare
 
 
 def _folder(where: Where) -> Path:
@@ -35,7 +40,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
         event: [
             {"type": "command", "bash": command, "timeoutSec": SECONDS} for command in where.commands("copilot", event)
         ]
-        for event in START_AND_PROMPT
+        for event in (*START_AND_PROMPT, "PreToolUse", "PostToolUse", "Stop")
     }
     servers = folder / ("mcp.json" if where.project else "mcp-config.json")
     return (
@@ -47,7 +52,16 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 COPILOT = Assistant(
     name="copilot",
     title="Copilot CLI",
-    more_events={"sessionStart": Kind.SESSION_START, "userPromptSubmitted": Kind.PROMPT},
+    more_events={
+        "sessionStart": Kind.SESSION_START,
+        "userPromptSubmitted": Kind.PROMPT,
+        "PreToolUse": Kind.BEFORE_TOOL,
+        "preToolUse": Kind.BEFORE_TOOL,
+        "PostToolUse": Kind.AFTER_TOOL,
+        "postToolUse": Kind.AFTER_TOOL,
+        "Stop": Kind.STOP,
+        "agentStop": Kind.STOP,
+    },
     unnamed_event=_unnamed_event,
     moment="timestamp",
     output_of=_output,
@@ -56,7 +70,9 @@ COPILOT = Assistant(
     folder=_folder,
     edits=_edits,
     has_plugin=lambda where: enables_plugin(_folder(where), where.project),
-    user_notes=("copilot-instructions.md",),
-    project_notes=(".github/copilot-instructions.md",),
+    user_notes=("copilot-instructions.md", "instructions/**/*.instructions.md"),
+    project_notes=(".github/copilot-instructions.md", ".github/instructions/**/*.instructions.md"),
+    also_loads=(AlsoLoads("AGENTS.md"), AlsoLoads("CLAUDE.md"), AlsoLoads("GEMINI.md")),
+    session_format=copilot_sessions.FORMAT,
     sessions=("session-state/*/events.jsonl",),
 )

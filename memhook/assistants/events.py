@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,16 +17,41 @@ Payload = Mapping[str, Any]
 
 
 class Kind(StrEnum):
-    """The moments at which memhook may speak, named as in Claude Code."""
+    """The moments that memhook knows, named as in Claude Code."""
 
     SESSION_START = "SessionStart"
     SUBAGENT_START = "SubagentStart"
     PROMPT = "UserPromptSubmit"
+    BEFORE_TOOL = "PreToolUse"
+    AFTER_TOOL = "PostToolUse"
+    TOOL_FAILED = "PostToolUseFailure"
+    STOP = "Stop"
+    """An exchange has ended. Nothing may be printed: Claude Code would run the model again."""
+    COMPACTED = "PostCompact"
+
+
+TOOL_KINDS = frozenset({Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED})
+UNANSWERED = frozenset({Kind.STOP, Kind.COMPACTED})
+"""Nothing is printed for these, whatever there is to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the assistant is about to use or has used; `result` is empty before that."""
+
+    name: str
+    input: Payload
+    result: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`name` is the event as the assistant calls it; `moment` distinguishes two prompts with the same words."""
+    """`name` is the event as the assistant calls it; `moment` distinguishes two prompts with the same words.
+
+    `reply` is the assistant's last message at the end of an exchange, or the summary when its context was compacted;
+    `transcript` is the file of the session, which may have it where the event has not.
+    """
 
     kind: Kind
     name: str
@@ -38,6 +64,9 @@ class Event:
     agent_type: str = ""
     moment: str = ""
     part_limit: PartLimit | None = None
+    reply: str = ""
+    transcript: str = ""
+    tool: ToolCall | None = None
 
     @property
     def is_told_apart(self) -> bool:
@@ -61,3 +90,37 @@ def text(payload: Payload, *keys: str) -> str:
             # A lone surrogate is valid JSON, but neither the ledger nor the model can take it.
             return value.encode("utf-8", "replace").decode()
     return ""
+
+
+_EXIT_CODE = re.compile(r"(?im)^exit code: [1-9]|completed with exit code [1-9]")
+"""Gemini CLI and Copilot CLI end what a command printed with its exit code."""
+_END_CHARS = 1_000
+
+
+def tool_call(payload: Payload) -> ToolCall | None:
+    """The tool that the payload is about. Its result is text, or an object whose texts are joined."""
+    name = text(payload, "tool_name", "toolName")
+    if not name:
+        return None
+    inputs = (payload.get(key) for key in ("tool_input", "toolArgs"))
+    given: Payload = next((one for one in inputs if isinstance(one, Mapping)), {})
+    result = next((payload[key] for key in ("tool_response", "tool_result", "toolResult") if key in payload), "")
+    error = text(payload, "error")
+    said = "\n".join(filter(None, (_texts(result), error)))
+    return ToolCall(
+        name, given, said, bool(error) or _has_failed(result) or bool(_EXIT_CODE.search(said[-_END_CHARS:]))
+    )
+
+
+def _texts(result: object) -> str:
+    if isinstance(result, Mapping):
+        return "\n".join(filter(None, (text(result, key) for key in result)))
+    return result.encode("utf-8", "replace").decode() if isinstance(result, str) else ""
+
+
+def _has_failed(result: object) -> bool:
+    """As far as the result says so by itself: Copilot names its type, MCP tools set a flag."""
+    if not isinstance(result, Mapping):
+        return False
+    kind = text(result, "result_type", "resultType")
+    return (bool(kind) and kind != "success") or result.get("is_error") is True or result.get("isError") is True

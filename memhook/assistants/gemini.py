@@ -9,6 +9,7 @@ from memhook import __version__
 from memhook.assistants.assistant import SECONDS, Assistant, Where
 from memhook.assistants.edits import PLUGIN, SERVER, Edit, hook_groups, joined, json_server, json_text, whole_file
 from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.sessions import gemini as gemini_sessions
 
 DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
 
@@ -21,8 +22,9 @@ def _typed(prompt: str) -> str:
 
 
 def _wrote(payload: Payload) -> bool:
-    stamped = "timestamp" in payload and "transcript_path" in payload and "permission_mode" not in payload
-    return stamped or text(payload, "hook_event_name") == "BeforeAgent"
+    stamped = "timestamp" in payload and "transcript_path" in payload
+    others = "permission_mode" in payload or "stop_reason" in payload  # Qwen Code's and Copilot's
+    return (stamped and not others) or text(payload, "hook_event_name") in ("BeforeAgent", "AfterAgent")
 
 
 def _folder(where: Where) -> Path:
@@ -30,11 +32,13 @@ def _folder(where: Where) -> Path:
 
 
 def _edits(where: Where) -> tuple[Edit, ...]:
-    hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent"), timeout=SECONDS * 1000)
+    hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent", "AfterAgent"), timeout=SECONDS * 1000)
+    # What is said at BeforeTool reaches nobody.
+    of_tools = where.tool_hooks("gemini", ("AfterTool",), "run_shell_command|write_file|replace", SECONDS * 1000)
     if where.project:
         settings = where.project / ".gemini/settings.json"
         server = json_server(settings, ("mcpServers",), where.server())
-        return (joined(settings, hook_groups(settings, hooks), server),)
+        return (joined(settings, hook_groups(settings, hooks, of_tools), server),)
     extension = _folder(where) / "extensions" / PLUGIN
     manifest = {
         "name": PLUGIN,
@@ -42,7 +46,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
         "description": DESCRIPTION,
         "mcpServers": {SERVER: where.server()},
     }
-    groups = hook_groups(extension / "hooks/hooks.json", hooks)
+    groups = hook_groups(extension / "hooks/hooks.json", hooks, of_tools)
     return (
         whole_file(extension / "gemini-extension.json", json_text(manifest)),
         whole_file(groups.path, groups.add("")),
@@ -52,7 +56,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 GEMINI = Assistant(
     name="gemini",
     title="Gemini CLI",
-    more_events={"BeforeAgent": Kind.PROMPT},
+    more_events={"BeforeAgent": Kind.PROMPT, "AfterTool": Kind.AFTER_TOOL, "AfterAgent": Kind.STOP},
     moment="timestamp",
     typed=_typed,
     wrote=_wrote,
@@ -63,5 +67,7 @@ GEMINI = Assistant(
     way="extension",
     user_notes=("GEMINI.md",),
     project_notes=("GEMINI.md",),
+    follows_references=True,
+    session_format=gemini_sessions.FORMAT,
     sessions=("tmp/*/chats/session-*.json", "tmp/*/chats/session-*.jsonl"),
 )

@@ -6,8 +6,10 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from memhook.assistants.assistant import Assistant, Where
+from memhook.assistants.assistant import AlsoLoads, Assistant, Where
 from memhook.assistants.edits import Edit, json_server, whole_file
+from memhook.assistants.events import Kind
+from memhook.assistants.sessions import opencode as opencode_sessions
 
 
 def _typed(prompt: str) -> str:
@@ -38,11 +40,19 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 OPENCODE = Assistant(
     name="opencode",
     title="OpenCode",
+    shows_notices=True,
+    more_events={"PostToolUse": Kind.AFTER_TOOL, "PostToolUseFailure": Kind.TOOL_FAILED, "Stop": Kind.STOP},
     typed=_typed,
     folder=_folder,
     edits=_edits,
     user_notes=("AGENTS.md",),
+    also_loads=(
+        AlsoLoads("AGENTS.md"),
+        AlsoLoads("CLAUDE.md", ("AGENTS.md",)),
+        AlsoLoads("~/.claude/CLAUDE.md", ("~/.config/opencode/AGENTS.md",)),
+    ),
     # One SQLite database since 1.2, whose name may carry a release channel; before that one file per session.
+    session_format=opencode_sessions.FORMAT,
     sessions=("opencode*.db", "storage/session/*/*.json"),
     data_folder=lambda where: where.folder("XDG_DATA_HOME", ".local/share") / "opencode",
 )

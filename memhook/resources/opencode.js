@@ -1,9 +1,11 @@
 // Written by `memhook install`, removed by `memhook uninstall`.
-// Sends the start of a session and each prompt to memhook, and its memories to the model.
+// Sends the start of a session, each prompt, what tools did and the end of each exchange to memhook, and its memories
+// to the model.
 import { spawn } from "node:child_process"
 
 const LAUNCH = "@LAUNCH@"
 const SECONDS = 10
+const TOOLS = new Set(["apply_patch", "bash", "edit", "multiedit", "patch", "write"])
 const NOTHING = { context: "", notice: "" }
 
 function asked(payload) {
@@ -46,9 +48,43 @@ export const Memhook = async ({ client, directory }) => {
     if (notice) client.tui?.showToast({ body: { message: notice, variant: "info" } })?.catch(() => {})
   }
 
+  // A tool cannot be told anything before it runs; what it returns can be added to.
+  async function afterTool({ tool, sessionID, callID, args }, output) {
+    if (!TOOLS.has(tool)) return
+    const failed = Boolean(output.metadata?.exit)
+    const { context } = await asked({
+      hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse",
+      session_id: sessionID,
+      cwd: directory,
+      tool_use_id: callID,
+      tool_name: tool,
+      tool_input: args ?? {},
+      tool_response: failed ? output.output : "",
+    })
+    if (context) output.output += `\n\n${context}`
+  }
+
+  // What the assistant said last, in a session of its own: those of subagents have a parent.
+  async function ended(session) {
+    const { data } = await client.session.get({ path: { id: session } })
+    if (!data || data.parentID) return
+    const { data: messages } = await client.session.messages({ path: { id: session } })
+    const last = (messages ?? []).findLast(({ info }) => info.role === "assistant")
+    const said = (last?.parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+    await asked({ hook_event_name: "Stop", session_id: session, cwd: directory, last_assistant_message: said.join("\n") })
+  }
+
   return {
+    "tool.execute.after": async (input, output) => {
+      try {
+        await afterTool(input, output)
+      } catch {
+        // a broken memhook must not break a tool
+      }
+    },
     event: async ({ event }) => {
       if (event.type === "session.compacted") compacted.add(event.properties.sessionID)
+      if (event.type === "session.idle") await ended(event.properties.sessionID).catch(() => {})
     },
     "chat.message": async (input, output) => {
       try {

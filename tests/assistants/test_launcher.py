@@ -31,7 +31,7 @@ def launch(home: Path) -> Path:
 def run(path: Path, tools: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {"HOME": str(home), "PATH": str(tools)}
     return subprocess.run(
-        [str(path), *arguments], input="{}", capture_output=True, text=True, check=False, env=environment, timeout=60
+        [str(path), *arguments], input="{}", capture_output=True, text=True, check=False, env=environment, timeout=300
     )
 
 

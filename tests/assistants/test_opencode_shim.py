@@ -23,7 +23,12 @@ OPENCODE = """
 import { Memhook } from "./memhook.mjs"
 const history = JSON.parse(process.argv[2])
 const client = {
-  session: { messages: async () => ({ data: history.map((role) => ({ info: { role } })) }) },
+  session: {
+    messages: async () => ({
+      data: history.map((role) => ({ info: { role }, parts: [{ type: "text", text: role }] })),
+    }),
+    get: async () => ({ data: { parentID: process.env.PARENT } }),
+  },
   tui: { showToast: async ({ body }) => console.error(body.message) },
 }
 const hooks = await Memhook({ client, directory: "/work" })
@@ -40,6 +45,8 @@ for (const step of process.argv.slice(3)) {
 ECHO = """
 import json, sys
 event = json.load(sys.stdin)
+if event["hook_event_name"] == "Stop":
+    print(json.dumps(event), file=open(sys.argv[0] + ".stopped", "a"))
 said = [sys.argv[1:], event]
 if event.get("prompt") == "a note":
     print(json.dumps({"systemMessage": "remembered"}))
@@ -57,7 +64,7 @@ def ran(folder: Path, launcher: Path, *steps: str, history: tuple[str, ...] = ()
     (folder / "memhook.mjs").write_text(shim.add(""), encoding="utf-8")
     (folder / "opencode.mjs").write_text(OPENCODE, encoding="utf-8")
     command = [str(NODE), str(folder / "opencode.mjs"), json.dumps(history), *steps]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
 
 
 @pytest.fixture
@@ -93,6 +100,18 @@ def test_a_session_that_goes_on_has_had_its_start(tmp_path: Path, launcher: Path
 def test_after_a_compaction_it_starts_anew(tmp_path: Path, launcher: Path) -> None:
     _, second = parts(tmp_path, launcher, "one", "session.compacted", "two")
     assert asked(second[1])[1]["source"] == "compact"
+
+
+def test_the_end_of_an_exchange_is_handed_over_with_the_last_words(tmp_path: Path, launcher: Path) -> None:
+    assert ran(tmp_path, launcher, "session.idle", history=("user", "assistant")).stdout == ""
+    stopped = json.loads((tmp_path / "echo.py.stopped").read_text(encoding="utf-8"))
+    assert (stopped["session_id"], stopped["last_assistant_message"], stopped["cwd"]) == ("s", "assistant", "/work")
+
+
+def test_the_end_of_a_subagent_is_not(tmp_path: Path, launcher: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARENT", "its parent")
+    ran(tmp_path, launcher, "session.idle", history=("user", "assistant"))
+    assert not (tmp_path / "echo.py.stopped").exists()
 
 
 def test_nothing_to_say_adds_nothing(tmp_path: Path, launcher: Path) -> None:

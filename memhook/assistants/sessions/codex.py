@@ -1,0 +1,72 @@
+"""Codex: a line per event, wrapped in a payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from memhook.assistants.events import Payload, text
+from memhook.assistants.sessions.recording import (
+    READ_CHARS,
+    About,
+    Prompt,
+    Reply,
+    Step,
+    Used,
+    inner,
+    line_format,
+    moment,
+    ran,
+)
+
+
+def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    commands: dict[str, Any] = {}
+    for line in lines:
+        payload = inner(line, "payload")
+        match line.get("type"), payload.get("type"):
+            case "session_meta", _:
+                yield _about(payload)
+            case "event_msg", "user_message":
+                yield Prompt(text(payload, "message")[:READ_CHARS], moment(line.get("timestamp")))
+            case "event_msg", ("agent_message" | "task_complete"):
+                if said := text(payload, "message", "last_agent_message"):
+                    yield Reply(said[:READ_CHARS])
+            case "response_item", "custom_tool_call":
+                yield Used(is_edit=True)
+            case "response_item", "function_call":
+                commands[text(payload, "call_id")] = command = _command(payload)
+                yield Used(is_edit="apply_patch" in str(command))
+            case "response_item", "function_call_output":
+                output, code = _output(payload.get("output"))
+                yield from ran(commands.pop(text(payload, "call_id"), ""), output, code=code)
+
+
+def _about(payload: Payload) -> About:
+    is_subagent = isinstance(payload.get("source"), dict) or payload.get("thread_source") == "subagent"
+    remote = text(inner(payload, "git"), "repository_url")
+    return About(text(payload, "id"), text(payload, "cwd"), remote, is_subagent)
+
+
+def _command(payload: Payload) -> Any:
+    arguments = _parsed(text(payload, "arguments"))
+    return arguments.get("cmd") or arguments.get("command")
+
+
+def _output(output: Any) -> tuple[str, Any]:
+    """What a command printed and its code, in the form of today and in that of 2025."""
+    written = output if isinstance(output, str) else text(output, "content") if isinstance(output, dict) else ""
+    parsed = _parsed(written) if written.startswith("{") else {}
+    return text(parsed, "output") or written, inner(parsed, "metadata").get("exit_code")
+
+
+def _parsed(written: str) -> Payload:
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+FORMAT = line_format(lambda head: '"session_meta"' in head, _steps)

@@ -1,0 +1,129 @@
+"""OpenCode: one SQLite database, or before 1.2 a file per session, message and part."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from memhook.assistants.events import Payload, text
+from memhook.assistants.sessions.recording import (
+    UNKNOWN,
+    UNREADABLE,
+    About,
+    Problem,
+    Prompt,
+    Recording,
+    Reply,
+    SessionFormat,
+    Step,
+    Used,
+    in_file,
+    inner,
+    json_object,
+    moment,
+    ran,
+    words,
+)
+
+_EDITS = ("edit", "write", "patch", "apply_patch", "multiedit")
+_DATABASE = "SQLite format 3"
+
+
+def _recordings(path: Path) -> Iterator[Recording]:
+    yield from _in_database(path) if path.suffix == ".db" else in_file(_of_files, path)
+
+
+def _in_database(path: Path) -> Iterator[Recording]:
+    """A recording per session, so that one that goes on does not make all the others new."""
+    try:
+        with closing(_opened(path)) as database:
+            rows = database.execute("SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created")
+            found = rows.fetchall()
+    except sqlite3.OperationalError:
+        yield Recording(str(path), "", 0.0, lambda: iter((Problem(UNKNOWN),)))
+        return
+    except sqlite3.Error:
+        yield Recording(str(path), "", 0.0, lambda: iter((Problem(UNREADABLE),)))
+        return
+    for session, parent, directory, updated in found:
+        about = About(str(session), str(directory or ""), is_subagent=bool(parent))
+        seconds = updated / 1000 if isinstance(updated, int) else 0.0
+        yield Recording(f"{path}#{session}", str(updated), seconds, partial(_of_database, path, about))
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)
+
+
+def _of_database(path: Path, about: About) -> Iterator[Step]:
+    yield about
+    query = (
+        "SELECT message.id, message.data, part.data FROM message LEFT JOIN part ON part.message_id = message.id"
+        " WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"
+    )
+    try:
+        with closing(_opened(path)) as database:
+            rows = database.execute(query, (about.session,))
+            for _, group in groupby(rows, key=lambda row: row[0]):
+                some = list(group)
+                yield from _message(_parsed(some[0][1]), [_parsed(row[2]) for row in some])
+    except sqlite3.Error:
+        yield Problem(UNREADABLE)
+
+
+def _parsed(data: object) -> Payload:
+    try:
+        found = json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _of_files(path: Path) -> Iterator[Step]:
+    session = json_object(path)
+    if session is None or not text(session, "id"):
+        yield Problem(UNKNOWN)
+        return
+    yield About(text(session, "id"), text(session, "directory"), is_subagent=bool(text(session, "parentID")))
+    storage = path.parents[2]
+    for message in _objects_in(storage / "message" / path.stem):
+        yield from _message(message, list(_objects_in(storage / "part" / text(message, "id"))))
+
+
+def _objects_in(folder: Path) -> Iterator[Payload]:
+    """In the order of their names, which is that of time."""
+    for file in sorted(folder.glob("*.json")):
+        if found := json_object(file):
+            yield found
+
+
+def _message(message: Payload, parts: list[Payload]) -> Iterator[Step]:
+    if message.get("role") == "user":
+        typed = [part for part in parts if not part.get("synthetic") and not part.get("ignored")]
+        yield Prompt(words(typed), moment(inner(message, "time").get("created")))
+        return
+    for part in parts:
+        if part.get("type") == "tool":
+            yield from _tool(part)
+        elif said := words([part]):
+            yield Reply(said)
+
+
+def _tool(part: Payload) -> Iterator[Step]:
+    state = inner(part, "state")
+    yield Used(is_edit=text(part, "tool") in _EDITS)
+    if text(part, "tool") == "bash":
+        code, failed = inner(state, "metadata").get("exit"), state.get("status") == "error"
+        yield from ran(inner(state, "input").get("command"), text(state, "output", "error"), failed=failed, code=code)
+
+
+def _recognises(head: str) -> bool:
+    return head.startswith(_DATABASE) or ('"projectID"' in head and '"directory"' in head)
+
+
+FORMAT = SessionFormat(_recognises, _recordings)

@@ -1,0 +1,218 @@
+"""A recorded session and its steps, and what the readers share.
+
+A reader never raises because of a file: whatever is wrong with it is a `Problem` among the steps. Any field may be
+missing or of another type. Tool output is looked at to tell whether a command failed, and goes no further.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memhook.assistants.events import Payload, text
+
+LARGEST_BYTES = 64 << 20
+TAIL_BYTES = 256 << 10
+READ_CHARS = 20_000
+"""Of a prompt or a reply."""
+LONGEST_COMMAND = 2_000
+
+BEING_WRITTEN = "being written"
+CUT_SHORT = "cut short"
+UNKNOWN = "of an unknown format or version"
+UNREADABLE = "cannot be read"
+HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Where the session was; `remote` is the address of the repository, where the assistant records it."""
+
+    session: str
+    directory: str
+    remote: str = ""
+    is_subagent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    text: str
+    when: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A command in a shell; `was_wrong` where it failed for its own words, not for what it found."""
+
+    command: str
+    failed: bool
+    was_wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A tool was asked for."""
+
+    is_edit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    reason: str
+
+
+Step = About | Prompt | Reply | Ran | Used | Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One session: where `key` and `stamp` are as they were, nothing was added to it since."""
+
+    key: str
+    stamp: str
+    modified: float
+    steps: Callable[[], Iterator[Step]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFormat:
+    """How an assistant records. `recognises` is given the start of a file."""
+
+    recognises: Callable[[str], bool]
+    recordings: Callable[[Path], Iterable[Recording]]
+    last_steps: Callable[[Path], Iterator[Step]] = lambda _: iter(())
+    """Those at the end of a file that is being written, without what is wrong with it."""
+
+
+def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Recording]:
+    """The one session of a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    read = partial(iter, (Problem(HUGE),)) if found.st_size > LARGEST_BYTES else partial(_watched, steps, path)
+    yield Recording(str(path), _stamp(found), found.st_mtime, read)
+
+
+def _watched(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Step]:
+    """The steps; of a file that changes meanwhile nobody knows what the last one is."""
+    before = path.stat()
+    yield from steps(path)
+    if _stamp(path.stat()) != _stamp(before):
+        yield Problem(BEING_WRITTEN)
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def line_format(
+    recognises: Callable[[str], bool], steps: Callable[[Iterator[Payload]], Iterator[Step]]
+) -> SessionFormat:
+    """A format of one object a line."""
+
+    def read(path: Path) -> Iterator[Step]:
+        problems: list[str] = []
+        is_known = False
+        for step in steps(json_lines(path, problems)):
+            is_known = is_known or isinstance(step, About)
+            yield step
+        yield from map(Problem, dict.fromkeys(problems) if is_known or problems else (UNKNOWN,))
+
+    return SessionFormat(recognises, partial(in_file, read), lambda path: steps(json_lines(path, [], TAIL_BYTES)))
+
+
+def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator[Payload]:
+    """The objects of a file, or of its end, one a line; what is wrong with others goes to the problems."""
+    try:
+        with path.open("rb") as file:
+            if last_bytes and (start := path.stat().st_size - last_bytes) > 0:
+                file.seek(start)
+                file.readline()
+            for line in file:
+                try:
+                    found = json.loads(line) if line.strip() else None
+                except (ValueError, RecursionError):
+                    problems.append(CUT_SHORT)
+                    continue
+                if isinstance(found, dict):
+                    yield found
+    except OSError:
+        problems.append(UNREADABLE)
+
+
+def json_object(path: Path) -> Payload | None:
+    """A file that is one object; None for anything else."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def inner(payload: Payload, *keys: str) -> Payload:
+    """The object below these keys, or an empty one."""
+    for key in keys:
+        value = payload.get(key)
+        payload = value if isinstance(value, Mapping) else {}
+    return payload
+
+
+def objects(value: Any) -> list[Payload]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def words(content: Any) -> str:
+    """The text of a message: a string, or blocks of which some have text."""
+    if isinstance(content, str):
+        content = [{"text": content}]
+    blocks = (block for block in objects(content) if block.get("type", "text") in ("text", "input_text", "output_text"))
+    return "\n".join(filter(None, (text(block, "text") for block in blocks if not block.get("thought"))))[:READ_CHARS]
+
+
+def moment(value: Any) -> datetime | None:
+    """A time in ISO's format or in milliseconds; one without a zone is in UTC."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return datetime.fromtimestamp(value / 1000, UTC) if isinstance(value, int | float) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+# A shell says this of a command that nobody can run so, wherever in its output.
+_WRONG = re.compile(
+    r"command not found|not recognized as|no such (?:command|file or directory|option)|missing script"
+    r"|(?:unknown|unrecogni[sz]ed|invalid|illegal|unexpected) (?:\w+ )?(?:option|(?:sub)?command|argument|flag)"
+    r"|is not a \w+ command|no module named|cannot find module|^usage:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: exit)? code:? (\d{1,3})\b", re.IGNORECASE)
+_LOOKED_AT = 4_000
+
+
+def ran(command: Any, output: str, *, failed: bool = False, code: Any = None) -> Iterator[Ran]:
+    """A command, if it is one; by its code, or by what the output says of it."""
+    if isinstance(command, list):
+        command = command[-1] if command else ""
+    if not isinstance(command, str) or not command.strip() or len(command) > LONGEST_COMMAND:
+        return
+    start, end = output[:_LOOKED_AT], output[-_LOOKED_AT:]
+    if code is None and (said := _EXIT.search(start) or _EXIT.search(end)):
+        code = int(said[1])
+    failed = failed or (isinstance(code, int) and code != 0)
+    was_wrong = failed and (code in (126, 127) or bool(_WRONG.search(start) or _WRONG.search(end)))
+    yield Ran(command.strip(), failed, was_wrong)
