@@ -18,12 +18,11 @@ WINDOW = 8_000
 OVERLAP = 1_000
 DEEPEST = 2  # an encoding inside an encoding
 DISGUISED = ", in disguise"
-TYPED = frozenset({Origin.USER, Origin.CAPTURE})  # at the command line, or as `remember: ...` in a prompt
 
 
 def reason_to_distrust(text: str, provenance: Origin) -> str:
     """Empty for an ordinary text, and for whatever the user typed."""
-    if provenance in TYPED:
+    if provenance is Origin.USER:
         return ""
     return next(filter(None, map(_judged, _windows(text))), "")
 

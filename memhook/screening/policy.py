@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
-from memhook.screening.poison import TYPED, reason_to_distrust
+from memhook.screening.poison import reason_to_distrust
 from memhook.screening.secrets import masked, without
 
 _TEXTS = names_with(Trait.MASKED, str)
@@ -57,11 +57,11 @@ def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
     """
     if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
         return replace(memory, quarantine="") if memory.quarantine else memory
-    origin = memory.origin if writer is Origin.USER or memory.origin not in TYPED else writer
+    origin = memory.origin if writer is Origin.USER or memory.origin is not Origin.USER else writer
     provenance = Origin.SHARED if memory.store else origin
     if reason := reason_to_distrust(_said_by(memory), provenance):
         return replace(memory, quarantine=reason, released="", origin=origin)
-    if provenance in TYPED and memory.quarantine:
+    if provenance is Origin.USER and memory.quarantine:
         memory = replace(memory, quarantine="")
     return replace(memory, released="") if memory.released else memory
 

@@ -5,6 +5,7 @@ is_placeholder(value)        it stands for a secret, and is none
 is_random(value)             nobody made it up: a token, a key
 is_password(value)           somebody may have made it up
 is_url_password(value, user) the same, where nothing else can stand
+is_mixed(word)               it mixes cases, digits and punctuation, as passwords do and names of code do not
 is_secret_name(name)         what is called so is not for everybody
 """
 
@@ -15,6 +16,7 @@ from itertools import pairwise
 
 SHORTEST_TOKEN = 16
 SHORTEST_PASSWORD = 6
+SHORTEST_MIXED = 8
 # Changes between lower case, upper case, digits and others, of the places where there could be one: random text has .3
 # (base32) to .6 (base62), what people call things under .2.
 RANDOM_CHANGES = 0.24
@@ -29,6 +31,7 @@ _STANDS_FOR = re.compile(
     r"|secrets\.|vault:|^ref\+",
     re.IGNORECASE,
 )
+_UNUSUAL = re.compile(r"[!@#$%^&+?~\\]")  # in names of files and of code; the others need to look random
 _RUN = re.compile(r"(.)\1{5,}")
 _SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
@@ -88,6 +91,17 @@ def is_url_password(value: str, user: str) -> bool:
     """Between a user and a host nothing else can stand."""
     lowered = value.lower()
     return len(value) >= 4 and lowered not in _COMMON and lowered != user.lower() and not is_placeholder(value)
+
+
+def is_mixed(word: str) -> bool:
+    """Of one case alone if it looks random; with no punctuation but that of names, too."""
+    word = word.strip(".:!?*_-…")
+    classes = {_class(char) for char in word}
+    if not {2, 3} < classes or len(word) < SHORTEST_MIXED or "://" in word or word.count("/") > 1:
+        return False
+    is_unusual = _UNUSUAL.search(word) is not None
+    needed = 0.0 if is_unusual and len(classes) == 4 else LETTERS_CHANGES
+    return (is_unusual or len(classes) == 4) and is_password(word) and _changes(word) > needed
 
 
 def _is_told(value: str) -> bool:

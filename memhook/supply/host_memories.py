@@ -1,18 +1,21 @@
 """Memories that assistants keep in files of their own: instructions and memory folders, found and read.
 
-Where each assistant keeps them is in its module in assistants/.
+Where each assistant keeps them, and which files of others it reads too, is in its module in assistants/.
+kept_by_assistants(...)   every such file, and those that it names with an @
+kept_from(starts, ...)    the same from these files on: to follow what was imported
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.assistant import Where
+from memhook.assistants.assistant import AlsoLoads, Where
 from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
 from memhook.store.project import Project
@@ -20,27 +23,84 @@ from memhook.supply import markdown
 from memhook.supply.source import Entry
 
 LARGEST_BYTES = 1 << 20
+MOST_FILES = 500
+DEEPEST = 5  # references of references, as in Claude Code
 TITLE_CHARS = 80
+PATH_CHARS = 40
 
 _MEMORY_FOLDER = re.compile(r"/(?:memory|memories|agent-memory(?:-local)?/[^/]+)/[^/]+$")
+_OF_SUBAGENT = re.compile(r"/agent-memory(?:-local)?/")
 _LINK_TO_NOTE = re.compile(r"\s*[-*]\s+\[[^]]*\]\([^)/]+\.md\)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_REFERENCE = re.compile(r"(?<![\w@./~-])@((?:~/)?[\w./-]+\.(?:md|mdc|markdown|txt))(?![\w/])")
 _FRONT_NAMES = {"name": "title", "description": "summary"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A file of an assistant's, and the memories in it. A project without an id means all projects."""
+class Start:
+    """A file of an assistant's, and the assistants that read it by themselves. Without an id, of all projects."""
 
     assistant: str
     path: Path
+    project: Project
+    loaded_by: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file, and the memories in it."""
+
+    start: Start
     shown_path: str
     size: int
-    project: Project
     entries: tuple[Entry, ...]
+
+    @property
+    def assistant(self) -> str:
+        return self.start.assistant
+
+    @property
+    def path(self) -> Path:
+        return self.start.path
+
+    @property
+    def project(self) -> Project:
+        return self.start.project
 
     @property
     def memories(self) -> int:
         return sum(entry.record is not None for entry in self.entries)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By which its memories are found again."""
+        return tuple(entry.record["id"] for entry in self.entries if entry.record)
+
+    def as_followed(self) -> dict[str, Any]:
+        """The record with which it can be followed."""
+        return {
+            "path": str(self.path),
+            "assistant": self.assistant,
+            "project": self.project.id,
+            "root": str(self.project.root or ""),
+            "loaded_by": sorted(self.start.loaded_by),
+            "names": self.names,
+            "stamp": stamp_of(self.path),
+        }
+
+
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """The time and the size of a file, None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def is_in_memory_folder(path: Path) -> bool:
+    """Whether an assistant keeps one note per file there."""
+    return _MEMORY_FOLDER.search(path.as_posix()) is not None
 
 
 def kept_by_assistants(
@@ -49,34 +109,76 @@ def kept_by_assistants(
     """Return every file with a memory in it, each once, wherever links lead; the user's first, then this project's."""
     home = Path(environment.get("HOME") or "/")
     where = Where(home, environment, launcher=Path())
-    found = [*_of_user(where), *_by_directory(where, project_of), *_of_project(project)]
-    by_file: dict[Path, Kept] = {}
-    for assistant, path, belongs in found:
-        if (real := path.resolve()) not in by_file and (kept := _read(assistant, path, belongs, home)):
-            by_file[real] = kept
-    return list(by_file.values())
+    found = [*_of_user(where), *_by_directory(where, project_of), *_of_project(project), *_read_too(project, home)]
+    return kept_from(found, home)
 
 
-Found = tuple[str, Path, Project]
+def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) -> list[Kept]:
+    """Read these files and those they refer to; with `into_home`, a project's may refer to one in the home."""
+    files: dict[Path, tuple[Start, str]] = {}
+    waiting = deque((start, 0) for start in starts)
+    while waiting and len(files) < MOST_FILES:
+        start, depth = waiting.popleft()
+        real = start.path.resolve()
+        known = files.get(real)
+        if known is not None:
+            if start.loaded_by <= known[0].loaded_by:
+                continue  # a circle ends here
+            start = Start(known[0].assistant, known[0].path, known[0].project, known[0].loaded_by | start.loaded_by)
+        text = known[1] if known else _text(start.path)
+        files[real] = (start, text)
+        if depth < DEEPEST:
+            waiting.extend((one, depth + 1) for one in _referred(start, text, home, into_home=into_home))
+    read = (_read(start, text, home) for start, text in files.values())
+    return [kept for kept in read if kept is not None]
 
 
-def _of_user(where: Where) -> Iterator[Found]:
+def _of_user(where: Where) -> Iterator[Start]:
     for one in KNOWN.values():
-        yield from ((one.name, path, Project()) for path in _matching(one.folder(where), one.user_notes))
+        for path in _matching(one.folder(where), one.user_notes):
+            yield Start(one.name, path, Project(), _reading(one.name, path))
 
 
-def _by_directory(where: Where, project_of: Callable[[str], Project]) -> Iterator[Found]:
+def _by_directory(where: Where, project_of: Callable[[str], Project]) -> Iterator[Start]:
     """Notes about directories, where those still belong to a project."""
     for one in KNOWN.values():
         for path, directory in one.notes_by_directory(one.folder(where)):
             if (project := project_of(str(directory))).id:
-                yield one.name, path, project
+                yield Start(one.name, path, project, _reading(one.name, path))
 
 
-def _of_project(project: Project) -> Iterator[Found]:
+def _of_project(project: Project) -> Iterator[Start]:
     if project.root is not None:
         for one in KNOWN.values():
-            yield from ((one.name, path, project) for path in _matching(project.root, one.project_notes))
+            for path in _matching(project.root, one.project_notes):
+                yield Start(one.name, path, project, _reading(one.name, path))
+
+
+def _read_too(project: Project, home: Path) -> Iterator[Start]:
+    """The files of others that an assistant reads."""
+    for one in KNOWN.values():
+        for also in one.also_loads:
+            path = _placed(also.pattern, project, home)
+            if path is not None and path.is_file() and not _is_kept_from(also, project, home):
+                yield Start(
+                    one.name, path, Project() if also.pattern.startswith("~/") else project, frozenset({one.name})
+                )
+
+
+def _is_kept_from(also: AlsoLoads, project: Project, home: Path) -> bool:
+    others = (_placed(name, project, home) for name in also.unless)
+    return any(other is not None and other.exists() for other in others)
+
+
+def _placed(name: str, project: Project, home: Path) -> Path | None:
+    if name.startswith("~/"):
+        return home / name[2:]
+    return project.root / name if project.root is not None else None
+
+
+def _reading(assistant: str, path: Path) -> frozenset[str]:
+    """A subagent's memory is read by that subagent, not by the session."""
+    return frozenset() if _OF_SUBAGENT.search(path.as_posix()) else frozenset({assistant})
 
 
 def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
@@ -84,19 +186,38 @@ def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
         yield from sorted(root.glob(pattern))
 
 
-def _read(assistant: str, path: Path, project: Project, home: Path) -> Kept | None:
-    """None for a file that is not regular, too large, not text or empty."""
+def _referred(start: Start, text: str, home: Path, *, into_home: bool) -> Iterator[Start]:
+    """The files named with an @, within the project or the home, which those that read this one may read as well."""
+    if "@" not in text:
+        return
+    loaded_by = frozenset(name for name in start.loaded_by if KNOWN[name].follows_references)
+    roots = [root for root in (start.project.root, home if into_home or start.project.root is None else None) if root]
+    for name in dict.fromkeys(_REFERENCE.findall(_CODE.sub(" ", text))):
+        path = home / name[2:] if name.startswith("~/") else start.path.parent / name
+        try:
+            real = path.resolve()
+            if path.is_file() and any(real.is_relative_to(root.resolve()) for root in roots):
+                yield Start(start.assistant, path, start.project, loaded_by)
+        except (OSError, RuntimeError):  # a loop of links
+            continue
+
+
+def _text(path: Path) -> str:
+    """Nothing for a file that is not regular, too large or not text."""
     try:
-        size = path.stat().st_size
-        text = path.read_bytes().decode("utf-8-sig") if path.is_file() and 0 < size <= LARGEST_BYTES else ""
+        is_fit = path.is_file() and 0 < path.stat().st_size <= LARGEST_BYTES
+        return path.read_bytes().decode("utf-8-sig") if is_fit else ""
     except (OSError, UnicodeDecodeError):
-        return None
-    shown = _shown(path, project, home)
+        return ""
+
+
+def _read(start: Start, text: str, home: Path) -> Kept | None:
+    shown = _shown(start.path, start.project, home)
     # By its place in the project, so that another clone of it updates the same memories.
-    key = f"{project.id}\0{shown}"
-    records = [_placed(record, path, project) for record in _records(text, path, shown, key)]
+    key = f"{start.project.id}\0{shown}"
+    records = [_told(record, start, shown) for record in _records(text, start.path, shown, key)]
     entries = tuple(Entry(f"{shown}: {record['title']}", record) for record in records)
-    return Kept(assistant, path, shown, size, project, entries) if entries else None
+    return Kept(start, shown, len(text.encode()), entries) if entries else None
 
 
 def _shown(path: Path, project: Project, home: Path) -> str:
@@ -108,7 +229,7 @@ def _shown(path: Path, project: Project, home: Path) -> str:
 
 def _records(text: str, path: Path, shown: str, key: str) -> list[dict[str, Any]]:
     """One memory per top heading; in a memory folder one per file, and none for the index of them."""
-    if not _MEMORY_FOLDER.search(path.as_posix()):
+    if not is_in_memory_folder(path):
         return [record for record in markdown.records(text, shown, key) if _says_something(record["content"])]
     if path.name == "MEMORY.md":
         rest = "\n".join(line for line in text.splitlines() if not _LINK_TO_NOTE.match(line))
@@ -129,18 +250,23 @@ def _says_something(content: str) -> bool:
     return any(not line.startswith(("@", "<!--")) for line in lines)
 
 
-def _placed(record: dict[str, Any], path: Path, project: Project) -> dict[str, Any]:
+def _told(record: dict[str, Any], start: Start, shown: str) -> dict[str, Any]:
+    path = start.path
     tags = [path.parent.name] if path.parent.parent.name.startswith("agent-memory") else []
     own = {"tags": tags} if tags else {}
-    return {**record, **own, "title": _telling(record), "project": project.id}
+    placed = {"project": start.project.id, "loaded_by": sorted(start.loaded_by)}
+    return {**record, **own, **placed, "title": _telling(record, path, shown)}
 
 
-def _telling(record: Mapping[str, Any]) -> str:
-    """The title; after a heading of one word, which says little, the start of the content too."""
+def _telling(record: Mapping[str, Any], path: Path, shown: str) -> str:
+    """The heading below the path of its file: "Commands" alone says little. A note of its own has a name."""
     title, opening = str(record.get("title") or ""), derived_title(record["content"])
     if not title:
         return opening
-    return title if len(title.split()) > 1 else shortened(f"{title}: {opening.lstrip('-* ')}", TITLE_CHARS)
+    if is_in_memory_folder(path) and path.name != "MEMORY.md":
+        return title if len(title.split()) > 1 else shortened(f"{title}: {opening.lstrip('-* ')}", TITLE_CHARS)
+    place = shown if len(shown) <= PATH_CHARS else path.name
+    return shortened(f"{place} › {title}", TITLE_CHARS)
 
 
 def chosen(kept: Sequence[Kept], answer: str) -> list[Kept]:

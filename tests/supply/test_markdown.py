@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.supply.markdown import document, records
+from memhook.supply.markdown import FIELDS, document, records
 from tests.cli.conftest import NOTE
 
 
@@ -90,7 +90,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"
 
 @given(texts, texts, st.lists(texts, max_size=3))
 def test_a_document_is_read_back_as_the_same_memory(content: str, title: str, tags: list[str]) -> None:
-    record = NOTE | {"content": content, "title": title, "tags": tags, "muted": False}
+    record = dict.fromkeys(FIELDS, "") | NOTE | {"content": content, "title": title, "tags": tags, "muted": False}
     (read,) = records(document(record), "x.md", "x")
     assert (read["id"], read["content"], read.get("title", ""), read.get("tags", [])) == (
         NOTE["id"],

@@ -1,0 +1,110 @@
+"""The recorded sessions on this machine, or below folders that the user names.
+
+found(...)         each with its assistant, the newest first, or why a file is none
+project_for(...)   the project that a session was in, also when its directory is gone
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memhook.assistants.assistant import Assistant, Where
+from memhook.assistants.known import KNOWN
+from memhook.assistants.sessions.recording import UNREADABLE, About, Recording
+from memhook.store.project import Project, remote_identity
+
+HEAD_BYTES = 1 << 16
+SUFFIXES = (".jsonl", ".json", ".db")
+TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders")  # noqa: S108  none is used
+A_LINK = "a link"
+NO_SESSION = "no session of an assistant that memhook knows"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    assistant: str
+    recording: Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    path: Path
+    reason: str
+
+
+def found(where: Where, places: Iterable[Path] = ()) -> list[Found | Skipped]:
+    """Everything the assistants keep, or what is in these files and folders."""
+    named = list(places)
+    files = _named(named) if named else _kept(where)
+    every = [one for assistant, path, root in files for one in _in(assistant, path, root)]
+    return sorted(every, key=lambda one: -one.recording.modified if isinstance(one, Found) else 0)
+
+
+Candidate = tuple[Assistant | None, Path, Path]
+"""A file, the assistant it is of if that is certain, and the folder it was found below."""
+
+
+def _kept(where: Where) -> Iterator[Candidate]:
+    for assistant in KNOWN.values():
+        yield from ((assistant, path, assistant.session_root(where)) for path in assistant.session_files(where))
+
+
+def _named(places: Iterable[Path]) -> Iterator[Candidate]:
+    for place in places:
+        if place.is_dir():
+            yield from ((None, path, place) for path in _files_below(place))
+        else:
+            yield None, place, place.parent
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for at, _, names in os.walk(folder):  # which follows no links to folders
+        yield from (Path(at, name) for name in sorted(names) if name.endswith(SUFFIXES))
+
+
+def _in(assistant: Assistant | None, path: Path, root: Path) -> Iterator[Found | Skipped]:
+    try:
+        if path.resolve() != root.resolve() / path.relative_to(root):
+            yield Skipped(path, A_LINK)
+            return
+        assistant = assistant or _writer_of(path)
+    except (OSError, RuntimeError):
+        yield Skipped(path, UNREADABLE)
+        return
+    if assistant is None:
+        yield Skipped(path, NO_SESSION)
+        return
+    yield from (Found(assistant.name, one) for one in assistant.session_format.recordings(path))
+
+
+def _writer_of(path: Path) -> Assistant | None:
+    if not path.is_file():  # a pipe would never end
+        return None
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES).decode("utf-8", "replace")
+    return next((one for one in KNOWN.values() if one.session_format.recognises(head)), None)
+
+
+def project_for(about: About, project_of: Callable[[str], Project]) -> str:
+    """By the directory; if that is gone by the recorded remote, by the repository that it was in, else by its path."""
+    directory = Path(about.directory)
+    if not directory.is_absolute():
+        return remote_identity(about.remote)
+    if _is_there(directory):
+        return project_of(about.directory).id
+    if remote := remote_identity(about.remote):
+        return remote
+    around = project_of(str(next(one for one in directory.parents if _is_there(one))))
+    if around.root and _is_there(around.root / ".git"):
+        return around.id
+    return "" if any(map(directory.is_relative_to, TEMPORARY)) else about.directory
+
+
+def _is_there(directory: Path) -> bool:
+    try:
+        return directory.is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,130 @@
+"""From a recorded session to the notes that are kept of it.
+
+learned(...)   the digests of its exchanges and its pairs of commands, each a record or a reason; and standing orders
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memhook.assistants.sessions.recording import About, Problem, Prompt, Reply, Step
+from memhook.core.memory import Origin, derived_title
+from memhook.screening.credentials import may_hold_credentials
+from memhook.supply import digests
+from memhook.supply.digests import Exchange, digest
+from memhook.supply.lessons import Commands, standing_orders
+from memhook.supply.source import Entry, Record
+from memhook.supply.typed import begins_exchange
+
+NO_PROJECT = "of no project, or of an excluded one"
+GOES_ON = "still going on"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Something the user wants to hold for good, and the record to store when it comes a second time."""
+
+    session: str
+    record: Record
+
+
+@dataclass(slots=True)
+class Learned:
+    """`turns` is how many exchanges have ended; `problems` say what else there may have been."""
+
+    project: str = ""
+    entries: list[Entry] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
+    turns: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Turn:
+    prompt: Prompt
+    ended: str = ""
+    has_ended: bool = False
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    commands: Commands = field(default_factory=Commands)
+
+    def add(self, step: Step) -> None:
+        if isinstance(step, Reply):
+            self.ended, self.has_ended = step.text, True
+        elif not isinstance(step, Prompt):
+            self.has_ended = False
+        if pair := self.commands.pair(step):
+            self.pairs.append(pair)
+
+
+def learned(steps: Iterable[Step], assistant: str, project_of: Callable[[About], str], turns_read: int = 0) -> Learned:
+    """What a recorded session teaches, after the turns that were read before."""
+    found = Learned(turns=turns_read)
+    about = About("", "")
+    turn: _Turn | None = None
+    number = 0
+    for step in steps:
+        match step:
+            case About() if not about.session:
+                about, found.project = step, project_of(step)
+                if not found.project:
+                    found.problems.append(NO_PROJECT)
+                    return found
+            case Problem(reason):
+                found.problems.append(reason)
+                turn = None  # nobody knows how it ended
+            case Prompt() if begins_exchange(step.text):
+                _close(turn, number, about, assistant, turns_read, found)
+                turn, number = _Turn(step), number + 1
+            case _ if turn is not None:
+                turn.add(step)
+    if turn is not None and not turn.has_ended:
+        found.problems.append(GOES_ON)
+    else:
+        _close(turn, number, about, assistant, turns_read, found)
+    return found
+
+
+def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: int, found: Learned) -> None:
+    if turn is None or number <= read:
+        return
+    prompt = turn.prompt
+    exchange = Exchange(
+        prompt.text, turn.ended, assistant, about.session, number, prompt.when, found.project, about.is_subagent
+    )
+    found.turns = number
+    found.entries.append(digest(exchange))
+    if not about.is_subagent and digests.PRIVATE not in prompt.text.lower():
+        found.entries += _pairs(turn, exchange)
+        found.orders += _orders(exchange)
+
+
+def _pairs(turn: _Turn, exchange: Exchange) -> Iterator[Entry]:
+    for number, (wrong, right) in enumerate(dict.fromkeys(turn.pairs), start=1):
+        content = f"`{wrong}` does not work here; `{right}` does."
+        place = f"{exchange.place}.{number}"
+        is_secret = may_hold_credentials(content)
+        record = None if is_secret else _record(content, place, right, exchange.project, exchange.when)
+        yield Entry(place, record, digests.SECRETS if is_secret else "")
+
+
+def _orders(exchange: Exchange) -> Iterator[Order]:
+    for number, sentence in enumerate(standing_orders(exchange.asked), start=1):
+        if not may_hold_credentials(sentence):
+            place = f"{exchange.place}.rule{number}"
+            record = _record(sentence, place, sentence, exchange.project, exchange.when)
+            yield Order(f"{exchange.assistant}/{exchange.session}", record)
+
+
+def _record(content: str, place: str, quote: str, project: str, when: datetime | None) -> Record:
+    return {
+        "title": derived_title(content),
+        "content": content,
+        "project": project,
+        "session": place,
+        "quote": quote,
+        "source": f"session in {place.partition('/')[0]}",
+        "origin": Origin.CAPTURED.value,
+        **({"created": when.isoformat()} if when else {}),
+    }

@@ -1,0 +1,105 @@
+"""What a person typed, of a prompt as an assistant records or sends it.
+
+typed(prompt)          the person's own words: without what the client, its hooks and memhook put around them
+begins_exchange(text)  whether a prompt, also a command or a template, starts something new
+without_blocks(text)   a text without memhook's blocks, however they are quoted
+has_own_lines(text)    whether something of a block of memhook's is left
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memhook.core.rendering import END, PROMPT_HEADING
+
+# Tags whose content is the client's: of a command, a hook, an editor, a notification. Tags with a plain name are HTML.
+_TAG = re.compile(
+    r"<(?P<close>/?)(?P<name>(?:local-)?command-\w+|bash-\w+|[\w-]*system[-_](?:reminder|prompt|message)|[\w-]+-hook"
+    r"|hook[-_]context|task-notification|teammate-message|ide_\w+|user[-_]instructions|user-memory\w*"
+    r"|environment[-_]context|current_datetime|skill[-_]\w+|turn_aborted|INSTRUCTIONS)(?:\s[^<>]{0,500})?>"
+)
+_INTERRUPTED = "[Request interrupted by user"
+# How a client starts what it writes in the user's place.
+_TEMPLATES = (
+    "Implement the following plan:",
+    "This session is being continued",
+    "Caveat: The messages below",
+    "Base directory for this skill:",
+    "# AGENTS.md instructions for ",
+    "Full transcript available at",
+    "Operation stopped by hook",
+    "Stop hook feedback",
+    "Read the output file to retrieve",
+    "Continue from where you left off",
+    "The user wants to clarify these questions",
+    _INTERRUPTED,
+    "This is the Gemini CLI. We are setting up the context",
+    "This is the Qwen Code. We are setting up the context",
+)
+_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+_OLD_HEADING = "(memhook)"
+
+
+def typed(prompt: str) -> str:
+    """Return nothing for a command, and for a text that a client wrote."""
+    text = without_blocks(_untagged(prompt)).strip()
+    if text.startswith(_TEMPLATES) or _COMMAND.match(text):
+        return ""
+    return text
+
+
+def begins_exchange(prompt: str) -> bool:
+    """Not so a reminder, a notification or an interruption: the exchange before goes on."""
+    return "<command-" in prompt or (bool(_untagged(prompt).strip()) and not prompt.lstrip().startswith(_INTERRUPTED))
+
+
+def _untagged(text: str) -> str:
+    """The text without the blocks in a client's tags. One that is never closed is somebody's words."""
+    tags = list(_TAG.finditer(text)) if "<" in text else []
+    last_close = {tag["name"]: tag.start() for tag in tags if tag["close"]}
+    pieces: list[str] = []
+    at, inside = 0, ""
+    for tag in tags:
+        if inside:
+            if tag["close"] and tag["name"] == inside:
+                at, inside = tag.end(), ""
+        elif not tag["close"] and last_close.get(tag["name"], -1) > tag.start():
+            pieces.append(text[at : tag.start()])
+            inside = tag["name"]
+    return "".join((*pieces, text[at:]))
+
+
+def without_blocks(text: str) -> str:
+    """A block goes from the line of its heading to the line of its end, or to the end of the text."""
+    if "memhook" not in text:
+        return text
+    return "\n".join(_outside(text.split("\n")))
+
+
+def _outside(lines: list[str]) -> Iterator[str]:
+    in_block = False
+    for line in lines:
+        if not in_block and _starts_block(line):
+            in_block = True
+        if not in_block:
+            yield line
+        elif END in line:
+            in_block = False
+
+
+def _starts_block(line: str) -> bool:
+    return PROMPT_HEADING in line or (_OLD_HEADING in line and "## " in line)
+
+
+_OWN = tuple(_NOT_LETTERS.sub("", words) for words in ("urn memhook", END.lower(), "relevant memories memhook"))
+
+
+def has_own_lines(text: str) -> bool:
+    """Whatever marks, escapes and line breaks a quotation has put between its letters."""
+    lowered = text.lower()
+    if "memhook" not in lowered:
+        return False
+    letters = _NOT_LETTERS.sub("", lowered)
+    return any(own in letters for own in _OWN)
