@@ -1,30 +1,47 @@
 """Requests to memhook in a prompt: remember something, or take back the last such note.
 
-`remember: ...`, `remember that ...` and `#remember ...` at the start of a line; `forget that` as a line of its own.
-A note is the rest of its line and the indented or listed lines below it; if nothing follows on that line, the lines up
-to the next blank one. Requests in code, quotes, memhook's own blocks and other text that looks pasted are ignored.
+`remember: ...` and `#remember ...` at the start of a line; "please remember that ...", "don't forget: ...", "note to
+self, ..." and the like, in the languages of `phrases.toml`, at the start of a sentence; `forget that` as a line.
+
+After a colon a note is the rest of its line and the indented or listed lines below it; if nothing follows on that line,
+the lines up to the next blank one. Otherwise it is its sentence, and those behind it up to one for the assistant.
+"Remember to ..." is an order for the task at hand, unless it says "always". Questions, and requests in code, quotes,
+memhook's own blocks and other text that looks pasted, are ignored.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from memhook.core import phrases
 from memhook.core.pasted import is_machine, pasted_from
+from memhook.core.phrases import Language
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
 MOST_NOTES = 20  # per prompt: a pasted file may have any number of such lines
+FEWEST_WORDS = 3
+FEWEST_UNSPACED = 5  # characters, where words are not set apart
+READ_CHARS = 20_000  # in which sentences are looked at: nobody types more
+LONGEST_SENTENCE = 1_000
+MOST_FILLERS = 3
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
 _NOTE = re.compile(
-    r"(?:#remember(?![\w-]):?|remember[ \t]*:(?![:/])|(?P<that>remember[ \t]+that\b:?))[ \t]*(?P<text>.*)",
+    r"(?:#remember(?![\w-]):?|remember[ \t]*:(?![:/]))[ \t]*(?P<text>.*)",
     re.IGNORECASE,
 )
+_THAT = re.compile(r"remember[ \t]+that\b", re.IGNORECASE)
 _TAKE_BACK = re.compile(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
-_QUESTION = re.compile(r"(?:[^.!?]*[\w\"'`)])?\?(?=\s|$)")  # "remember that bug we had?" is for the assistant
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]?(?=\s)|[。！？]")
+_QUESTION = re.compile(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
+_MARK = re.compile(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
+_NAMES_THING = re.compile(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
+_PARTICLE = re.compile(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
 _CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
+_QUOTED = re.compile(r"[ \t>|*+-]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -39,39 +56,62 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
+    """A request in the lines from `start` to `end`; `kept` is what else its line says, to the assistant."""
+
     start: int
     end: int
     text: str
+    kept: str = ""
+    in_words: bool = False
+    """Whether the user may not have memhook in mind: then it is not worth a message that it looks pasted."""
 
 
 def asked_in(prompt: str) -> Asked:
     lowered = f"\n{prompt.lower()}"
-    if not any(start in lowered for start in _STARTS):  # a pasted log of a megabyte must not cost a tenth of a second
+    is_worded = phrases.mentions_a_request(phrases.plain(prompt[:READ_CHARS]))
+    # A pasted log of a megabyte must not cost a tenth of a second.
+    if not is_worded and not any(start in lowered for start in _STARTS):
         return Asked((), prompt)
     lines = prompt.replace("\r\n", "\n").split("\n")
     is_open = _open_lines(lines)
     found = list(_commands(lines, is_open))
     own = _of_the_user(found, lines, is_open)[:MOST_NOTES]
-    pasted = tuple(one.text for one in found[len(own) :] if one.text != TAKE_BACK)[:MOST_NOTES]
+    explicit = (one.text for one in found[len(own) :] if one.text != TAKE_BACK and not one.in_words)
+    pasted = tuple(explicit)[:MOST_NOTES]
     if not own:
         return Asked((), prompt, pasted)
+    return Asked(tuple(one.text for one in own), _rest(lines, own), pasted)
+
+
+def own_words(prompt: str) -> str:
+    """Return what the user typed, without code, memhook's blocks and text that looks pasted."""
+    lines = prompt[:READ_CHARS].replace("\r\n", "\n").split("\n")
+    is_open = _open_lines(lines)
+    pasted = pasted_from(lines, [not one for one in is_open], [False] * len(lines))
+    return "\n".join(line for at, line in enumerate(lines[:pasted]) if is_open[at] and not _QUOTED.match(line))
+
+
+def _rest(lines: Sequence[str], own: Sequence[_Command]) -> str:
     taken = _marked(own, len(lines))
-    rest = "\n".join(line for line, is_taken in zip(lines, taken, strict=True) if not is_taken)
-    return Asked(tuple(one.text for one in own), rest, pasted)
+    kept = {one.start: one.kept for one in own if one.kept}
+    left = (kept.get(at) if taken[at] else line for at, line in enumerate(lines))
+    return "\n".join(line for line in left if line is not None)
 
 
 def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Command]:
-    at = 0
+    at, read = 0, 0
     while at < len(lines):
-        end, text = _command_at(lines, at, is_open)
-        if text is not None:
-            yield _Command(at, end, text)
-        at = max(end, at + 1)
+        command = _command_at(lines, at, is_open, may_be_worded=read < READ_CHARS)
+        if command is not None:
+            yield command
+        end = command.end if command else at + 1
+        read += sum(len(line) + 1 for line in lines[at:end])
+        at = end
 
 
 def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
     """Return the commands above pasted text, and those above everything else unless a log follows directly."""
-    is_note = _marked(found, len(lines))
+    is_note = _marked([one for one in found if not one.kept], len(lines))
     pasted = pasted_from(lines, [not one for one in is_open], is_note)
     first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
     is_in_a_log = first_other < len(lines) and is_open[first_other] and is_machine(lines[first_other])
@@ -86,18 +126,125 @@ def _marked(commands: Sequence[_Command], count: int) -> list[bool]:
     return marks
 
 
-def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> tuple[int, str | None]:
-    """Return the end and the text of the command that starts in this line; the text is None if none does."""
+def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool], *, may_be_worded: bool) -> _Command | None:
+    """Return the command that starts in this line."""
     if not is_open[at]:
-        return at, None
+        return None
     if _TAKE_BACK.fullmatch(lines[at]):
-        return at + 1, TAKE_BACK
+        return _Command(at, at + 1, TAKE_BACK)
     note = _NOTE.fullmatch(lines[at])
-    if note is None or (note["that"] and _QUESTION.match(note["text"])):
-        return at, None
-    end = _end_of_note(lines, at, is_open, has_text=bool(note["text"].strip()))
-    text = "\n".join((note["text"], *lines[at + 1 : end])).strip()
-    return (end, text) if text else (at, None)
+    if note is not None:
+        return _with_lines_below(_Command(at, at + 1, note["text"]), lines, is_open)
+    return _worded_command(lines, at, is_open) if may_be_worded else None
+
+
+def _with_lines_below(command: _Command, lines: Sequence[str], is_open: Sequence[bool]) -> _Command | None:
+    end = _end_of_note(lines, command.start, is_open, has_text=bool(command.text.strip()))
+    text = "\n".join((command.text, *lines[command.start + 1 : end])).strip()
+    return replace(command, end=end, text=text) if text else None
+
+
+def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _Command | None:
+    """Return the request that a sentence of this line opens with, or ends with where verbs come last."""
+    line = lines[at]
+    if _QUOTED.match(line):
+        return None
+    for start, end in _sentences(line):
+        wanted = _object_of(line[start:end])
+        if wanted is None:
+            continue
+        before, after = line[:start].strip(), line[end:]
+        if not wanted:
+            return None if after.strip() else _with_lines_below(_Command(at, at + 1, "", before), lines, is_open)
+        more, left = _going_on(after)
+        text = " ".join(filter(None, (wanted.strip(), more)))
+        kept = " ".join(filter(None, (before, left)))
+        return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line))
+    return None
+
+
+def _sentences(line: str) -> Iterator[tuple[int, int]]:
+    """The range of each sentence that a person may have typed."""
+    start = 0
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(line, 0, READ_CHARS)), len(line)):
+        while start < end and line[start].isspace():
+            start += 1
+        if start < end:
+            yield start, end
+        start = end
+
+
+def _going_on(after: str) -> tuple[str, str]:
+    """Split the sentences behind a request into those that go on with it, and what is for the assistant again."""
+    for start, end in _sentences(after):
+        opening = phrases.plain(after[start : min(end, start + LONGEST_SENTENCE)])
+        if _QUESTION.search(after[start:end]) or phrases.starts_with(opening, phrases.all_of("turn")):
+            return after[:start].strip(), after[start:].strip()
+    return after.strip(), ""
+
+
+def _object_of(sentence: str) -> str | None:
+    """Return what the sentence asks to remember, "" if it comes in the lines below; None if it asks nothing."""
+    lowered = phrases.plain(sentence[:LONGEST_SENTENCE])
+    found = phrases.opening(lowered)
+    if found is None:
+        return _object_before(sentence, lowered)
+    language, lead, rest = found
+    is_polite = any(word in lead for word in ("can you", "could you", "would you", "will you"))
+    if (_QUESTION.search(sentence) and not is_polite) or _NAMES_THING.match(rest):
+        return None
+    mark, start = _mark_after(rest, language)
+    words = sentence[len(lowered) - len(rest) + start :].rstrip("?？ \t" if is_polite else " \t")
+    has_colon = mark in (":", "：")
+    if has_colon and not words:
+        return ""
+    return _understood(words, language, has_colon=has_colon, has_mark=bool(mark))
+
+
+def _mark_after(rest: str, language: Language) -> tuple[str, int]:
+    """Return the colon, comma or dash behind "remember" or "remember this for later", and where the note starts."""
+    at = len(rest) - len(rest.lstrip())
+    for _ in range(MOST_FILLERS):
+        filler = phrases.starts_with(rest[at:], language["this"])
+        at += len(filler)
+        at += len(rest[at:]) - len(rest[at:].lstrip())
+    found = _MARK.match(rest, at) or _MARK.match(rest)
+    if found and found["mark"]:
+        return found["mark"], found.end()
+    return "", len(rest) - len(rest.lstrip())
+
+
+def _understood(words: str, language: Language, *, has_colon: bool, has_mark: bool) -> str | None:
+    lowered = phrases.plain(words)
+    if that := phrases.starts_with(lowered, language["that"]):
+        words, lowered = (text[len(that) :].lstrip(" \t:,，：") for text in (words, lowered))
+    is_said = bool(that) or has_colon
+    if not _is_enough(lowered, is_said=is_said) or (not is_said and phrases.starts_with(lowered, language["asks"])):
+        return None
+    to = "" if that else phrases.starts_with(lowered, language["to"])
+    if (to and not has_colon) or (not is_said and phrases.holds(lowered, language["zu"])):
+        return words[len(to) :].lstrip() if phrases.holds(lowered, phrases.all_of("always")) else None
+    if not is_said and not has_mark and language["clause"] and not phrases.holds(lowered, language["clause"]):
+        return None
+    return words
+
+
+def _object_before(sentence: str, lowered: str) -> str | None:
+    found = phrases.closing(lowered)
+    if found is None or _QUESTION.search(sentence):
+        return None
+    language, before = found
+    words = _PARTICLE.sub("", sentence[: len(before)])
+    is_order = before.endswith("の") and "忘" in lowered[len(before) :]  # "do not forget to"
+    if is_order or not _is_enough(words, is_said=False) or phrases.starts_with(phrases.plain(words), language["asks"]):
+        return None
+    return words
+
+
+def _is_enough(words: str, *, is_said: bool) -> bool:
+    if not words.isascii() and len(words.split()) < FEWEST_WORDS:
+        return len(words.strip()) >= FEWEST_UNSPACED
+    return len(words.split()) >= (2 if is_said else FEWEST_WORDS)
 
 
 def _end_of_note(lines: Sequence[str], at: int, is_open: Sequence[bool], *, has_text: bool) -> int:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,6 +115,37 @@ def test_a_note_on_top_of_a_log_is_the_user_s_only_if_it_is_set_apart(first: str
 def test_notes_in_the_user_s_own_words_are_found() -> None:
     missed = [prompt for prompt in OWN if not asked_in(prompt).commands]
     assert len(missed) <= len(OWN) // 20, missed
+
+
+def sentences(name: str) -> list[str]:
+    lines = (Path(__file__).parent / "prompts" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.replace("\\n", "\n") for line in lines]
+
+
+def test_most_ways_to_ask_for_it_are_understood_and_hardly_a_look_alike_is_taken_for_one() -> None:
+    requests, others = sentences("remember_requests"), sentences("remember_look_alikes")
+    missed = [one for one in requests if not any(asked_in(one).commands)]
+    mistaken = [one for one in others if any(asked_in(one).commands)]
+    assert len(requests) == len(others) == 100
+    assert len(missed) <= 5, missed
+    assert len(mistaken) <= 2, mistaken
+
+
+@pytest.mark.parametrize(
+    ("prompt", "note", "rest"),
+    [
+        ("Thanks! Please remember that we squash. Now push it.", "we squash.", "Thanks! Now push it."),
+        ("Could you remember that we squash every merge?", "we squash every merge", ""),
+        ("remember this for later: it is on bench-02", "it is on bench-02", ""),
+        ("please remember:\n- tabs\n- no semicolons\n\nnow go on", "- tabs\n- no semicolons", "\nnow go on"),
+        ("don't forget to rebuild it every time", "rebuild it every time", ""),
+        ("add it\nremember to rebuild after a change", None, "add it\nremember to rebuild after a change"),
+        ("ポートは 8443 だと覚えておいて。次にテストして", "ポートは 8443 だ", "次にテストして"),
+    ],
+)
+def test_a_note_ends_where_the_prompt_turns_to_the_assistant(prompt: str, note: str | None, rest: str) -> None:
+    asked = asked_in(prompt)
+    assert (asked.commands, asked.rest) == (() if note is None else (note,), rest)
 
 
 def test_there_are_enough_samples_to_mean_something() -> None:

@@ -1,0 +1,96 @@
+"""Sentences of a prompt in which its author corrects the assistant, or says what should hold from now on.
+
+standing_orders(text)   such sentences, of a text in the author's own words
+cue(sentence)           the line that asks the assistant to save it
+
+Words alone do not tell: "always" and "never" are mostly descriptions. An order opens with them, or says what somebody
+should do; a correction opens with a denial and says what is right. The words are in `phrases.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memhook.core import phrases
+from memhook.core.fencing import clean, collapsed
+from memhook.core.tokens import estimated_tokens
+
+CUE_TOKENS = 40
+LONGEST = 300
+SHORTEST_WORDS, SHORTEST_UNSPACED = 3, 6
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
+_DENIED = re.compile(r"\s*(?:[,:;!…—–、，。-]|\.{2,})")
+_UNSPACED = re.compile(rf"[^\x00-\u2fff]{{{SHORTEST_UNSPACED}}}")
+
+FIXED = "memhook: that fix took several failed attempts. If its cause may come back, save it with `remember`."
+INSTRUCTION = (
+    "memhook: with its `remember` tool, save what later sessions need: the user's corrections and standing rules, root"
+    " causes, commands that work here, decisions and why. One self-contained sentence each; no secrets, no progress."
+)
+
+
+def cue(sentence: str) -> str:
+    """Quote as much of the sentence as 40 tokens allow."""
+    words = clean(collapsed(sentence[:LONGEST])).split()
+    for count in range(len(words), 0, -1):
+        quote = " ".join(words[:count]) + ("" if count == len(words) else " …")
+        line = f"memhook: the user said “{quote}”. If that holds beyond this task, save it with `remember`."
+        if estimated_tokens(line) <= CUE_TOKENS:
+            return line
+    return ""
+
+
+def standing_orders(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text):
+        words = sentence.strip()
+        if len(words) <= LONGEST and _is_long_enough(words) and not words.endswith(("?", "？")):
+            plain = phrases.plain(words)
+            bare = _without_leads(plain)
+            if _is_standing(bare) or _is_correction(plain) or _is_correction(bare):
+                yield words
+
+
+def _is_long_enough(sentence: str) -> bool:
+    return len(sentence.split(maxsplit=SHORTEST_WORDS)) >= SHORTEST_WORDS or bool(_UNSPACED.search(sentence))
+
+
+def _without_leads(sentence: str) -> str:
+    """The sentence without "and", "also", "please" before it."""
+    for _ in range(phrases.MOST_LEADS):
+        lead = phrases.starts_with(sentence, _leads())
+        if not lead:
+            break
+        sentence = sentence[len(lead) :].lstrip(" ,")
+    return sentence
+
+
+def _leads() -> tuple[str, ...]:
+    denials = set(phrases.all_of("no"))
+    return tuple(lead for lead in phrases.all_of("lead") if lead not in denials)
+
+
+def _is_standing(sentence: str) -> bool:
+    """From now on, in so many words; or always and never, of what is to be done rather than of what is."""
+    if phrases.holds(sentence, phrases.all_of("henceforth")):
+        return True
+    if phrases.starts_with(sentence, phrases.all_of("always")):
+        return True
+    is_always = phrases.holds(sentence, phrases.all_of("always"))
+    return is_always and phrases.holds(sentence, phrases.all_of("should"))
+
+
+def _is_correction(sentence: str) -> bool:
+    """A denial, set off by a comma, and then what is right; or "use this, not that" and "we don't use that"."""
+    if phrases.starts_with(sentence, phrases.all_of("told")):
+        return True
+    no = phrases.starts_with(sentence, phrases.all_of("no"))
+    pause = _DENIED.match(sentence, len(no)) if no else None
+    if no and pause:
+        rest = sentence[pause.end() :]
+        return any(phrases.holds(rest, phrases.all_of(kind)) for kind in ("instead", "should", "ours"))
+    is_use = bool(phrases.starts_with(sentence, phrases.all_of("use")))
+    return bool(phrases.starts_with(sentence, phrases.all_of("ours"))) or (
+        is_use and phrases.holds(sentence, phrases.all_of("instead"))
+    )

@@ -1,0 +1,121 @@
+"""The words of `phrases.toml`, which has a section per language, compiled for finding them.
+
+opening(sentence)          the language of a request to remember at its start, and what follows the request
+closing(sentence)          the same for languages whose verb comes last, and what stands before it
+mentions_a_request(text)   whether it is worth looking for either
+starts_with(text, words)   the words, of those given, that a text starts with
+holds(text, words)         whether a text has one of them as a word
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+MOST_LEADS = 4
+
+# Scripts that put no blank between words: there, a phrase needs no end of a word after it.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
+_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-])"
+_PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """The lists of one section; most languages lack some."""
+
+    name: str
+    words: Mapping[str, tuple[str, ...]]
+
+    def __getitem__(self, kind: str) -> tuple[str, ...]:
+        return self.words.get(kind, ())
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return tuple(
+        Language(name, {kind: tuple(words) for kind, words in section.items()}) for name, section in data.items()
+    )
+
+
+def plain(text: str) -> str:
+    """The text as the phrases are written, character for character: lower case, one kind of apostrophe."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters become two
+        lowered = "".join(low if len(low := one.lower()) == 1 else one for one in text)
+    return lowered.replace("’", "'").replace("‘", "'")
+
+
+def opening(sentence: str) -> tuple[Language, str, str] | None:
+    """Return the language, the words before the request, and what follows it; `sentence` is plain."""
+    for language in languages():
+        if found := _opening(language).match(sentence):
+            return language, found["lead"], sentence[found.end() :]
+    return None
+
+
+def closing(sentence: str) -> tuple[Language, str] | None:
+    found = _closing().search(sentence.rstrip(" \t.!。！"))
+    return (_by_phrase("after")[found["closer"]], sentence[: found.start()]) if found else None
+
+
+def mentions_a_request(text: str) -> bool:
+    """Whether a plain text may have an opening or a closing, quickly."""
+    return any(phrase in text for kind in ("remember", "after") for phrase in all_of(kind))
+
+
+def starts_with(text: str, words: tuple[str, ...]) -> str:
+    found = _alternatives(words).match(text) if words else None
+    return found[0] if found else ""
+
+
+def holds(text: str, words: tuple[str, ...]) -> bool:
+    return bool(words) and _alternatives(words).search(text) is not None
+
+
+@cache
+def all_of(kind: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(language[kind] for language in languages())))
+
+
+@cache
+def _opening(language: Language) -> re.Pattern[str]:
+    """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
+    leads = rf"(?P<lead>(?:(?:{_either(language['lead'])}){_PAUSE}){{0,{MOST_LEADS}}})"
+    return re.compile(rf"{leads}(?:{_either(language['remember'])})")
+
+
+@cache
+def _closing() -> re.Pattern[str]:
+    return re.compile(rf"(?P<closer>{_either(all_of('after'))})$")
+
+
+@cache
+def _by_phrase(kind: str) -> Mapping[str, Language]:
+    return {phrase: language for language in reversed(languages()) for phrase in language[kind]}
+
+
+@cache
+def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_either(words))
+
+
+def _either(words: Iterable[str]) -> str:
+    """A pattern for any of the phrases, the longest first, each as whole words."""
+    longest_first = sorted(words, key=len, reverse=True)
+    return "|".join(_whole(word) for word in longest_first)
+
+
+def _whole(phrase: str) -> str:
+    if _ENDS_UNSPACED.search(phrase):
+        return re.escape(phrase)
+    # An elided "qu'" has its word right behind it.
+    after = "" if phrase.endswith("'") else _NO_WORD_AFTER
+    return f"{_NO_WORD_BEFORE}{re.escape(phrase)}{after}"
