@@ -1,15 +1,25 @@
 """The memory itself, and how it is ranked, graded, packed and rendered. Pure: no I/O, no clock.
 
 memory         the memory and its URN
+anchors        the files, commands, identifiers and codes that a memory names
+places         where a memory was learned: assistant, session, turn
+actions        what a tool call touches, runs, writes, and the error it met
+anchor_index   the memories whose anchors a tool call touches
 terms          the terms of a text: one analyser for stored text and queries
 spelling       typing errors in a prompt, corrected to words of the store
 languages      whether a text is in English
 small_talk     prompts that need no search
 gist           the author's own words in a prompt, without pasted text and courtesies
 pasted         the line of a prompt at which pasted text begins
-note_requests  `remember: ...` and `forget that` in a prompt
+phrases        how people ask to remember something, correct and give standing orders, in many languages
+cues           sentences that correct or give a standing order, and the line that asks to save them
+note_requests  requests to remember something, and `forget that`, in a prompt
 ranking        the evidence for each candidate, and the order it gives
 grading        the probability that a result is relevant, and what to show by it
+trust          which captured memories may be shown beside the others
+supersession   whether a new memory contradicts an older one
+receipts       whether an answer went by a memory
+staleness      what a memory names, checked against an index of the repository
 ordering       sorting by relevance, recency or both
 passages       the one passage of a long text to show
 excerpts       the several passages of a long text to show

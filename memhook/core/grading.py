@@ -62,7 +62,8 @@ class Calibration:
     """The weights of one embedding model for an English prompt, in log odds.
 
     `request` is the direction in the model's space that separates kinds of requests, `talk` (with `talk_constant`) the
-    one that separates small talk from requests; both are empty if not fitted.
+    one that separates small talk from requests, `chore` (with `chore_constant`) the one that separates housekeeping
+    ("commit and push") from work on a subject; all are empty if not fitted.
     """
 
     constant: float
@@ -74,6 +75,8 @@ class Calibration:
     request: tuple[float, ...] = ()
     talk: tuple[float, ...] = ()
     talk_constant: float = 0.0
+    chore: tuple[float, ...] = ()
+    chore_constant: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +102,20 @@ class Graded:
 class Verdict:
     """The chance that something is relevant to the prompt, and the candidates with their own, best first.
 
-    `request` is the contribution of the kind of request, in log odds, and `talk` the deduction for small talk.
+    `request` is the contribution of the kind of request, in log odds, and `talk` the deduction for small talk; `chore`
+    has the log odds of housekeeping.
     """
 
     chance: float = 0.0
     candidates: tuple[Graded, ...] = ()
     request: float = 0.0
     talk: float = 0.0
+    chore: float = 0.0
+
+    @property
+    def is_chore(self) -> bool:
+        """Whether the prompt asks for housekeeping: every session has such requests, and none explains another."""
+        return self.chore > 0.0
 
     @property
     def is_small_talk(self) -> bool:
@@ -201,7 +211,8 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     candidates = tuple(
         Graded(one.id, _probability(log_odds), one) for one, log_odds in zip(ranked, fitted, strict=True)
     )
-    return Verdict(_probability(odds), candidates, request, -TALK_WEIGHT * talk)
+    chore = _along(calibration.chore, vector) + calibration.chore_constant if calibration.chore and vector else 0.0
+    return Verdict(_probability(odds), candidates, request, -TALK_WEIGHT * talk, chore)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:

@@ -32,14 +32,21 @@ class Sensitivity(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who wrote a memory down."""
+    """Who wrote a memory down, the most trusted first."""
 
     USER = "user"
+    """Typed, or reviewed and kept."""
     AGENT = "agent"
     IMPORT = "import"
-    CAPTURE = "capture"
     SHARED = "shared"
     """Whoever it was: it is from a store that is not the user's own."""
+    CAPTURED = "captured"
+    """A digest of a session, unreviewed."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Origin | None:
+        """Notes typed into a prompt had an origin of their own once."""
+        return cls.USER if value == "capture" else None
 
 
 class Trait(Flag):
@@ -71,6 +78,10 @@ class Draft:
     Empty fields are derived from the content; those that are not IMPORTED stay as they are here. `project` is empty for
     a global memory; a muted one is kept and never comes up by itself. `quarantine` is the reason for which it is shown
     to nobody but its owner; `released` is the fingerprint of the text that the owner read and released all the same.
+
+    `session` is where it was learned, as ASSISTANT/SESSION#TURN, and `quote` the words there that it rests on.
+    `anchors` are the files, commands, identifiers and codes it is about. `loaded_by` names the assistants that read the
+    file it was imported from by themselves.
     """
 
     id: Annotated[str, _FACT] = ""
@@ -97,6 +108,10 @@ class Draft:
     content_hash: Annotated[str, Trait(0)] = ""
     quarantine: Annotated[str, _GIVEN] = ""
     released: Annotated[str, Trait(0)] = ""
+    session: Annotated[str, _FACT] = ""
+    quote: Annotated[str, _GIVEN | Trait.MASKED | Trait.LOST_WHEN_FORGOTTEN] = ""
+    anchors: Annotated[tuple[str, ...], _WORDS] = ()
+    loaded_by: Annotated[tuple[str, ...], _FACT | Trait.EDITED] = ()
 
 
 @dataclass(frozen=True, slots=True)

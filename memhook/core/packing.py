@@ -9,9 +9,10 @@ there are no parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Reversible, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from math import inf
 
 from memhook.core.rendering import Frame, Level, Rendering
@@ -77,7 +78,7 @@ _NO_ROOMS: Mapping[Level, int] = {}
 
 
 def packed(
-    candidates: Sequence[Iterable[Rendering]],
+    candidates: Sequence[Reversible[Rendering]],
     budget: int,
     frames: Sequence[Frame],
     part_limit: PartLimit | None = None,
@@ -94,10 +95,11 @@ def packed(
     `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
     """
     usable = frames if part_limit else frames[:1]
+    poorest = cache(lambda index: next((rendering.tokens for rendering in reversed(candidates[index])), 0))
     # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
     # carries most keeps a larger budget from carrying less.
     ways = (
-        _filled(candidates, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget), rooms)
+        _filled(candidates, poorest, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget), rooms)
         for count in range(len(usable))
     )
     return max(ways, key=lambda way: way.carried_tokens)
@@ -121,7 +123,8 @@ class _Place:
 
 
 def _filled(
-    candidates: Sequence[Iterable[Rendering]],
+    candidates: Sequence[Reversible[Rendering]],
+    poorest: Callable[[int], int],
     budget: int,
     frames: Sequence[Frame],
     limit: PartLimit | None,
@@ -136,7 +139,7 @@ def _filled(
 
         def leaves_enough(left: int, behind: int = index + 1) -> bool:
             # Lazy: the candidates behind are rendered only if the budget may run short.
-            return left >= largest_kept or left >= _needed(candidates, behind, largest_kept)
+            return left >= largest_kept or left >= _needed(map(poorest, range(behind, len(candidates))), largest_kept)
 
         in_turn = _given(renderings, rooms, place.left) if chosen else renderings
         found = _richest(in_turn, place, frames, limit, leaves_enough)
@@ -155,14 +158,14 @@ def _given(renderings: Iterable[Rendering], rooms: Mapping[Level, int], left: in
     return (one for one in renderings if rooms.get(one.level, 0) <= left)
 
 
-def _needed(candidates: Sequence[Iterable[Rendering]], start: int, largest: int) -> int:
-    """Return the tokens of the poorest renderings from `start` on, at most `largest`."""
+def _needed(poorest: Iterable[int], largest: int) -> int:
+    """Return the tokens of the poorest renderings, at most `largest`; no more of them are asked for than that takes."""
     needed = 0
-    for index in range(start, len(candidates)):
+    for tokens in poorest:
+        needed += tokens
         if needed >= largest:
-            break
-        needed += min((rendering.tokens for rendering in candidates[index]), default=0)
-    return min(needed, largest)
+            return largest
+    return needed
 
 
 def _richest(

@@ -122,10 +122,11 @@ def rendering(
     shown: Callable[[str], Excerpt] = _preview,
     shown_medium: Callable[[str], Passage] = _beginning,
     summary_chars: int = SUMMARY_CHARS,
+    remark: str = "",
 ) -> Rendering:
     """Render `memory` at `level`; `shown` and `shown_medium` select the content of a preview and of medium.
 
-    `summary_chars` limits the summary at light.
+    `summary_chars` limits the summary at light; `remark` is memhook's own clause beside the title.
     """
     preview = shown(memory.content) if level is Level.PREVIEW else None
     if preview is not None:
@@ -135,10 +136,10 @@ def rendering(
     else:
         body = _full(memory) if level is Level.FULL else _light(memory, summary_chars)
     title = "" if not style.repeats_title and _opens_with(body, memory.title) else memory.title
-    text = _header(memory, title, style, level, score) + body
+    text = _header(memory, title, style, level, score, remark) + body
     tokens = estimated_tokens(text)
     # The shortest header, so that carried_tokens is the same number of tokens below the cost at every level.
-    overhead = estimated_tokens(_header(memory, "", style, Level.LIGHT, score))
+    overhead = estimated_tokens(_header(memory, "", style, Level.LIGHT, score, remark))
     passages, is_whole = (preview.ranges, preview.is_whole) if preview else ((), False)
     return Rendering(level, text, tokens, tokens - overhead, passages, is_whole)
 
@@ -158,6 +159,9 @@ class Renderings(Generic[Step]):
 
     def __iter__(self) -> Iterator[Rendering]:
         return filter(self._wanted, map(self._render, self._steps))
+
+    def __reversed__(self) -> Iterator[Rendering]:
+        return filter(self._wanted, map(self._render, reversed(self._steps)))
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:
@@ -187,15 +191,18 @@ INJECT = Style("\n", _with_score, _by_whom, repeats_title=True)
 
 def origin_of(memory: Memory) -> tuple[str, str]:
     """Return date, author and store of the memory, which every level shows."""
+    if memory.origin is Origin.CAPTURED:
+        return f"from a session of {memory.created.date().isoformat()}", "unreviewed"
     shared = f", from {label(memory.store, NAME_CHARS)}" if memory.store else ""
     return memory.updated.date().isoformat(), f"by {memory.origin}{shared}"
 
 
-def _header(memory: Memory, title: str, style: Style, level: Level, score: float | None) -> str:
+def _header(memory: Memory, title: str, style: Style, level: Level, score: float | None, remark: str) -> str:
     name = f"**{line}** " if (line := one_line(title, TITLE_CHARS)) else ""
     facts = ", ".join(fact for fact in style.facts(memory, level, score) if fact)
     origin = ", ".join(style.origin(memory, level))
-    return f"{style.opening}{name}({facts}) {memory.urn}{' · ' if origin else ''}{origin}\n"
+    beside = f"({remark}) " if remark else ""
+    return f"{style.opening}{name}({facts}) {beside}{memory.urn}{' · ' if origin else ''}{origin}\n"
 
 
 def _opens_with(body: str, title: str) -> bool:

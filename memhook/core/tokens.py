@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from operator import getitem
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
 # Fitted to the largest count of @anthropic-ai/tokenizer and of gpt-tokenizer's cl100k_base and o200k_base over 90,000
@@ -18,7 +18,8 @@ def estimated_tokens(text: str) -> int:
     """
     if not text:
         return 0
-    cost = sum(_COSTS[left][right] for left, right in pairwise(_codes(text)))
+    codes = _codes(text)
+    cost = sum(map(getitem, map(_COSTS.__getitem__, codes), codes[1:]))  # no Python for each pair: twice as fast
     return max(_ceil_div(len(text), 4), _ceil_div(cost, _TOKEN), len(text.split()))
 
 

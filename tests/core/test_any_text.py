@@ -15,8 +15,9 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import count, product
 from string import ascii_lowercase, printable
 from types import ModuleType
@@ -30,6 +31,10 @@ import memhook.core
 import memhook.screening
 from memhook.answering import paging
 from memhook.core import (
+    actions,
+    anchor_index,
+    anchors,
+    cues,
     entries,
     excerpts,
     fencing,
@@ -41,13 +46,19 @@ from memhook.core import (
     packing,
     passages,
     pasted,
+    phrases,
+    places,
     ranking,
+    receipts,
     rendering,
     small_talk,
     spelling,
+    staleness,
+    supersession,
     terms,
     tokens,
     topics,
+    trust,
 )
 from memhook.core.memory import Memory, Origin
 from memhook.core.packing import PartLimit
@@ -56,6 +67,7 @@ from memhook.errors import InvalidInput
 from memhook.evaluation import metrics
 from memhook.files import json_layout, toml_layout
 from memhook.screening import (
+    credentials,
     disguises,
     forgeries,
     intents,
@@ -137,8 +149,59 @@ def excerpt_of(text: str) -> object:
     return [excerpts.excerpt(text, weights, limit) for limit in (40, 200, 1500)]
 
 
+def filed(text: str) -> anchor_index.AnchorIndex:
+    index = anchor_index.AnchorIndex()
+    index.file("a", (text[:200], "make up", "--force", "a/**"), text)
+    return index
+
+
+def removed(text: str) -> object:
+    index = filed(text)
+    index.remove("a")
+    return index
+
+
+def acted(text: str) -> actions.Action:
+    return actions.action_of({"command": text, "file_path": text, "new_string": text}, "/w", "/w", text)
+
+
+def stale(text: str) -> staleness.Findings:
+    known = staleness.Repository(frozenset({"a/b.py"}), {text[:50]: [text]}, {text: [1]}, {text[:50]: [text]})
+    return staleness.findings(remembered(text), known, lambda path: path == text)
+
+
+def captured(text: str) -> Memory:
+    return replace(remembered(""), origin=Origin.CAPTURED, aliases=(text, f"a/{text}#1"))
+
+
 CALLS: dict[str, Call] = {
+    "actions.action_of": acted,
+    "actions.both_ends": actions.both_ends,
+    "actions.message_words": actions.message_words,
+    "actions.simple_commands": lambda text: list(actions.simple_commands(text)),
+    "anchor_index.AnchorIndex.file": filed,
+    "anchor_index.AnchorIndex.matches": lambda text: filed(text).matches(acted(text)),
+    "anchor_index.AnchorIndex.remove": removed,
+    "anchors.anchors_of": lambda text: anchors.anchors_of(text, text),
+    "anchors.kind_of": anchors.kind_of,
+    "anchors.is_distinctive": anchors.is_distinctive,
+    "supersession.chance_to_supersede": lambda text: supersession.chance_to_supersede(text, text[::-1], 0.8),
+    "staleness.clause": lambda text: staleness.clause(staleness.Findings((text, text), 2, 3)),
+    "staleness.findings": stale,
+    "staleness.symbols_of": lambda text: staleness.symbols_of(remembered(text)),
+    "places.parsed": lambda text: [places.parsed(text).words, places.parsed(f"a/{text}#1")],
+    "places.place_of": lambda text: places.place_of(replace(remembered(""), session=text)),
+    "places.sessions_of": lambda text: places.sessions_of((text, f"a/{text}#1")),
+    "trust.gate_of": lambda text: trust.gate_of(captured(text)),
+    "trust.is_trusted_more": lambda text: trust.is_trusted_more(captured(text)),
+    "credentials.may_hold_credentials": credentials.may_hold_credentials,
+    "secret_values.is_mixed": secret_values.is_mixed,
+    "receipts.was_used": lambda text: receipts.was_used(remembered(text), text[:100], text[::-1]),
+    "supersession.evidence": lambda text: supersession.evidence(text[::-1], text, None),
+    "cues.cue": cues.cue,
+    "cues.standing_orders": lambda text: list(cues.standing_orders(text)),
     "note_requests.asked_in": asked_around,
+    "note_requests.own_words": note_requests.own_words,
     "entries.without_entries": lambda text: entries.without_entries(text, {"k3v9x2m4p7qa"}, "- (removed)"),
     "excerpts.excerpt": excerpt_of,
     "fencing.clean": fencing.clean,
@@ -185,6 +248,12 @@ CALLS: dict[str, Call] = {
     "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
     "ranking.ranked": scored,
     "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
+    "phrases.closing": phrases.closing,
+    "phrases.holds": lambda text: phrases.holds(text, phrases.all_of("always")),
+    "phrases.mentions_a_request": phrases.mentions_a_request,
+    "phrases.opening": phrases.opening,
+    "phrases.plain": phrases.plain,
+    "phrases.starts_with": lambda text: phrases.starts_with(text, phrases.all_of("turn")),
     "small_talk.is_small_talk": small_talk.is_small_talk,
     "rendering.Frame.tokens": lambda text: rendering.Frame(text, text).tokens,
     "rendering.framed": lambda text: rendering.framed(text, text),
@@ -236,12 +305,15 @@ NO_TEXT = {
     "ordering.placed": "numbers",
     "ordering.recency": "numbers",
     "intents.vocabulary": "memhook's own words",
+    "phrases.all_of": "the name of a list",
+    "phrases.languages": "memhook's own words",
     "ranking.attainable": "numbers",
     "grading.Verdict.worth_naming": "numbers",
     "grading.Verdict.worth_showing": "numbers",
     "grading.answer_to": "numbers",
     "grading.grade_of": "numbers",
     "grading.nearness_needed": "numbers",
+    "trust.reasons_withheld": "numbers",
 }
 
 
@@ -368,8 +440,9 @@ def test_the_time_is_linear_in_the_length_of_the_text(name: str) -> None:
     assert [unit for unit, (small, large) in SHAPES.items() if not is_linear(call, small, large, fresh)] == []
 
 
+@cache
 def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
-    """Of few characters, which is many times as quick."""
+    """Of few characters, which is many times as quick; cached, because making the strategy is what takes the time."""
     escaped = (chr(int(code, 16)) for code in re.findall(r"\\[xu]([0-9a-f]{2,4})", pattern.pattern))
     few = {char for char in (*printable, *HOSTILE, *pattern.pattern, *escaped) if not "\ud800" <= char <= "\udfff"}
     return st.from_regex(pattern, alphabet="".join(sorted(few))).map(lambda text: next(pattern.finditer(text))[0])

@@ -52,17 +52,18 @@ ATTACKS = {
 }
 # Each line at the margin is one of these, whole.
 URN = r"urn:memhook:k3v9x2m4p7q[ab]"
-ORIGIN = rf"by (?:{'|'.join(Origin)})"
-FACTS = rf"(?:.*, )?2026-02-14, {ORIGIN}"
+DATE = "(?:from a session of )?2026-02-14"
+ORIGIN = rf"(?:by (?:{'|'.join(Origin)})|unreviewed)"
+FACTS = rf"(?:.*, )?{DATE}, {ORIGIN}"
 HEADING = re.compile(
     rf"{PROMPT_HEADING}|{SESSION_HEADING}|## Relevant Context: question"
     r"|## Context for 'question' \(\d+ memor(?:y|ies), ~\d+ tokens\)"
 )
 MARGIN = {
     "hook": re.compile(
-        rf"- (?:\*\*.*\*\* )?\((?:.*, )?2026-02-14(?:, (?:{'|'.join(set(Origin) - {Origin.USER})}))?\) {URN}"
+        rf"- (?:\*\*.*\*\* )?\((?:.*, )?{DATE}(?:, (?:{'|'.join(set(Origin) - {Origin.USER})}|unreviewed))?\) {URN}"
     ),
-    "inject": re.compile(rf"(?:\*\*.*\*\* )?\((?:(?:.*, )?2026-02-14\) {URN} · |.*\) {URN} · 2026-02-14, ){ORIGIN}"),
+    "inject": re.compile(rf"(?:\*\*.*\*\* )?\((?:(?:.*, )?{DATE}\) {URN} · |.*\) {URN} · {DATE}, ){ORIGIN}"),
     "pack": re.compile(rf"- (?:\*\*.*\*\* )?\[{URN}\] \({FACTS}\)"),
 }
 TAGS = re.compile(

@@ -113,6 +113,9 @@ def test_levels_that_are_not_needed_are_not_rendered() -> None:
             yield piece(10)
             raise AssertionError
 
+        def __reversed__(self) -> Iterator[Rendering]:
+            raise AssertionError
+
     assert taken(packed([Lazy()], 100, BARE)) == [(0, 10)]
 
 

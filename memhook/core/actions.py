@@ -1,0 +1,114 @@
+"""A tool call as far as anchors can match it: files it touches, commands it runs, text it writes, the error it met.
+
+action_of(given, root, directory)   what the arguments of a tool say, whatever the assistant calls them
+simple_commands(line)               the words of each command in a line of shell
+message_words(text)                 the words of an error without numbers, names and paths
+
+Any text, in linear time; long ones are read at both ends.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+COMMAND_CHARS = 4_000
+WRITTEN_CHARS = 16_000
+ERROR_CHARS = 4_000  # at either end
+
+# The names that the assistants give to the arguments of their tools.
+_PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path", "target_file")
+_COMMANDS = ("command", "cmd", "script")
+_WRITTEN = ("new_string", "newString", "new_str", "new_source", "content", "file_text", "insert_text")
+_PATCHES = ("patch", "patchText", "input", "command")
+
+_PATCH_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S.*)$", re.MULTILINE)
+_PATCH_ADDED = re.compile(r"^\+(.*)$", re.MULTILINE)
+_SHELL = re.compile(
+    r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
+)
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
+_TOKEN = re.compile(r"[^\s,;]+")
+_OF_NAMES = re.compile(r"[/\\@\d_]")
+_MESSAGE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`paths` are relative to the project's root where they are below it."""
+
+    paths: tuple[str, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
+    written: str = ""
+    error: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.paths or self.commands or self.error)
+
+
+def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = "") -> Action:
+    """A tool that only reads a file does nothing: it has a path, and neither a command nor text for it."""
+    patch = next((text for text in _texts(given, _PATCHES) if "*** Begin Patch" in text), "")
+    if patch:
+        named, written = _PATCH_FILE.findall(patch), "\n".join(_PATCH_ADDED.findall(patch))
+        commands: tuple[tuple[str, ...], ...] = ()
+    else:
+        line = next(_texts(given, _COMMANDS), "")
+        commands = tuple(simple_commands(line[:COMMAND_CHARS]))
+        texts = list(_written(given))
+        named, written = (list(_texts(given, _PATHS))[:1] if texts else []), "\n".join(texts)
+    paths = tuple(_relative(path.strip(), root, directory) for path in named)
+    return Action(paths, commands, written[:WRITTEN_CHARS], error)
+
+
+def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
+    """Without variables that are set in front of one; quotes are removed, and what they hold is one word."""
+    words: list[str] = []
+    for separator, word in _SHELL.findall(line):
+        if separator and words:
+            yield tuple(words)
+            words = []
+        elif word and (words or not _VARIABLE.match(word)):
+            words.append(re.sub(r"[\"'\\]", "", word))
+    if words:
+        yield tuple(words)
+
+
+def message_words(text: str) -> list[str]:
+    tokens = _TOKEN.findall(_QUOTED.sub(" ", text))
+    plain = " ".join(token for token in tokens if not _OF_NAMES.search(token))
+    return [word.lower().replace("’", "'") for word in _MESSAGE_WORD.findall(plain)]
+
+
+def both_ends(text: str) -> str:
+    """An error is at the start of what a command printed, or at its end."""
+    return text if len(text) <= 2 * ERROR_CHARS else f"{text[:ERROR_CHARS]}\n{text[-ERROR_CHARS:]}"
+
+
+def _texts(given: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            value = value[-1] if value[1:2] in (["-c"], ["-lc"]) else " ".join(value)  # ["bash", "-lc", "make"]
+        if isinstance(value, str):
+            yield value
+
+
+def _written(given: Mapping[str, Any]) -> Iterator[str]:
+    yield from _texts(given, _WRITTEN)
+    edits = given.get("edits")
+    for edit in edits[:100] if isinstance(edits, list) else ():
+        if isinstance(edit, Mapping):
+            yield from _texts(edit, _WRITTEN)
+
+
+def _relative(path: str, root: str, directory: str) -> str:
+    """As far as the names say; a link is not followed."""
+    whole = posixpath.normpath(posixpath.join(directory or root, path))
+    below = f"{root.rstrip('/')}/"
+    return whole.removeprefix(below) if root and whole.startswith(below) else whole.removeprefix("./")

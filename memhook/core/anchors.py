@@ -1,0 +1,227 @@
+"""The anchors of a memory: the files, folders, commands, flags, identifiers, codes and messages that its text names.
+
+anchors_of(title, content)   the anchors, in their order, each as the text has it; any text, in linear time
+kind_of(anchor)              what an anchor is, by its form alone, so that it need not be stored
+
+A code span always counts. In prose only what can hardly be anything else does: a path with a known extension, a code,
+a name with underscores, the call of a well-known tool. What an anchor names need not exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from itertools import pairwise, takewhile
+
+MOST_ANCHORS = 48
+MOST_CHARS = 160  # of one anchor
+READ_CHARS = 20_000  # of a memory
+FENCED_LINES = 20
+
+
+class Kind(StrEnum):
+    """What an anchor names."""
+
+    PATH = "path"
+    """A file, or a folder without its slash: `worker.rs`, `packages/kit`."""
+    FOLDER = "folder"
+    """`api/schemas/`"""
+    GLOB = "glob"
+    """`tokens/*.json`, `env/<name>.yaml`"""
+    COMMAND = "command"
+    """`make test-fast`, with the words it starts with first."""
+    FLAG = "flag"
+    CODE = "code"
+    """An error's code or errno: `E4017`, `TS2742`, `000625`, `EAI_AGAIN`."""
+    COMMIT = "commit"
+    MESSAGE = "message"
+    """The words of an error."""
+    LITERAL = "literal"
+    """A setting or an expression, verbatim: `panic = "abort"`."""
+    IDENTIFIER = "identifier"
+    """A name in code, or of a service: `InvoiceCounter`, `time.Now`, `trk-ingest`."""
+
+
+def _words(table: str) -> frozenset[str]:
+    return frozenset(table.split())
+
+
+# A dotted name with one of these endings is a file, with any other it is an identifier.
+EXTENSIONS = _words("""
+bash bat bazel bib bzl c cc cfg cjs clj cmake conf config cpp cs css csv cts cue dart db diff dockerfile ejs env erb
+erl ex example exs fish go gql gradle graphql groovy h hbs hcl hpp hs htm html hurl ini ino ipynb j2 java jinja jl
+js json json5 jsonc jsonl jsx kt kts less lock log lua m4 md mdx mjs mk ml mli mod mts mustache nim nix org parquet
+patch pem pest php pl plist po proto ps1 pug py pyi pyx r rake rb rs rst s sass sbt scala scss service sh snap sol
+sql sqlite sum svelte svg swift tex tf tfvars thrift toml tpl ts tsv tsx txt vb vim vrl vue wasm webmanifest wit
+xhtml xml xsd yaml yml zig zsh
+""")
+BARE_FILES = _words("""
+AUTHORS CHANGELOG CODEOWNERS CONTRIBUTING Containerfile Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile
+NOTICE Pipfile Procfile README Rakefile SECURITY Vagrantfile justfile
+""")
+# Without backquotes, only what starts with one of these can be a command.
+TOOLS = _words("""
+ansible-playbook atlantis aws az bazel buf bun bundle cargo cmake composer conda dbt deno docker dotnet flutter
+gcloud gh git go gradle helm hatch just kubectl make mix mvn ninja node npm npx nx pip pipx pnpm poetry podman
+pre-commit pytest python python3 rake rustup ruff sbt ssh systemctl task terraform tofu tox uv uvx vagrant yarn
+""")
+_ASKING = _words("""
+by call calling execute run running runs through use using via with
+""")
+# Named alone, one of these says nothing about which error it was.
+COMMON_EXCEPTIONS = _words("""
+ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
+Error Exception FileNotFoundError IOException IllegalArgumentException IllegalStateException ImportError IndexError
+IOError KeyError LookupError ModuleNotFoundError NameError NullPointerException OSError PermissionError RangeError
+ReferenceError RuntimeError RuntimeException StopIteration SyntaxError TypeError UnicodeDecodeError ValueError
+ZeroDivisionError
+""")
+
+_FENCE = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"`([^`\n]{1,300})`")
+_QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
+_PROSE_PATH = re.compile(r"(?<![\w/.@:~-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
+_PROSE_NAME = re.compile(r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Za-z]\w*(?:Error|Exception))(?:\(\))?(?![\w/-])")
+_PROSE_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])")
+_NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
+_COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
+_WORD = re.compile(r"\S+")
+_ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
+
+_CODE = re.compile(r"[A-Z]{1,5}-?\d{2,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}")
+_CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
+_NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
+_DOT_FILE = re.compile(r"\.[a-z][\w.-]+")
+_QUOTES = "\"'"
+_ASSIGNED = re.compile(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
+_PLACEHOLDER = re.compile(r"<[^<>\s]*>|…|\.\.\.")
+_FIRST_WORD = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
+
+
+def anchors_of(title: str, content: str) -> tuple[str, ...]:
+    """A title that was taken from the content adds nothing."""
+    is_derived = content.lstrip("# \n").startswith(title.removesuffix("…"))
+    text = content[:READ_CHARS] if is_derived else f"{title}\n{content[:READ_CHARS]}"
+    found = {one: None for one in _anchors(text) if 1 < len(one) <= MOST_CHARS and kind_of(one) is not None}
+    return tuple(found)[:MOST_ANCHORS]
+
+
+def kind_of(anchor: str) -> Kind | None:
+    """None for a text that names nothing in particular."""
+    if not (anchor := anchor.strip()):
+        return None
+    if _WORD.fullmatch(anchor):
+        return _kind_of_word(anchor)
+    if _is_command(anchor):
+        return Kind.COMMAND
+    return Kind.LITERAL if anchor.startswith("-") or _ASSIGNED.match(anchor) else Kind.MESSAGE
+
+
+def is_distinctive(name: str) -> bool:
+    """Whether an identifier is more than a word of the language: written in parts, or with digits."""
+    if len(name) < 5:
+        return False
+    inner = name.strip("_.$-")
+    parts = any(mark in inner for mark in "_-.:") or (any(map(str.isdigit, inner)) and inner[:1].isalpha())
+    return (parts or _humps(inner) > 1) and any(map(str.isalpha, inner))
+
+
+def _humps(name: str) -> int:
+    """The parts of a name in camel case."""
+    return 1 + sum(a.islower() and b.isupper() for a, b in pairwise(name))
+
+
+def _kind_of_word(word: str) -> Kind | None:
+    return next((kind for kind, is_one in _FORMS.items() if is_one(word)), None)
+
+
+def _is_glob(word: str) -> bool:
+    has_gap = "*" in word or _PLACEHOLDER.search(word)
+    return bool(has_gap) and any(mark in word for mark in "/.") and bool(word.strip("*./<>"))
+
+
+def _is_file(word: str) -> bool:
+    stem, _, extension = word.rpartition(".")
+    return extension.lower() in EXTENSIONS and bool(stem or word.startswith(".")) and "(" not in word
+
+
+def _is_command(text: str) -> bool:
+    """By its form: a sentence in lower case has more plain words than a command."""
+    words = text.split()
+    if not _FIRST_WORD.fullmatch(words[0]) or words[0].endswith((":", ".")) or (words[1:] and words[1][0] in "=<>"):
+        return False
+    unquoted = [word for word in words if word[0] not in _QUOTES]
+    return sum(1 for _ in takewhile(_PLAIN_WORD.fullmatch, unquoted)) < 4
+
+
+def _anchors(text: str) -> Iterator[str]:
+    """In the order of the text as far as it is cheap: spans first, then quotations, then prose."""
+    for block in _FENCE.findall(text):
+        for line in block.split("\n")[:FENCED_LINES]:
+            yield from _of_span(line.strip().removeprefix("$ "))
+    rest = _FENCE.sub("\n", text)
+    for span in _SPAN.findall(rest):
+        yield from _of_span(" ".join(span.split()))
+    prose = _SPAN.sub(" \n ", rest)
+    yield from (" ".join(quoted.split()) for quoted in _QUOTED.findall(prose) if len(quoted.split()) >= 3)
+    yield from _in_prose(prose)
+
+
+def _of_span(span: str) -> Iterator[str]:
+    """The span itself, the names that are called in it, and the code it starts with."""
+    if not span:
+        return
+    called = _CALL.findall(span)
+    is_one_call = bool(called) and span.startswith(called[0]) and span.endswith(")")
+    if is_one_call:
+        yield f"{called[0]}()"
+    elif len(span) <= MOST_CHARS:
+        yield span
+    yield from (f"{name}()" for name in called if is_distinctive(name))
+    words = span.split()
+    if len(words) > 1:
+        yield from (word for one in words if _CODE.fullmatch(word := one.strip(".,:;()[]\"'")) and not word.isdigit())
+        names = (one.strip(_QUOTES) for one in words)
+        yield from (one for one in names if "." in one and kind_of(one) is Kind.IDENTIFIER and is_distinctive(one))
+
+
+def _in_prose(text: str) -> Iterator[str]:
+    for path in _PROSE_PATH.finditer(text):
+        if path[1].lower() in EXTENSIONS:
+            yield path[0]
+    for pattern in (_PROSE_NAME, _PROSE_CODE, _COMMIT):
+        yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
+    yield from _NUMBERED.findall(text)
+    words = text.split()
+    yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
+    yield from (f"{words[at]} {_bare(words[at + 1])}" for at in range(len(words) - 1) if _is_called(words, at))
+
+
+def _is_called(words: list[str], at: int) -> bool:
+    """Whether the words here are a tool and what it is to do, not a sentence about it."""
+    argument = _bare(words[at + 1])
+    if words[at] not in TOOLS or not _ARGUMENT.fullmatch(argument):
+        return False
+    before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
+    return before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/") or after.startswith("--")
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".,;:!?)")
+
+
+# In the order in which they are asked.
+_FORMS: dict[Kind, Callable[[str], object]] = {
+    Kind.FLAG: lambda word: word.startswith("-") and word.strip("-"),
+    Kind.LITERAL: lambda word: "://" in word or "=" in word.lstrip("=<>"),
+    Kind.GLOB: _is_glob,
+    Kind.FOLDER: lambda word: word.endswith("/") and word.strip("/"),
+    Kind.PATH: lambda word: (
+        ("/" in word and word.strip("/")) or word in BARE_FILES or _is_file(word) or _DOT_FILE.fullmatch(word)
+    ),
+    Kind.CODE: _CODE.fullmatch,
+    Kind.COMMIT: _COMMIT.fullmatch,
+    Kind.IDENTIFIER: _NAME.fullmatch,
+}

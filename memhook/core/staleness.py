@@ -1,0 +1,133 @@
+"""Check what a memory names against an index of the repository: files that are gone, commits since, commands, symbols.
+
+findings(memory, repository, exists)   what is no longer as the memory says
+clause(found)                          that in a few words, to stand beside it
+
+Only what the repository once had can be gone from it: a memory may name a file of another place, or of no place.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
+from memhook.core.fencing import label
+from memhook.core.memory import Memory
+
+NAMED_GONE = 2
+NAME_CHARS = 60
+
+_SYMBOL = re.compile(r"[A-Za-z_]\w+")
+_RUNNERS = {"make": "make", "just": "just", "npm run": "npm", "pnpm run": "npm", "yarn run": "npm", "pnpm": "npm"}
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The index of one repository.
+
+    `paths` has the tracked files and their folders, and `by_name` the paths of each last part; `changes` the times of
+    the commits of each path that the history names, the oldest first. `targets` has the targets of make and just and
+    the scripts of npm, where there are any. `lost` has the symbols that were in the files when a memory was written and
+    are no longer, by memory.
+    """
+
+    paths: frozenset[str] = frozenset()
+    by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    changes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    once_by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    targets: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """`gone` is what no longer exists, of `checked` anchors; `commits` have changed the files it names since."""
+
+    gone: tuple[str, ...] = ()
+    checked: int = 0
+    commits: int = 0
+
+    @property
+    def is_all_gone(self) -> bool:
+        return bool(self.gone) and len(self.gone) == self.checked
+
+
+def findings(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> Findings:
+    """`exists` tells whether a path is in the work tree, tracked or not."""
+    gone, checked, commits = [], 0, set[int]()
+    written = int(memory.updated.timestamp())
+    lost = repository.lost.get(memory.id, frozenset())
+    for anchor in memory.anchors or anchors_of(memory.title, memory.content):
+        for state, times in _checks(anchor, repository, lost, exists):
+            checked += 1
+            gone += [anchor] if not state else []
+            commits |= set(times[bisect_right(times, written) :])
+    return Findings(tuple(dict.fromkeys(gone)), checked, len(commits))
+
+
+def clause(found: Findings) -> str:
+    """Empty when all is as the memory says."""
+    names = [label(name.removesuffix("()"), NAME_CHARS) for name in found.gone[:NAMED_GONE]]
+    more = f" and {len(found.gone) - NAMED_GONE} more" if len(found.gone) > NAMED_GONE else ""
+    gone = f"{', '.join(names)}{more} {'is' if len(found.gone) == 1 else 'are'} gone" if names else ""
+    since = f"{found.commits} commit{'' if found.commits == 1 else 's'} since" if found.commits else ""
+    return "; ".join(filter(None, (gone, since)))
+
+
+def symbols_of(memory: Memory) -> frozenset[str]:
+    """The identifiers whose presence in the files can be looked up."""
+    anchors = memory.anchors or anchors_of(memory.title, memory.content)
+    return frozenset(name for one in anchors if (name := _symbol(one)))
+
+
+def _symbol(anchor: str) -> str:
+    name = anchor.removesuffix("()")
+    is_one = kind_of(anchor) is Kind.IDENTIFIER and _SYMBOL.fullmatch(name) and is_distinctive(name)
+    return name if is_one else ""
+
+
+def _checks(
+    anchor: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
+) -> Iterator[tuple[bool, Sequence[int]]]:
+    """Yield for each thing the anchor names whether it is there, and the times of its commits; nothing if unknown."""
+    kind = kind_of(anchor)
+    if kind in (Kind.PATH, Kind.FOLDER):
+        yield from _path_check(anchor, repository, exists)
+    elif kind is Kind.COMMAND:
+        yield from _command_checks(anchor, repository, exists)
+    elif (symbol := _symbol(anchor)) and symbol in lost:
+        yield False, ()
+
+
+def _path_check(
+    path: str, repository: Repository, exists: Callable[[str], bool]
+) -> Iterator[tuple[bool, Sequence[int]]]:
+    plain = path.strip("/").removeprefix("./")
+    known = [plain] if plain in repository.paths else _called(plain, repository.by_name)
+    there = [one for one in known if exists(one)]
+    if there or exists(plain):
+        yield True, repository.changes.get(there[0], ()) if len(there) == 1 else ()
+    elif once := _called(plain, repository.once_by_name):
+        yield False, repository.changes.get(once[0], ()) if len(once) == 1 else ()
+
+
+def _command_checks(
+    command: str, repository: Repository, exists: Callable[[str], bool]
+) -> Iterator[tuple[bool, Sequence[int]]]:
+    for opening, runner in _RUNNERS.items():
+        if command.startswith(f"{opening} ") and (known := repository.targets.get(runner)):
+            target = command[len(opening) :].split(maxsplit=1)[0]
+            if _SYMBOL.match(target) and "=" not in target and not (opening == "pnpm" and target not in known):
+                yield target in known, ()
+    for word in command.split():
+        if "/" in word and kind_of(word) in (Kind.PATH, Kind.FOLDER):
+            yield from _path_check(word, repository, exists)
+
+
+def _called(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
+    """The paths that end in this one."""
+    found = by_name.get(path.rpartition("/")[2], ())
+    return [one for one in found if one == path or one.endswith(f"/{path}")]

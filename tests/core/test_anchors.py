@@ -1,0 +1,70 @@
+"""What a memory is anchored to, and what each anchor is."""
+
+from __future__ import annotations
+
+import pytest
+
+from memhook.core.anchors import MOST_ANCHORS, Kind, anchors_of, is_distinctive, kind_of
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors"),
+    [
+        ("Any change in settings.prod.toml needs a second reviewer.", ("settings.prod.toml",)),
+        ("E1207 means db-reset was forgotten.", ("E1207",)),
+        ("Never edit `src/gen/`; run `npm run gen:api` instead.", ("src/gen/", "npm run gen:api")),
+        ("Run make test-fast before each push, and use git push --force never.", ("make test-fast", "git push")),
+        ('`flags.is_on("new-cart", user)` replaced waffle.', ("flags.is_on()",)),
+        ('It says "could not find the lease" when all places are taken.', ("could not find the lease",)),
+        ("Le fichier CHANGELOG est généré ; erreur 250001 au login.", ("250001", "CHANGELOG")),
+        ("Broken since 4f2a91c by order_total().", ("order_total()", "4f2a91c")),
+        ("```\nmake seed\n$ just up\n```\nthen wait", ("make seed", "just up")),
+        ("We make sure that the tests go well, e.g. in CI.", ()),
+        ("", ()),
+    ],
+)
+def test_the_anchors_of_a_text(text: str, anchors: tuple[str, ...]) -> None:
+    assert anchors_of("", text) == anchors
+
+
+def test_the_title_counts_too() -> None:
+    assert anchors_of("E4017", "The reservation expired.") == ("E4017",)
+
+
+def test_a_list_of_everything_has_only_so_many_anchors() -> None:
+    assert len(anchors_of("", " ".join(f"`name_{number}`" for number in range(200)))) == MOST_ANCHORS
+
+
+@pytest.mark.parametrize(
+    ("anchor", "kind"),
+    [
+        ("catalog/search.py", Kind.PATH),
+        ("Makefile", Kind.PATH),
+        (".env.local", Kind.PATH),
+        ("packages/kit", Kind.PATH),
+        ("api/schemas/", Kind.FOLDER),
+        ("tokens/*.json", Kind.GLOB),
+        ("env/<name>.yaml", Kind.GLOB),
+        ("make test-fast", Kind.COMMAND),
+        ("dbt run --full-refresh", Kind.COMMAND),
+        ("--full-refresh", Kind.FLAG),
+        ("TS2742", Kind.CODE),
+        ("EAI_AGAIN", Kind.CODE),
+        ("4f2a91c", Kind.COMMIT),
+        ("relation does not exist", Kind.MESSAGE),
+        ('panic = "abort"', Kind.LITERAL),
+        ("CONN_MAX_AGE=0", Kind.LITERAL),
+        ("accounts.services.erase_customer()", Kind.IDENTIFIER),
+        ("trk-ingest", Kind.IDENTIFIER),
+        ("401", None),
+        ("…", None),
+        ("", None),
+    ],
+)
+def test_the_kind_of_an_anchor_is_its_form(anchor: str, kind: Kind | None) -> None:
+    assert kind_of(anchor) is kind
+
+
+def test_a_name_in_parts_is_distinctive_and_a_word_is_not() -> None:
+    assert all(map(is_distinctive, ("InvoiceCounter", "fct_clicks", "trk-ingest", "time.Now", "gp3retain9")))
+    assert not any(map(is_distinctive, ("default", "error", "Session", "a_b", "")))

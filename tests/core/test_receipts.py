@@ -1,0 +1,33 @@
+"""Whether an answer went by a memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from memhook.core.memory import Memory
+from memhook.core.receipts import was_used
+
+DAY = datetime(2026, 2, 14, tzinfo=UTC)
+
+
+def memory(title: str, content: str) -> Memory:
+    return Memory("k3v9x2m4p7qa", title, content, content, DAY, DAY)
+
+
+RULE = memory("Second reviewer", "Any change in `settings.prod.toml` needs `make audit` and a second review.")
+PROSE = memory("Ledger", "Reconciliation fails on replica lag: read from the primary, raise the timeout.")
+
+
+def test_a_command_that_only_the_memory_had_counts() -> None:
+    assert was_used(RULE, "raise the limit in production", "I changed the limit and ran `make audit` as asked.")
+
+
+def test_what_the_prompt_had_already_counts_for_nothing() -> None:
+    prompt = "edit settings.prod.toml and run make audit"
+    assert not was_used(RULE, prompt, "I edited settings.prod.toml and ran make audit.")
+
+
+def test_many_of_its_words_together_count_and_a_few_do_not() -> None:
+    answer = "It fails because of replica lag, so I read from the primary now and raise the timeout."
+    assert was_used(PROSE, "the ledger job is red", answer)
+    assert not was_used(PROSE, "the ledger job is red", "I fixed the typo in the job and raised an issue.")

@@ -1,0 +1,50 @@
+"""Whether a new memory contradicts an older one. Each pair is an older text and a newer one, with a cosine as the
+default model has it for such pairs.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from memhook.core.supersession import PROPOSED, chance_to_supersede
+
+CONTRADICTING = [
+    ("The mailer runs on port 2525.", "The mailer runs on port 2587.", 0.98),
+    ("Tests are started with `nose`.", "`nose` was removed; tests are started with pytest.", 0.91),
+    ("We build the site with Gatsby.", "The site is built with Astro now, Gatsby is gone.", 0.9),
+    ("Deploy keys are rotated every year.", "Deploy keys are rotated every month.", 0.99),
+    ("Commits may skip the hooks.", "Commits must not skip the hooks.", 0.98),
+    ("Use black for formatting.", "Use ruff format instead of black.", 0.88),
+    ("The cluster has 3 nodes.", "Since March the cluster has 5 nodes.", 0.87),
+    ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt.", 0.9),
+]
+LOOK_ALIKE = [
+    ("The mailer runs on port 2525.", "The scheduler runs on port 2587.", 0.75),
+    ("Staging has 3 nodes.", "Production has 5 nodes.", 0.77),
+    ("Use black in the api folder.", "Use prettier in the web folder.", 0.66),
+    ("Deploy keys are rotated every month.", "Deploy keys are rotated every month, on the first.", 0.97),
+    ("Deploy keys are never sent by mail, only by courier.", "Deploy keys are never sent by mail.", 0.93),
+    ("Tests are started with pytest.", "Fixtures are in tests/data, one folder per test.", 0.63),
+    ("VAT in Spain is 21 %.", "VAT in Italy is 22 %.", 0.88),
+    ("The site is built with Astro.", "Images are resized by a worker at the edge.", 0.54),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "cosine"), CONTRADICTING)
+def test_another_value_for_the_same_subject_is_proposed(older: str, newer: str, cosine: float) -> None:
+    assert chance_to_supersede(older, newer, cosine) >= PROPOSED
+
+
+@pytest.mark.parametrize(("older", "newer", "cosine"), LOOK_ALIKE)
+def test_two_statements_that_are_both_true_are_not(older: str, newer: str, cosine: float) -> None:
+    assert chance_to_supersede(older, newer, cosine) < PROPOSED
+
+
+def test_without_a_model_the_words_have_to_say_more() -> None:
+    older, newer, cosine = CONTRADICTING[2]
+    assert chance_to_supersede(older, newer, None) < chance_to_supersede(older, newer, cosine)
+
+
+def test_a_long_report_that_mentions_the_subject_contradicts_nothing() -> None:
+    report = " ".join(f"On day {day} we looked at the queue of the mailer and found nothing." for day in range(60))
+    assert chance_to_supersede("The mailer runs on port 2525.", report, 0.8) < PROPOSED
