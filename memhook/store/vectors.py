@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -107,6 +108,19 @@ class Vectors:
 
     def _lacking(self, part: Snapshot, wanted: Collection[int]) -> list[str]:
         return [key for key in self.languages.lacking(part) if part.place(key) in wanted]
+
+
+def earlier_twins(vectors: Sequence[Vector | None], at_least: float) -> list[int | None]:
+    """For each the index of the nearest earlier one, if their cosine is at least so much."""
+    twins: list[int | None] = [None] * len(vectors)
+    places = [place for place, vector in enumerate(vectors) if vector is not None]
+    if len(places) > 1:
+        known = np.array([vectors[place] for place in places], dtype=np.float32)
+        cosines = np.tril(known @ known.T, -1)
+        for row, nearest in enumerate(cosines.argmax(axis=1).tolist()):
+            if row and cosines[row, nearest] >= at_least:
+                twins[places[row]] = places[nearest]
+    return twins
 
 
 def _with_vectors(

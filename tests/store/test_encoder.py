@@ -19,8 +19,8 @@ from memhook.store.embedding import encoder
 from memhook.store.embedding.encoder import (
     DEFAULT_MODEL,
     Embedder,
-    FastembedEmbedder,
     KnowsWords,
+    OnnxEmbedder,
     load_embedder,
     pull,
 )
@@ -140,12 +140,11 @@ def test_what_follows_the_first_512_tokens_has_no_part(granite: Embedder) -> Non
 def test_a_huge_text_is_cut_before_it_is_tokenised(granite: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    class Runtime:
-        def query_embed(self, text: str) -> list[list[float]]:
-            seen.append(text)
-            return [[3.0, 4.0]]
+    def embedded(texts: list[str]) -> list[list[float]]:
+        seen.extend(texts)
+        return [[3.0, 4.0]]
 
-    monkeypatch.setattr(granite, "_runtime", Runtime())
+    monkeypatch.setattr(granite, "_runtime", encoder.Runtime(embedded, embedded, None, None))
     assert granite.embed_query("x" * 10_000_000) == pytest.approx([0.6, 0.8])
     assert [len(text) for text in seen] == [encoder.MAX_CHARS]
 
@@ -182,7 +181,7 @@ def test_what_the_largest_batches_took_is_given_back_and_vectors_stay_the_same(m
 @needs_minilm
 def test_models_with_other_inputs_give_back_too(models_dir: Path) -> None:
     model = load_embedder(MINILM.id, models_dir, threads=1)
-    assert isinstance(model, FastembedEmbedder)
+    assert isinstance(model, OnnxEmbedder)
     before = model.embed_query(SENTENCE)
     model.give_back()
     assert np.array_equal(model.embed_query(SENTENCE), before)
@@ -242,8 +241,8 @@ def change_the_graph(directory: Path) -> None:
     overwrite(directory / "model.onnx")
 
 
-def change_the_configuration(directory: Path) -> None:
-    (directory / "tokenizer_config.json").write_text('{"model_max_length": 8, "pad_token": "<pad>"}')
+def change_the_tokenizer(directory: Path) -> None:
+    (directory / "tokenizer.json").write_text("{}")
 
 
 def replace_the_weights(directory: Path) -> None:
@@ -261,7 +260,7 @@ def leave_a_file_in_its_place(directory: Path) -> None:
     [
         remove_the_tokenizer,
         change_the_graph,
-        change_the_configuration,
+        change_the_tokenizer,
         replace_the_weights,
         leave_a_file_in_its_place,
     ],
@@ -373,6 +372,8 @@ def test_a_model_that_was_pulled_is_loaded_from_the_cache(tmp_path: Path, models
     snapshot = tmp_path / "fastembed" / f"models--{source.replace('/', '--')}" / "snapshots" / "0"
     shutil.copytree(model_directory(GRANITE, models_dir), snapshot)
     (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
+    (snapshot / "config.json").write_text('{"pad_token_id": 1}')
+    (snapshot / "tokenizer_config.json").write_text('{"model_max_length": 512, "pad_token": "<pad>"}')
     (snapshot.parents[1] / "refs").mkdir()
     (snapshot.parents[1] / "refs" / "main").write_text("0")
 
@@ -402,6 +403,8 @@ socket.socket.connect = socket.getaddrinfo = refuse
 from pathlib import Path
 from memhook.store.embedding.encoder import load_embedder
 load_embedder({GRANITE.id!r}, Path({str(tmp_path / "models")!r})).embed_documents(["a", "b"])
+import sys
+assert "fastembed" not in sys.modules
 """
     done = ran(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

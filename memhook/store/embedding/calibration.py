@@ -16,5 +16,5 @@ ANY_MODEL = "any"  # for a model that was not calibrated
 def calibration_of(model: str) -> Calibration:
     known = json.loads((files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
     found: dict[str, Any] = known.get(model, known[ANY_MODEL])
-    found |= {name: tuple(found.get(name, ())) for name in ("request", "talk")}
+    found |= {name: tuple(found.get(name, ())) for name in ("request", "talk", "chore")}
     return Calibration(**found)

@@ -1,6 +1,6 @@
-"""Texts as vectors, by a model that arrived inside a package, through fastembed, without the network.
+"""Texts as vectors, by a model that arrived inside a package or was pulled by fastembed, without the network.
 
-Cheap to import: fastembed takes 0.7 s and is imported when a model is loaded.
+Cheap to import: ONNX Runtime is imported when a model is loaded, fastembed only for one of its own.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.model_files import (
     GRANITE,
-    GRAPH,
     PACKAGED,
     PackagedModel,
     is_installed,
     model_directory,
     sha256_of,
 )
+from memhook.store.embedding.onnx_model import OnnxModel, configure_runtime, shrink
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,10 +41,7 @@ STEPPED_BACK = 10
 # Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
 BATCH_TOKENS = 512
 
-_CUSTOM = "memhook/"
-_FATAL = 4
 _UPGRADE = "Install memhook again, with the versions of fastembed and onnxruntime it asks for."
-_REGISTRATION = threading.Lock()
 
 Vector: TypeAlias = "npt.NDArray[np.float32] | Sequence[float]"
 
@@ -109,8 +106,7 @@ def listed_models(models_dir: Path) -> list[ListedModel]:
     """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, reads the disk."""
     packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
     descriptions = _descriptions(_fastembed(offline=False)).values()  # a pull may follow in the same process
-    own = [_listed(one, models_dir) for one in descriptions if not one["model"].startswith(_CUSTOM)]
-    return [*packaged, *own]
+    return [*packaged, *(_listed(one, models_dir) for one in descriptions)]
 
 
 def pull(model: str, models_dir: Path) -> None:
@@ -133,11 +129,21 @@ def pull(model: str, models_dir: Path) -> None:
         ) from error
 
 
-class FastembedEmbedder:
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What runs a model: prompts and documents as vectors of any length, with the tokenizer and the session it uses."""
+
+    query: Callable[[list[str]], Iterable[Any]]
+    documents: Callable[[list[str]], Iterable[Any]]
+    tokenizer: Any
+    session: Any
+
+
+class OnnxEmbedder:
     """Reads the first 512 tokens of a text (256 for MiniLM); what comes after has no part in the vector."""
 
     def __init__(
-        self, model: ModelIdentity, runtime: Any, max_tokens: int, batch_tokens: int, workers: int = 1
+        self, model: ModelIdentity, runtime: Runtime, max_tokens: int, batch_tokens: int, workers: int = 1
     ) -> None:
         self._model = model
         self._runtime = runtime
@@ -151,10 +157,10 @@ class FastembedEmbedder:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        return Vocabulary.of(_whole_words(self._runtime.model.tokenizer.get_vocab()))
+        return Vocabulary.of(_whole_words(self._runtime.tokenizer.get_vocab()))
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        return _unit_vectors(self._runtime.query_embed, _readable(text))[0]
+        return _unit_vectors(self._runtime.query, [_readable(text)])[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
         readable = [_readable(text) for text in texts]
@@ -163,7 +169,7 @@ class FastembedEmbedder:
         batches = list(_batches(sizes, self._batch_tokens))
 
         def found(batch: list[int]) -> list[npt.NDArray[np.float32]]:
-            return _unit_vectors(self._runtime.passage_embed, [readable[index] for index in batch])
+            return _unit_vectors(self._runtime.documents, [readable[index] for index in batch])
 
         on_all_cores = len(batches) >= MANY_BATCHES and self._workers is not None
         made = self._workers.map(found, batches) if on_all_cores and self._workers else map(found, batches)
@@ -175,14 +181,8 @@ class FastembedEmbedder:
         return [vectors[index] for index in range(len(texts))]
 
     def give_back(self) -> None:
-        """Shrink the arena in which onnxruntime keeps what its largest batches took, for each thread that ran one."""
-        import numpy as np  # noqa: PLC0415  both are loaded with the model, and only with one
-        import onnxruntime  # noqa: PLC0415  as above
-
-        session = self._runtime.model.model
-        shrinking = onnxruntime.RunOptions()
-        shrinking.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        session.run(None, {given.name: np.ones((1, 2), np.int64) for given in session.get_inputs()}, shrinking)
+        """Return to the system what the largest batches took."""
+        shrink(self._runtime.session)
 
 
 class MultilingualEmbedder:
@@ -222,38 +222,35 @@ def _default_threads() -> int:
     return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
 
 
-def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> FastembedEmbedder:
+def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbedder:
     directory = model_directory(model, models_dir)
-    fastembed = _fastembed()
     try:
-        runtime = fastembed.TextEmbedding(
-            model_name=_registered(fastembed, model),
-            specific_model_path=str(directory),
-            cache_dir=str(models_dir),  # unused, but fastembed makes a directory of its own when none is given
-            local_files_only=True,
-            threads=threads,
-        )
+        loaded = OnnxModel(directory, model, threads)
+    except (ImportError, OSError) as error:
+        raise EmbeddingError(f"onnxruntime cannot be imported: {error}", "Install memhook again.") from error
     except Exception as error:
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
     identity = ModelIdentity(model.id, model.sha256, model.dimensions)
-    return FastembedEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
+    runtime = Runtime(loaded.embedded, loaded.embedded, loaded.tokenizer, loaded.session)
+    return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
 
 
-def _pulled(model: str, models_dir: Path, threads: int) -> FastembedEmbedder:
+def _pulled(model: str, models_dir: Path, threads: int) -> OnnxEmbedder:
     fastembed = _fastembed()
     description = _description(fastembed, model)
     try:
-        runtime = fastembed.TextEmbedding(
+        loaded = fastembed.TextEmbedding(
             model_name=model, cache_dir=str(_pulled_dir(models_dir)), local_files_only=True, threads=threads
         )
-        digest = sha256_of(runtime.model._model_dir / description["model_file"])
+        digest = sha256_of(loaded.model._model_dir / description["model_file"])
     except Exception as error:
         raise EmbeddingError(
             f"The embedding model {model} is not on this machine.", f"Download it: memhook models pull {model}"
         ) from error
     identity = ModelIdentity(description["model"], digest, description["dim"])
+    runtime = Runtime(loaded.query_embed, loaded.passage_embed, loaded.model.tokenizer, loaded.model.model)
     # One text at a time: several of these models are quantised dynamically, and then a vector depends on its batch.
-    return FastembedEmbedder(identity, runtime, max_tokens=MAX_CHARS, batch_tokens=1)
+    return OnnxEmbedder(identity, runtime, max_tokens=MAX_CHARS, batch_tokens=1)
 
 
 def _pulled_dir(models_dir: Path) -> Path:
@@ -270,7 +267,7 @@ def _listed(description: Mapping[str, Any], models_dir: Path) -> ListedModel:
     )
 
 
-def _check(embedder: FastembedEmbedder) -> None:
+def _check(embedder: OnnxEmbedder) -> None:
     """Raise unless it answers. This first run also spares the first prompt what ONNX Runtime sets up only then."""
     width = len(embedder.embed_query("ready"))
     if width != embedder.model.dimensions:
@@ -290,39 +287,16 @@ def _whole_words(tokens: Iterable[str]) -> list[str]:
 
 def _fastembed(offline: bool = True) -> Any:
     """The module, configured before it is imported to be silent and to stay offline."""
-    # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    # Tokenising is a hundredth of the work, and a fork after it ran in parallel prints a warning.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
+        configure_runtime()
         import fastembed  # noqa: PLC0415 - 0.7 s
-        import onnxruntime  # noqa: PLC0415  as above
     except (ImportError, OSError) as error:
         raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
     fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
-    onnxruntime.set_default_logger_severity(_FATAL)
     return fastembed
-
-
-def _registered(fastembed: Any, model: PackagedModel) -> str:
-    """The name fastembed knows the model by. Its registry takes a name once, and wants a source that is never used."""
-    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415  fastembed takes 0.7 s
-
-    name = _CUSTOM + model.id
-    with _REGISTRATION:
-        if name not in _descriptions(fastembed):
-            fastembed.TextEmbedding.add_custom_model(
-                model=name,
-                pooling=PoolingType[model.pooling],
-                normalization=False,
-                sources=ModelSource(hf=name),
-                dim=model.dimensions,
-                model_file=GRAPH,
-            )
-    return name
 
 
 def _descriptions(fastembed: Any) -> dict[str, dict[str, Any]]:
@@ -353,11 +327,11 @@ def _batches(sizes: Sequence[int], limit: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _unit_vectors(embed: Any, texts: str | list[str]) -> list[npt.NDArray[np.float32]]:
-    import numpy as np  # noqa: PLC0415 - here with fastembed
+def _unit_vectors(embed: Callable[[list[str]], Iterable[Any]], texts: list[str]) -> list[npt.NDArray[np.float32]]:
+    import numpy as np  # noqa: PLC0415 - here with onnxruntime
 
     try:
-        found: Iterable[npt.NDArray[Any]] = list(embed(texts))
+        found = list(embed(texts))
     except Exception as error:
         raise EmbeddingError(f"The embedding model failed: {error}", _UPGRADE) from error
     matrix = np.asarray(found, dtype=np.float32)

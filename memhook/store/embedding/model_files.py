@@ -1,7 +1,7 @@
-"""Where the files of a packaged model lie: verified, and laid out the way fastembed reads them.
+"""Where the files of a packaged model lie: verified, and laid out in one folder.
 
-The weights arrive inside a package from the registry. fastembed wants one directory with graph, weights, tokenizer and
-three config files: it is built at first use, with a hardlink to the weights instead of 30 MB more.
+The weights arrive inside a package from the registry. ONNX Runtime wants graph and weights in one folder, which is
+built at first use, with a hardlink to the weights instead of 30 MB more.
 """
 
 from __future__ import annotations
@@ -167,13 +167,10 @@ def _verified_weights(model: PackagedModel) -> Path:
 
 
 def _small_files(model: PackagedModel, weights: Path) -> dict[str, bytes]:
-    """Everything fastembed reads besides the weights."""
+    """Everything besides the weights."""
     return {
         **({GRAPH: _resource(model.graph)} if model.graph else {}),
         TOKENIZER: _unpadded(_resource(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
-        "config.json": _json({"pad_token_id": model.pad_token_id}),
-        "tokenizer_config.json": _json({"model_max_length": model.max_tokens, "pad_token": model.pad_token}),
-        "special_tokens_map.json": _json({"pad_token": model.pad_token}),
     }
 
 
