@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from memhook.core.entries import without_entries
 from memhook.core.excerpts import Range
@@ -84,6 +84,23 @@ CREATE TABLE IF NOT EXISTS report (
     line TEXT NOT NULL,
     memories TEXT NOT NULL DEFAULT ''
 );
+CREATE TABLE IF NOT EXISTS usage (
+    memory TEXT PRIMARY KEY,
+    shown INTEGER NOT NULL DEFAULT 0,
+    used INTEGER NOT NULL DEFAULT 0,
+    last_shown TEXT,
+    last_used TEXT
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS proposal (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    other TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    decided INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (kind, memory, other)
+);
 """
 
 
@@ -139,6 +156,28 @@ class Captured:
     content_hash: str
     is_new: bool
     was_forgotten: bool
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often a memory was shown and used, also before what the ledger still has of single events."""
+
+    shown: int = 0
+    used: int = 0
+    last_shown: datetime | None = None
+    last_used: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A question to the user about a memory: retire it, or supersede it by `other`? `number` is the ledger's own."""
+
+    kind: Literal["retire", "supersede"]
+    memory: str
+    reason: str
+    other: str = ""
+    at: datetime | None = None
     number: int = 0
 
 
@@ -204,9 +243,59 @@ class Ledger:
 
     def delivered(self, number: int, part: int) -> None:
         """The client has read that part of the answer to its end: what was in it counts as shown."""
+        arrived = "injection = ?1 AND part = ?2 AND reason = '' AND delivered = 0"
         with self._writing() as connection:
             connection.execute(
-                "UPDATE considered SET delivered = 1 WHERE injection = ? AND part = ? AND reason = ''", (number, part)
+                "INSERT INTO usage (memory, shown, last_shown) SELECT memory, 1, at FROM considered"  # noqa: S608  fixed texts
+                f" JOIN injection ON injection.id = injection WHERE {arrived}"
+                " ON CONFLICT (memory) DO UPDATE SET shown = shown + 1, last_shown = excluded.last_shown",
+                (number, part),
+            )
+            connection.execute(f"UPDATE considered SET delivered = 1 WHERE {arrived}", (number, part))  # noqa: S608  as above
+
+    def mark_used(self, memories: Sequence[str], at: datetime) -> None:
+        """The assistant went by these: their words are in its answer, or it fetched them whole."""
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
+                " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
+                [(memory, at.isoformat()) for memory in memories if memory not in self._gone],
+            )
+
+    def has_receipts(self) -> bool:
+        """Whether any memory is known to have been used: where no assistant says so, none can be unused."""
+        return bool(self._read("SELECT 1 FROM usage WHERE used > 0 LIMIT 1", ()))
+
+    def usage(self, memories: Sequence[str] | None = None) -> dict[str, Usage]:
+        """By memory, of these or of all that were ever shown or used."""
+        marks = ", ".join("?" * len(memories or ()))
+        condition = "true" if memories is None else f"memory IN ({marks})"
+        query = f"SELECT memory, shown, used, last_shown, last_used FROM usage WHERE {condition}"  # noqa: S608  question marks
+        return {
+            memory: Usage(shown, used, *(datetime.fromisoformat(at) if at else None for at in moments))
+            for memory, shown, used, *moments in self._read(query, tuple(memories or ()))
+        }
+
+    def propose(self, proposals: Sequence[Proposal], at: datetime) -> None:
+        """Ask the user, in the inbox; what was asked before, decided or not, is not asked again."""
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO proposal (at, kind, memory, other, reason) VALUES (?, ?, ?, ?, ?)",
+                [(at.isoformat(), one.kind, one.memory, one.other, one.reason) for one in proposals],
+            )
+
+    def proposals(self) -> list[Proposal]:
+        """Those that wait for a decision, the newest first."""
+        query = "SELECT kind, memory, reason, other, at, id FROM proposal WHERE decided = 0 ORDER BY id DESC"
+        return [
+            Proposal(kind, memory, reason, other, datetime.fromisoformat(at), number)
+            for kind, memory, reason, other, at, number in self._read(query, ())
+        ]
+
+    def decide(self, numbers: Sequence[int], decided: bool = True) -> None:
+        with self._writing() as connection:
+            connection.executemany(
+                "UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers]
             )
 
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
@@ -293,6 +382,11 @@ class Ledger:
         )
         return int(rows[0][0])
 
+    def prompts_of(self, session: str) -> int:
+        """How many prompts the session has had."""
+        query = "SELECT count(*) FROM injection WHERE session = ? AND agent = '' AND event = 'UserPromptSubmit'"
+        return int(self._read(query, (session,))[0][0])
+
     def reset(self, session: str, agent: str) -> None:
         """The session's context was cleared: nothing counts as shown any more, or as spent."""
         with self._writing() as connection:
@@ -314,13 +408,14 @@ class Ledger:
         with self._writing() as connection:
             connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (notice, at.isoformat()))
 
-    def history(self, memory: str, most: int) -> list[tuple[str, str, str, str]]:
-        """The last events that considered this memory: when, the event, the client, and why it was left out, if so."""
+    def history(self, memory: str, most: int) -> list[tuple[str, ...]]:
+        """The last events that considered it: when, event, client, why it was left out if so, session and level."""
         query = (
-            "SELECT at, event, client, reason FROM considered JOIN injection ON injection.id = considered.injection"
+            "SELECT at, event, client, reason, session, level FROM considered"
+            " JOIN injection ON injection.id = considered.injection"
             " WHERE memory = ? AND (delivered = 1 OR reason <> '') ORDER BY injection.id DESC LIMIT ?"
         )
-        return [(at, event, client, reason) for at, event, client, reason in self._read(query, (memory, most))]
+        return self._read(query, (memory, most))
 
     def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any."""
@@ -330,6 +425,17 @@ class Ledger:
         query = f"SELECT * FROM injection WHERE {condition} ORDER BY id DESC LIMIT 1"  # noqa: S608  two fixed texts
         rows = self._read(query, (value,))
         return self._injection(rows[0]) if rows else None
+
+    def recent(
+        self, most: int, before: int = 0, session: str = "", project: str | None = None
+    ) -> list[tuple[int, Injection]]:
+        """The last events with their numbers, the newest first: before a number, of a session or of a project."""
+        given = {"id < ?": before or None, "session = ?": session or None, "project = ?": project}
+        conditions = {condition: value for condition, value in given.items() if value is not None}
+        where = " AND ".join(conditions) or "true"
+        query = f"SELECT * FROM injection WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608  fixed texts
+        rows = self._read(query, (*conditions.values(), most))
+        return [(row[0], self._injection(row)) for row in rows]
 
     def last_runs(self) -> list[Run]:
         """The last event of each assistant, the newest first."""
@@ -389,6 +495,8 @@ class Ledger:
                 [(without_entries(text, memories, EXPUNGED), number) for number, text in texts.items()],
             )
             connection.executemany("DELETE FROM considered WHERE memory = ?", [(memory,) for memory in memories])
+            connection.executemany("DELETE FROM usage WHERE memory = ?", [(memory,) for memory in memories])
+            connection.executemany("DELETE FROM proposal WHERE ? IN (memory, other)", [(one,) for one in memories])
             connection.executemany("DELETE FROM report WHERE instr(memories, ?)", [(memory,) for memory in memories])
         self._rewrite()
         return len(texts)

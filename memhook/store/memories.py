@@ -12,6 +12,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memhook.core.actions import Action
+from memhook.core.anchor_index import Match
 from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
@@ -97,7 +99,7 @@ class MemoryStore:
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored."""
-        return self._table.exists
+        return self._here.exists
 
     @property
     def is_deleted(self) -> bool:
@@ -112,6 +114,10 @@ class MemoryStore:
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         self._here.keep_in_memory()
+
+    def open_table(self) -> None:
+        """Open the table that is answered for from memory."""
+        self._here.open_table()
 
     def optimize(self) -> bool:
         """Bring the indexes up to date and delete old versions, when enough was written to pay for it."""
@@ -152,7 +158,7 @@ class MemoryStore:
         From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
         the query's vector by the multilingual encoder, also those nearest to that.
         """
-        if not self._table.exists:
+        if not self._here.exists:
             return [], 0
         languages = self._here.languages
         if not languages.is_in_use:
@@ -172,6 +178,11 @@ class MemoryStore:
             others = None if multilingual is None else languages.cosines(multilingual, part)
             found += part.candidates(vector, terms, places, limit, others)
         return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in in_memory)
+
+    @_reading
+    def anchored(self, action: Action, allowed: Filter) -> list[Match]:
+        """The memories whose anchors a tool call touches, the best first; none unless the store is in memory."""
+        return self._here.anchored(action, allowed) if self._table.exists else []
 
     @_reading
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
@@ -211,24 +222,47 @@ class MemoryStore:
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
         """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
+        if after is None and (in_memory := self._here.reach(allowed)) is not None:
+            found = [one for part, places in in_memory for one in part.newest(places, offset + limit)]
+            found.sort(key=lambda one: one[1])
+            found.sort(key=lambda one: one[0], reverse=True)
+            return self._in_order([key for _, key in found[offset : offset + limit]], allowed)
         keys = self._table.rows(allowed.sql(), ["id", "updated"])
         if after is not None:
             moment = pa.scalar(after[0], keys.schema.field("updated").type)
             at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
             keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
-        if not len(keys):
-            return []  # pyarrow below 26 cannot choose from nothing
-        order = pc.select_k_unstable(keys, offset + limit, [("updated", "descending"), ("id", "ascending")])
-        return self._in_order(keys["id"].take(order[offset:]).to_pylist(), allowed)
+        return self._in_order(_first_ids(keys, "updated", "descending", limit, offset), allowed)
+
+    @_reading
+    def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
+        """A page of memories, the newest first by a column of times, else in the order of the texts."""
+        keys = self._table.rows(allowed.sql(), ["id", column])
+        if pa.types.is_string(keys.schema.field(column).type):
+            keys = pa.table({"id": keys["id"], column: pc.utf8_lower(keys[column])})
+            return self._in_order(_first_ids(keys, column, "ascending", limit, offset), allowed)
+        return self._in_order(_first_ids(keys, column, "descending", limit, offset), allowed)
 
     @_reading
     def count(self, allowed: Filter | None = None) -> int:
+        if allowed is None and (in_memory := self._here.reach(ANY)) is not None:
+            return sum(len(places) for _, places in in_memory)
         return self._table.count((allowed or ANY).sql())
 
     @_reading
+    def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]:
+        """How many memories have each value of each column; of a list, each of its values."""
+        rows = self._table.rows(ANY.sql(), columns)
+        return {name: _counted(rows[name]) for name in columns}
+
     def counted_by(self, column: str) -> dict[str, int]:
-        values = self._table.rows(ANY.sql(), [column])[column]
-        return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
+        return self.counts([column])[column]
+
+    @_reading
+    def columns(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """The values of these columns, of every memory."""
+        rows = self._table.rows(ANY.sql(), names)
+        return {name: rows[name].to_pylist() for name in names}
 
     @_reading
     def ids(self, allowed: Filter | None = None) -> list[str]:
@@ -299,6 +333,20 @@ def replicated_store(
     """A store elsewhere, read from its copy in `folder`."""
     here = CachedTable(str(folder), backups)
     return MemoryStore(here, Replica(here, origin_uri, open_origin, shared=shared, options=options))
+
+
+def _counted(values: pa.ChunkedArray) -> dict[str, int]:
+    values = pc.list_flatten(values) if pa.types.is_list(values.type) else values
+    return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
+
+
+def _first_ids(keys: pa.Table, column: str, order: str, limit: int, offset: int) -> list[str]:
+    """The ids of a page; ties are in the order of their ids."""
+    if not len(keys):
+        return []  # pyarrow below 26 cannot choose from nothing
+    places = pc.select_k_unstable(keys, offset + limit, [(column, order), ("id", "ascending")])
+    found: list[str] = keys["id"].take(places[offset:]).to_pylist()
+    return found
 
 
 def _called(names: Sequence[str]) -> str:

@@ -70,6 +70,9 @@ _GIT_VARIABLES = {
     "LC_ALL": "C",
 }
 
+# log.showSignature in the configuration would start whatever gpg.program names, and mailmap.file name any file.
+LOG = ("log", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", "-z")
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -109,29 +112,21 @@ def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
 
 def recent_work(root: str | Path, timeout: float) -> RecentWork:
     """What has been worked on in the repository at `root`, within `timeout` seconds; empty when git cannot tell."""
-    start = _real_directory(root)
-    repository = _repository(_possible_roots(start)) if start else None
-    if repository is None or _leads_elsewhere(repository.common_dir):
-        return RecentWork()
-    at_root = ("-C", str(repository.top))
-    branch = _git_output(*at_root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
-    # log.showSignature in the configuration would start whatever gpg.program names, and mailmap.file name any file.
-    log = (
-        "log",
-        "--no-show-signature",
-        "--no-mailmap",
-        "--encoding=UTF-8",
-        "--format=%s",
-        "-z",
-        f"-{RECENT_COMMITS}",
-        "HEAD",
-        "--",
-    )
-    subjects = _git_output(*at_root, *log, timeout=timeout / 2)
+    branch = git_answer(root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
+    subjects = git_answer(root, *LOG, "--format=%s", f"-{RECENT_COMMITS}", "HEAD", "--", timeout=timeout / 2)
     return RecentWork(
         branch=_readable((branch or "").strip()),
         subjects=tuple(shortened(_readable(s), SUBJECT_CHARS) for s in (subjects or "").split("\0") if s),
     )
+
+
+def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
+    """What git says of the repository at `root`; None when it is none, or its configuration leads elsewhere."""
+    start = _real_directory(root)
+    repository = _repository(_possible_roots(start)) if start else None
+    if repository is None or _leads_elsewhere(repository.common_dir):
+        return None
+    return _git_output("-C", str(repository.top), *arguments, timeout=timeout)
 
 
 def remote_identity(url: str) -> str:

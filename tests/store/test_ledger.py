@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import StoreError
-from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
+from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown, Usage
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOWN = Considered(
@@ -59,6 +59,18 @@ def test_only_parts_read_to_their_end_count_as_shown(ledger: Ledger) -> None:
     assert ledger.shown("s1", "") == {"aaaaaaaaaaaa": [Shown("hash-a", "preview", ((10, 60), (90, 140)))]}
     ledger.delivered(number, 2)
     assert set(ledger.shown("s1", "")) == {"aaaaaaaaaaaa", "bbbbbbbbbbbb"}
+
+
+def test_uses_are_counted_for_good_and_once_per_showing(ledger: Ledger) -> None:
+    number = ledger.record(INJECTION)
+    for _ in range(2):
+        ledger.delivered(number, 1)
+    ledger.mark_used(["aaaaaaaaaaaa"], NOW + timedelta(minutes=5))
+    ledger.prune(NOW + timedelta(days=90), keep_days=30)
+    assert ledger.usage() == {"aaaaaaaaaaaa": Usage(1, 1, NOW, NOW + timedelta(minutes=5))}
+    assert ledger.usage(["bbbbbbbbbbbb"]) == ledger.usage([]) == {}
+    ledger.expunge(["aaaaaaaaaaaa"])
+    assert ledger.usage() == {}
 
 
 def test_sessions_and_subagents_have_accounts_of_their_own(ledger: Ledger) -> None:

@@ -26,6 +26,7 @@ from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema,
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
+OTHER_STEMMER = 3  # the last schema whose terms are not today's
 
 Open = Callable[..., MemoryStore]
 
@@ -73,6 +74,25 @@ def test_a_store_nobody_wrote_to_is_empty_and_makes_no_files(store: MemoryStore,
     assert store.candidates(lambda: axis(0), ["word"], Filter(), 5) == ([], 0)
     assert store.by_reference(["anything"], Filter()) == []
     assert not (tmp_path / "store").exists()
+
+
+def test_a_quarantine_is_not_set_on_a_text_that_has_changed_since_it_was_judged(store: MemoryStore) -> None:
+    judged = replace(memory(1, "replicas lag"), quarantine="tells the model to ignore its instructions")
+    add(store, memory(1, "replicas do not lag"))
+    with store.writing():
+        store.write(changes.set_quarantine, judged)
+    assert [one.quarantine for one in store.after("", 1)] == [""]
+    with store.writing():
+        store.write(changes.set_quarantine, replace(judged, content_hash=content_hash("replicas do not lag")))
+    assert [one.quarantine for one in store.after("", 1)] == [judged.quarantine]
+
+
+def test_a_redaction_has_the_date_of_the_redaction(store: MemoryStore) -> None:
+    add(store, memory(1, "replicas lag"))
+    with store.writing():
+        store.write(changes.redact, ["m00000000001"], NOW + timedelta(days=7))
+    [redacted] = store.after("", 1)
+    assert (redacted.redacted, redacted.content, redacted.updated) == (True, "", NOW + timedelta(days=7))
 
 
 def test_a_new_table_that_was_not_finished_is_not_in_the_way_of_the_next(store: MemoryStore, tmp_path: Path) -> None:
@@ -231,16 +251,16 @@ def test_terms_of_an_older_memhook_are_made_anew_and_nothing_else_changes(tmp_pa
     assert matching(open_store(), "migration")
     assert stored_rows(tmp_path) == expected
     (backup,) = (tmp_path / "backups").iterdir()
-    assert version_of(lancedb.connect(backup).open_table("memories").schema) == SCHEMA_VERSION - 1
+    assert version_of(lancedb.connect(backup).open_table("memories").schema) == OTHER_STEMMER
 
 
 def write_as_an_older_memhook(directory: Path) -> None:
-    """What memhooks before this one left: the same columns, a lower version, and terms by other rules."""
+    """What memhooks with another stemmer left: a lower version, and terms by other rules."""
     database = lancedb.connect(directory)
     rows = database.open_table("memories").to_arrow()
     place = rows.schema.get_field_index("terms")
     rows = rows.set_column(place, rows.schema.field(place), pa.array(["of older rules"] * len(rows)))
-    older = table_schema(MODEL, version=SCHEMA_VERSION - 1)
+    older = table_schema(MODEL, version=OTHER_STEMMER)
     database.create_table("memories", data=rows.cast(older), schema=older, mode="overwrite", on_bad_vectors="null")
 
 

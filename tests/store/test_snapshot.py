@@ -14,11 +14,13 @@ import pytest
 
 from memhook.core import ranking
 from memhook.core.terms import terms
+from memhook.store.cache import cache
 from memhook.store.cache.refresh import SnapshotKeeper
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.word_index import WordIndex
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
+from memhook.store.table.candidates import title_terms
 from memhook.store.table.filters import Filter
 from memhook.store.table.sizes import Sizes
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
@@ -174,9 +176,9 @@ def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: 
     asked: list[int] = []
     ids = forty._here.cache._ids
 
-    def counted(allowed: Filter, few: Sequence[str]) -> Collection[str]:
+    def counted(condition: str, few: Sequence[str]) -> Collection[str]:
         asked.append(len(few))
-        return ids(allowed, few)
+        return ids(condition, few)
 
     monkeypatch.setattr(forty._here.cache, "_ids", counted)
     forty.by_ids(["m00000000001"], Filter(pinned=False))
@@ -290,3 +292,14 @@ def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: 
     monkeypatch.setattr("memhook.store.cache.cached_table.Snapshot", broken)
     store.keep_in_memory()
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 1
+
+
+def test_terms_of_titles_are_made_ready_a_few_at_a_time(forty: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "TITLES_AT_ONCE", 15)
+    forty._here.cache = None
+    title_terms.cache_clear()
+    ready = []
+    for _ in range(4):
+        forty.keep_in_memory()
+        ready.append(title_terms.cache_info().currsize)
+    assert ready == [15, 30, 40, 40]

@@ -128,7 +128,7 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
         land = origin.write
 
         def slow(*args: object) -> None:
-            assert going_on.wait(60)
+            assert going_on.wait(300)
             land(*args)  # type: ignore[arg-type]
 
         monkeypatch.setattr(origin, "write", slow)
@@ -138,5 +138,5 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
         assert replica_of(store).late_news == ""
         going_on.set()
         for thread in [one for one in threading.enumerate() if one.name == "memhook-write"]:
-            thread.join(60)
+            thread.join(300)
         assert "has arrived" in replica_of(store).late_news

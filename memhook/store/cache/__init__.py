@@ -5,7 +5,9 @@ cache            What of a table is in memory: all of it while it is small, else
 by_project       A store too large for memory, cached by project
 refresh          Keeping the cache current, without anybody waiting for it
 snapshot         A small store in memory, as of one state of its table, searched without LanceDB
+snapshot_file    A snapshot in a file beside the table, to answer the first prompts after a start from
 word_index       The words of a snapshot: which memory has a term how often
+anchor_cache     The anchors of a snapshot's memories, indexed by what tool calls touch
 term_statistics  How common each term is in a store that is not in memory
 language_search  Searching by the multilingual encoder what is not in memory
 release          Returning memory to the system: what reading a store took stays with the allocators

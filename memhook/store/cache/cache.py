@@ -11,17 +11,22 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from memhook.store.cache import snapshot_file
 from memhook.store.cache.by_project import Parts
-from memhook.store.cache.refresh import SnapshotKeeper, is_one_write
+from memhook.store.cache.refresh import SnapshotKeeper, State, is_one_write
 from memhook.store.cache.release import give_back
 from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, of_project
 from memhook.store.embedding.encoder import ModelIdentity
+from memhook.store.table.candidates import KEPT_TITLES
 from memhook.store.table.filters import Filter
+from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import Sizes
 
 FEW = 64  # are asked for by name
-KEPT_FILTERS = 16  # one for each project that is worked on at the same time
+KEPT_FILTERS = 24  # four for each project that is worked on at the same time
+
+TITLES_AT_ONCE = 500
 
 Reach = list[tuple[Snapshot, Places]]
 
@@ -29,22 +34,25 @@ Reach = list[tuple[Snapshot, Places]]
 class Cache:
     """`read` gives the memories that a filter lets through, or None when they are too many.
 
-    `ids` gives the ids of those, out of a few that are named, or of all when none is.
+    `ids` gives the ids of those for which a condition holds, out of a few that are named, or of all when none is.
     """
 
     def __init__(
         self,
         table: Path,
         read: Callable[[Filter], Snapshot | None],
-        ids: Callable[[Filter, Collection[str]], Collection[str]],
+        ids: Callable[[str, Collection[str]], Collection[str]],
         sizes: Sizes,
     ) -> None:
+        self._file = table.parent / SNAPSHOT
+        self._titles_read = 0
+        self._saved: tuple[State, frozenset[str]] = (None, frozenset())
         self._read = read
         self._ids = ids
         self._keeper = SnapshotKeeper(table, self._read_whole)
         self._parts = Parts(self._keeper.state, self._read_part, sizes.parts)
         self._asked: tuple[Filter, ...] = ()
-        self._known: WeakKeyDictionary[Snapshot, dict[Filter, Places]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Snapshot, dict[str, Places]] = WeakKeyDictionary()
 
     @property
     def whole(self) -> tuple[Snapshot, ...] | None:
@@ -59,11 +67,45 @@ class Cache:
     def renew(self) -> None:
         self._keeper.renew()
 
+    def restore(self) -> bool:
+        """Take the store from the file, if that is what the table holds; return whether it was."""
+        state = self._keeper.state()
+        found = None if state is None else snapshot_file.load(self._file, state)
+        if state is None or found is None:
+            return False
+        snapshot, known = found
+        self._known[snapshot] = known
+        self._saved = state, frozenset(known)
+        return self._keeper.restore(state, snapshot)
+
+    def read_titles(self) -> None:
+        """A few at a time, so that prompts hardly wait for it; of a store with more titles than are kept, none."""
+        latest = self.latest
+        if latest is not None and len(latest.ids) <= KEPT_TITLES and self._titles_read < len(latest.ids):
+            latest.read_titles(self._titles_read, self._titles_read + TITLES_AT_ONCE)
+            self._titles_read += TITLES_AT_ONCE
+
+    def save(self) -> None:
+        """Write the store to the file, once nothing was written for a while; one of an older state is deleted."""
+        state = self._keeper.state()
+        if self._saved[0] != state:
+            snapshot_file.remove(self._file)
+        kept = self._keeper.settled()
+        if kept is None or kept.state is None or kept.state != state or kept.as_read is None:
+            return
+        known = self._known.get(kept.as_read, {})
+        if known and self._saved != (state, frozenset(known)):
+            self._saved = state, frozenset(known)
+            snapshot_file.save(self._file, kept.as_read, kept.state, known)
+            if self._keeper.state() != kept.state:  # what was expunged meanwhile must not be in it
+                snapshot_file.remove(self._file)
+
     def renew_parts(self, projects: Collection[str]) -> None:
         """Read these now, instead of after the first who asks for them."""
         self._parts.renew(list(projects), wait=True)
 
     def drop(self) -> None:
+        snapshot_file.remove(self._file)
         self._keeper.drop()
         self._parts.drop()
         self._known = WeakKeyDictionary()
@@ -103,21 +145,21 @@ class Cache:
         return self._ready(self._read(Filter()), asked)
 
     def _read_part(self, project: str) -> Snapshot | None:
-        asked = [one for one in self._asked if one.projects == (project,)]
+        asked = [one.sql() for one in self._asked if one.projects == (project,)]
         return self._ready(self._read(Filter(projects=(project,))), asked)
 
-    def _ready(self, snapshot: Snapshot | None, asked: Iterable[Filter]) -> Snapshot | None:
+    def _ready(self, snapshot: Snapshot | None, asked: Iterable[str]) -> Snapshot | None:
         if snapshot is not None:
-            self._known[snapshot] = {allowed: snapshot.places(self._ids(allowed, ())) for allowed in asked}
+            self._known[snapshot] = {condition: snapshot.places(self._ids(condition, ())) for condition in asked}
             give_back()
         return snapshot
 
     def _placed(self, asked: Sequence[tuple[Snapshot, Filter]]) -> Reach:
         """As the table's own query says, one for each filter; only the hour of expiry is compared here."""
         places: dict[Snapshot, Places] = {}
-        unknown: dict[Filter, list[Snapshot]] = {}
+        unknown: dict[str, list[Snapshot]] = {}
         for part, allowed in asked:
-            lasting = replace(allowed, alive_at=None)
+            lasting = replace(allowed, alive_at=None).sql()
             known = self._known.get(part, {}).get(lasting)
             if known is None:
                 unknown.setdefault(lasting, []).append(part)
@@ -129,7 +171,7 @@ class Cache:
             places |= {part: self._noted(part, lasting, ids) for part in parts}
         return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
 
-    def _noted(self, part: Snapshot, lasting: Filter, ids: Collection[str]) -> Places:
+    def _noted(self, part: Snapshot, lasting: str, ids: Collection[str]) -> Places:
         known, places = self._known.get(part, {}), part.places(ids)
         self._known[part] = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: places}
         return places

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from memhook.core.actions import Action
+from memhook.core.anchor_index import Match
 from memhook.core.memory import Memory
+from memhook.errors import StoreError
+from memhook.store.cache import snapshot_file
+from memhook.store.cache.anchor_cache import AnchorCache
 from memhook.store.cache.cache import Cache, Reach, fits
 from memhook.store.cache.snapshot import COLUMNS, Snapshot
 from memhook.store.cache.term_statistics import TermStatistics
@@ -16,12 +21,14 @@ from memhook.store.cache.word_index import WordIndex
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
+from memhook.store.table import recovery
 from memhook.store.table.candidates import only_chunk
 from memhook.store.table.changes import Row
 from memhook.store.table.compaction import compact, sweep
 from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
 from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance
+from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import Own
 from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import SIZES, Sizes
@@ -41,9 +48,13 @@ class CachedTable:
         self.sizes = sizes
         beside = self.table.directory or backups
         self.languages = LanguageVectors(beside / language_vectors.FILE)
+        self._snapshot = beside / SNAPSHOT
         self.renewed_vectors = beside / RENEWED_VECTORS
         """Where vectors of another model wait until all of them are made."""
         self._counted = TermStatistics(self._all_terms)
+        self._anchors = AnchorCache()
+        if not self._snapshot.exists():
+            self.open_table()
 
     @property
     def model(self) -> ModelIdentity:
@@ -60,20 +71,42 @@ class CachedTable:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         if self.cache is None and self.table.folder is not None:
             self.cache = Cache(self.table.folder, self._read, self._ids_among, self.sizes)
+            if recovery.looks_whole(self.table.folder) and self.cache.restore():
+                return  # the table is opened by who needs it
         if self.cache is not None:
             self.cache.renew()
             self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
+            self.cache.save()
+            self.cache.read_titles()
+
+    def open_table(self) -> None:
+        """Open the table behind what is answered from the file; if it cannot be opened, nothing is answered."""
+        try:
+            self.maintenance.count_unindexed()
+        except StoreError:
+            if self.cache is not None:
+                self.cache.drop()
+            raise
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored; what is in memory was."""
+        return bool(self.cache and self.cache.whole) or self.table.exists
 
     def reach(self, allowed: Filter) -> Reach | None:
         """Where in memory what `allowed` lets through is; None unless all of it is in memory."""
         return self.cache.reach(allowed) if self.cache else None
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        if not ids or not self.table.exists:
+        if not ids or not self.exists:
             return {}
         if (in_memory := self.reach(allowed)) is not None:
             return {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
         return {memory.id: memory for memory in self.table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
+
+    def anchored(self, action: Action, allowed: Filter) -> list[Match]:
+        """The memories whose anchors the tool call touches, as far as they are or were in memory."""
+        return self._anchors.matches(action, allowed, self.reach(allowed))
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
@@ -119,6 +152,7 @@ class CachedTable:
         """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""
         table = self.table
         self.maintenance.stop()
+        snapshot_file.remove(self._snapshot)
         self.renewed_vectors.unlink(missing_ok=True)
         kept = [left(row) for row in table.rows(f"id IN ({quoted(ids)})").to_pylist()] if left else []
         table.overwrite(rewritten(table.handle, ids, kept))
@@ -129,6 +163,7 @@ class CachedTable:
             sweep(table.handle, table.sync, is_ours_alone=table.directory is not None)
             if self.cache is not None:
                 self.cache.drop()
+            self._anchors.drop()
         self._counted = TermStatistics(self._all_terms)
 
     def put_back(self, rows: pa.Table) -> None:
@@ -153,10 +188,10 @@ class CachedTable:
                 return None
             return Snapshot(self.table.rows(allowed.sql(), COLUMNS), model_of(self.table.handle.schema))
 
-    def _ids_among(self, allowed: Filter, few: Collection[str]) -> list[str]:
-        """All that `allowed` lets through, or those of these few."""
+    def _ids_among(self, condition: str, few: Collection[str]) -> list[str]:
+        """All for which it holds, or those of these few."""
         with self.reading("reading"):
-            return self.table.ids(f"{allowed.sql()} AND id IN ({quoted(few)})" if few else allowed.sql())
+            return self.table.ids(f"{condition} AND id IN ({quoted(few)})" if few else condition)
 
     def _all_terms(self, limit: int) -> pa.Array:
         with self.reading("counting the terms of"):

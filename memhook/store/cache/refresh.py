@@ -17,6 +17,7 @@ log = logging.getLogger("memhook")
 QUICK_ROWS = 2_000  # of so few a snapshot is made while the asker waits: a query on disk takes as long, for each asker
 ADDED = 32  # so many times something is added to a snapshot before the table is read again
 ADDED_SHARE = 16  # of so many memories one may be new to the count of words that they are weighed by
+SETTLED_SECONDS = 20.0  # without a write, after which a snapshot is worth keeping for the next start
 RESTS = 4.0  # times as long as making a snapshot took, so that a stream of writes does not keep a core busy
 
 State = tuple[int, int, frozenset[str]] | None
@@ -112,14 +113,17 @@ class SnapshotKeeper:
             if ADDED_SHARE * new <= kept.rows:
                 self._kept = kept.with_added(added, after)
 
-    def renew(self, wait: bool = False) -> None:
-        """Read it, unless what is kept is current. While another just reads it, that is waited for, if wanted."""
+    def renew(self, wait: bool = False, again: bool = False) -> None:
+        """Read it, unless what is kept is current. While another just reads it, that is waited for, if wanted.
+
+        With `again`, also what is current: in parts, or perhaps newer than it says.
+        """
         if not self._making.acquire(blocking=wait):
             return
         try:
             started, drops = time.monotonic(), self._drops
             state = self.state()  # before reading: what is written meanwhile makes it necessary again
-            if state is not None and state != self._kept.state:
+            if state is not None and (again or state != self._kept.state):
                 snapshot = self._read()
                 with self._changing:
                     if drops == self._drops:
@@ -130,6 +134,23 @@ class SnapshotKeeper:
             log.exception("the store could not be read into memory; it is searched on disk")
         finally:
             self._making.release()
+
+    def restore(self, state: State, snapshot: Snapshot) -> bool:
+        """Take what was read before, unless the table was read meanwhile; return whether it was taken."""
+        with self._changing:
+            is_first = self._kept is NOTHING
+            if is_first:
+                self._kept = Part(state, (snapshot,))
+        return is_first
+
+    def settled(self) -> Part | None:
+        """The store as one snapshot, read again if something was added, once nothing was written for a while."""
+        kept = self._kept
+        if kept.state is None or time.time_ns() - kept.state[1] < SETTLED_SECONDS * 1e9 or kept.snapshots is None:
+            return None
+        if len(kept.snapshots) > 1 or kept.may_be_newer:
+            self.renew(again=True)
+        return self._kept
 
     def drop(self) -> None:
         """Keep nothing of what was read so far, nor of what is being read."""

@@ -19,7 +19,7 @@ from memhook.core.ranking import LEXICAL_WEIGHT, Candidate, attainable, term_wei
 from memhook.store.cache.word_index import WordIndex
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
-from memhook.store.table.candidates import FACTS, candidates, only_chunk, stored_vectors
+from memhook.store.table.candidates import FACTS, candidates, only_chunk, stored_vectors, title_terms
 from memhook.store.table.schema import MEMORY_COLUMNS, memory_of
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
@@ -32,14 +32,12 @@ Places = npt.NDArray[np.intp]
 class Snapshot:
     """The rows of a table, ready to be searched; in the order of their ids, which also breaks ties."""
 
-    def __init__(self, rows: pa.Table, model: ModelIdentity) -> None:
+    def __init__(self, rows: pa.Table, model: ModelIdentity, *, is_sorted: bool = False) -> None:
         self.model = model
-        rows = rows.sort_by("id").combine_chunks()
+        self.rows = rows = (rows if is_sorted else rows.sort_by("id")).combine_chunks()
         self.words = WordIndex(only_chunk(rows, "terms"))
         self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
-        stored = stored_vectors(rows)
-        self._vectors = np.zeros((len(rows), stored.shape[1]), dtype=np.float32)
-        self._vectors[self._has_vector] = stored
+        self._vectors = _one_for_each(stored_vectors(rows), self._has_vector)
         self._rows = rows.select(MEMORY_COLUMNS)
         self._facts = rows.select(FACTS)
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
@@ -50,6 +48,11 @@ class Snapshot:
     def ids(self) -> list[str]:
         return list(self._place)
 
+    def read_titles(self, start: int, end: int) -> None:
+        """Have the terms of these titles ready: for the fifty candidates of a prompt they take 3 ms."""
+        for title in self._facts["title"].slice(start, end - start).to_pylist():
+            title_terms(title)
+
     def place(self, key: str) -> int:
         return self._place[key]
 
@@ -57,14 +60,22 @@ class Snapshot:
         """Where these stand, in order; those that are not here are left out."""
         return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
 
+    def newest(self, places: Places, limit: int) -> list[tuple[datetime, str]]:
+        """Of those at `places` when they were last changed and their ids, the last changed first."""
+        rows = self._rows.select(["updated", "id"]).take(places)
+        order = [("updated", "descending"), ("id", "ascending")]
+        chosen = rows.take(pc.select_k_unstable(rows, limit, order)) if len(rows) else rows
+        return list(zip(*(column.to_pylist() for column in chosen.itercolumns()), strict=True))
+
     def alive(self, places: Places, moment: datetime | None) -> Places:
         """Those that have not expired by then."""
         return places if moment is None else places[self._expires[places] > round(moment.timestamp() * 1_000_000)]
 
-    def stamps(self) -> Iterator[tuple[str, str]]:
-        """Of each row its id and which text it is."""
-        updated = self._rows["updated"].cast(pa.int64()).to_pylist()
-        return zip(self._place, map(stamp, self._rows["content_hash"].to_pylist(), updated), strict=True)
+    def stamps(self, places: Places | None = None) -> Iterator[tuple[str, str]]:
+        """Of each row, or of those at these places, its id and which text it is."""
+        rows = self._rows if places is None else self._rows.take(places)
+        updated = rows["updated"].cast(pa.int64()).to_pylist()
+        return zip(rows["id"].to_pylist(), map(stamp, rows["content_hash"].to_pylist(), updated), strict=True)
 
     def candidates(
         self,
@@ -114,6 +125,15 @@ class Snapshot:
             return [None] * len(places)
         pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
         return [cosine if there else None for cosine, there in pairs]
+
+
+def _one_for_each(stored: npt.NDArray[np.float32], there: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """A vector for each row, zero where there is none; where all are there, as they were read."""
+    if there.all():
+        return stored
+    vectors = np.zeros((len(there), stored.shape[1]), dtype=np.float32)
+    vectors[there] = stored
+    return vectors
 
 
 def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:

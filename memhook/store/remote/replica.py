@@ -218,7 +218,7 @@ class Replica:
         if self._here.model != model:  # here the vectors are of the model that is wanted here; the daemon makes these
             rows = _without_vectors(rows)
         schema = self._table.handle.schema
-        rows = _with_own_terms(rows.select(schema.names).cast(schema))
+        rows = _with_own_terms(_with_columns_of(schema, rows))
         if self._shared:  # what others have released, this user has not
             place = rows.schema.get_field_index("released")
             rows = rows.set_column(place, rows.schema.field(place), pa.array([""] * len(rows), pa.string()))
@@ -256,6 +256,14 @@ class Replica:
 
     def _set_mark(self, name: str, value: str) -> None:
         set_mark(made_folder(self._folder), name, value)
+
+
+def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """Columns of today that a store of an older memhook lacks are empty."""
+    for field in schema:
+        if field.name not in rows.schema.names:
+            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
+    return rows.select(schema.names).cast(schema)
 
 
 def _with_own_terms(rows: pa.Table) -> pa.Table:

@@ -1,6 +1,7 @@
 """One LanceDB table: opened, migrated, written, searched, repaired.
 
 table         The table, which may not exist yet: connected, created, read, written under a lock and synced
+lance         LanceDB, imported when it is first needed
 own           What is particular to a table of one's own: repaired, migrated, indexed, with checksums
 changes       What can be written of memories, to a table of one's own as to a shared one
 schema        The columns, and how rows and memories turn into each other

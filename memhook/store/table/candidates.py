@@ -13,6 +13,7 @@ import pyarrow as pa
 from memhook.core.ranking import Candidate
 from memhook.core.terms import terms
 
+KEPT_TITLES = 16_384
 FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
 
 
@@ -23,11 +24,11 @@ def candidates(
     columns = (column.to_pylist() for column in facts.itercolumns())
     others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
     for key, content_hash, created, title, words, cosine, other in zip(*columns, cosines, others, strict=True):
-        yield Candidate(key, cosine, words.split(), created.isoformat(), _title_terms(title), other, content_hash)
+        yield Candidate(key, cosine, words.split(), created.isoformat(), title_terms(title), other, content_hash)
 
 
-@lru_cache(maxsize=4_096)
-def _title_terms(title: str) -> Sequence[str]:
+@lru_cache(maxsize=KEPT_TITLES)
+def title_terms(title: str) -> Sequence[str]:
     return terms(title)
 
 

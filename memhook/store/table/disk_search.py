@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lancedb.query import MatchQuery
 
 from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
 from memhook.store.table.candidates import FACTS, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
+from memhook.store.table.lance import lancedb
 from memhook.store.table.sizes import Sizes
 
 COLUMNS = (*FACTS, "vector")
@@ -64,7 +64,9 @@ def _probes(rows: int) -> int:
 
 
 def _matching(table: Any, words: Sequence[str], where: str, limit: int) -> pa.Table:
-    query = table.search(MatchQuery(" ".join(words), "terms"), query_type="fts").where(where, prefilter=True)
+    query = table.search(lancedb().query.MatchQuery(" ".join(words), "terms"), query_type="fts").where(
+        where, prefilter=True
+    )
     return query.select([*COLUMNS, "_score"]).limit(limit).to_arrow()
 
 

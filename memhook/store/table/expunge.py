@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import pyarrow as pa
 
 from memhook.core.memory import FIELDS, Trait, names_with, plain
@@ -26,7 +25,8 @@ from memhook.store.embedding import language_vectors
 from memhook.store.table import checksums
 from memhook.store.table.compaction import sweep
 from memhook.store.table.filters import quoted
-from memhook.store.table.opening import TABLE
+from memhook.store.table.lance import lancedb
+from memhook.store.table.opening import SNAPSHOT, TABLE
 from memhook.store.table.recovery import FOREIGN_ERRORS
 
 _KEPT = frozenset((*names_with(Trait.KEPT_WHEN_REDACTED), "forgotten"))
@@ -96,8 +96,10 @@ def copies_below(folder: Path) -> list[Path]:
 
 
 def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool:
+    for derived in copy.glob(f"{SNAPSHOT}*"):
+        derived.unlink(missing_ok=True)
     (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: made again should the copy be used
-    database = lancedb.connect(str(copy))
+    database = lancedb().connect(str(copy))
     table = database.open_table(TABLE)
     # Also where no row of the copy's last version is one of them: an older version may have it.
     is_there = any(_holds(database, version["version"], ids) for version in table.list_versions())

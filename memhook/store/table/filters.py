@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memhook.core.memory import Sensitivity
+from memhook.core.memory import Origin, Sensitivity
 
 EVERYTHING = tuple(Sensitivity)
 
@@ -27,6 +27,12 @@ class Filter:
     quarantined: bool | None = None
     alive_at: datetime | None = None
     pinned: bool | None = None
+    only_muted: bool = False
+    origins: tuple[str, ...] = ()
+    captured: bool | None = None
+    except_ids: tuple[str, ...] = ()
+    not_loaded_by: str = ""
+    """An assistant that must not have read the file of the memory by itself."""
     since: datetime | None = None
     before: datetime | None = None
 
@@ -36,6 +42,7 @@ class Filter:
     def _conditions(self) -> Iterator[str]:
         yield "forgotten IS NULL"
         yield from self._who_may_see_it()
+        yield from self._picked()
         if self.projects:
             yield f"project IN ({quoted(self.projects)})"
         if self.namespaces:
@@ -50,6 +57,18 @@ class Filter:
             yield f"created >= {timestamp(self.since)}"
         if self.before is not None:
             yield f"created < {timestamp(self.before)}"
+
+    def _picked(self) -> Iterator[str]:
+        if self.only_muted:
+            yield "muted = true"
+        if self.origins:
+            yield f"origin IN ({quoted(self.origins)})"
+        if self.not_loaded_by:
+            yield f"(loaded_by IS NULL OR NOT array_has(loaded_by, {quoted([self.not_loaded_by])}))"
+        if self.captured is not None:
+            yield f"origin {'=' if self.captured else '<>'} {quoted([Origin.CAPTURED])}"
+        if self.except_ids:
+            yield f"id NOT IN ({quoted(self.except_ids)})"
 
     def _who_may_see_it(self) -> Iterator[str]:
         if self.sensitivities != EVERYTHING:

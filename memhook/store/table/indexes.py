@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from lancedb.index import FTS, Bitmap, BTree, IvfRq, LabelList
-
+from memhook.store.table.lance import lancedb
 from memhook.store.table.sizes import Sizes
 
 ROWS_IN_PARTITION = 1_000
@@ -20,33 +19,23 @@ VECTOR_INDEX = "vector_in_"  # and the number of its partitions
 TRAINED_ON = 64  # rows for each partition
 ROUNDS = 20  # of training; more moves nothing
 
-_FULL_TEXT = FTS(
-    base_tokenizer="whitespace",
-    lower_case=False,
-    stem=False,
-    remove_stop_words=False,
-    ascii_folding=False,
-    max_token_length=None,
-)
-INDEXES: dict[str, Any] = {
-    "terms": _FULL_TEXT,
-    "id": BTree(),
-    "content_hash": BTree(),
-    "expires": BTree(),
-    "created": BTree(),
-    "project": Bitmap(),
-    "namespace": Bitmap(),
-    "sensitivity": Bitmap(),
-    "pinned": Bitmap(),
-    "redacted": Bitmap(),
-    "muted": Bitmap(),
-    "superseded_by": Bitmap(),
-    "quarantine": Bitmap(),
-    "forgotten": BTree(),
-    "tags": LabelList(),
-    "aliases": LabelList(),
-    "supersedes": LabelList(),
+_FULL_TEXT = {
+    "base_tokenizer": "whitespace",
+    "lower_case": False,
+    "stem": False,
+    "remove_stop_words": False,
+    "ascii_folding": False,
+    "max_token_length": None,
 }
+INDEXES: dict[str, str] = {
+    "terms": "FTS",
+    **dict.fromkeys(("id", "content_hash", "expires", "created"), "BTree"),
+    **dict.fromkeys(("project", "namespace", "sensitivity", "pinned", "redacted", "muted"), "Bitmap"),
+    **dict.fromkeys(("superseded_by", "quarantine"), "Bitmap"),
+    "forgotten": "BTree",
+    **dict.fromkeys(("tags", "aliases", "supersedes"), "LabelList"),
+}
+"""The kind of each column's index, as LanceDB calls it."""
 
 
 def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
@@ -62,16 +51,16 @@ def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
         if column == "vector":
             _index_vectors(table)
         else:
-            table.create_index(column, config=INDEXES[column])
+            _index(table, column)
     _drop_outgrown(table)
 
 
 def indexed(table: Any) -> Any:
     """A new table, with those that every table has."""
     there = _columns(table)
-    for column, config in INDEXES.items():
+    for column in INDEXES:
         if column not in there:
-            table.create_index(column, config=config)
+            _index(table, column)
     return table
 
 
@@ -97,10 +86,17 @@ def _wants_vectors(table: Any, has_vectors: bool, sizes: Sizes) -> bool:
     return not partitions or rows > OUTGROWN * partitions * ROWS_IN_PARTITION
 
 
+def _index(table: Any, column: str) -> None:
+    kind = getattr(lancedb().index, INDEXES[column])
+    table.create_index(column, config=kind(**(_FULL_TEXT if column == "terms" else {})))
+
+
 def _index_vectors(table: Any) -> None:
     """A bit for each dimension, which finds the nearest; how near they are is said by the vectors themselves."""
     partitions = max(1, int(table.count_rows()) // ROWS_IN_PARTITION)
-    config = IvfRq(distance_type="dot", num_partitions=partitions, sample_rate=TRAINED_ON, max_iterations=ROUNDS)
+    config = lancedb().index.IvfRq(
+        distance_type="dot", num_partitions=partitions, sample_rate=TRAINED_ON, max_iterations=ROUNDS
+    )
     table.create_index("vector", config=config, name=f"{VECTOR_INDEX}{partitions}")
 
 

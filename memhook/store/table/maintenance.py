@@ -34,8 +34,14 @@ class Maintenance:
         self._sizes = sizes
         self.upkeep = Upkeep(table.directory, sizes) if table.directory else None
         self._being_optimized = 0
-        with table.translating("opening"):
-            table.unoptimized = unindexed_rows(table.handle) // 8 if table.exists else 0
+        self._is_counted = False
+
+    def count_unindexed(self) -> None:
+        """Count, once, what was written before and is in no index; opens the table."""
+        if not self._is_counted:
+            with self._table.translating("opening"):
+                self._table.unoptimized += unindexed_rows(self._table.handle) // 8 if self._table.exists else 0
+            self._is_counted = True
 
     def stop(self) -> None:
         """End what another process does: it may be writing into new files what is to be deleted."""
@@ -45,6 +51,7 @@ class Maintenance:
     def optimize(self) -> bool:
         """Bring the indexes up to date and delete old versions, when enough was written to pay for it."""
         table = self._table
+        self.count_unindexed()
         if not table.exists:
             return False
         if self.upkeep is not None and self.upkeep.finished():

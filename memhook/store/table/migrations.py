@@ -43,11 +43,17 @@ def _terms_by_snowball(row: Row) -> Row:
     return row | {"terms": stored_terms(row)}
 
 
+def _with_provenance(row: Row) -> Row:
+    added = _with_defaults("session", "quote", "anchors", "loaded_by")(row)
+    return added | {"origin": "user" if row["origin"] == "capture" else row["origin"]}
+
+
 MIGRATIONS: tuple[tuple[int, Callable[[Row], Row]], ...] = (
     (1, _first_columns),
     (2, _with_defaults("muted")),
     (3, _with_defaults("quarantine", "released")),
     (4, _terms_by_snowball),
+    (5, _with_provenance),
 )
 
 

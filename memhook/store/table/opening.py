@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import pyarrow as pa
 
 from memhook.errors import DamagedStore, StoreError
@@ -19,11 +18,13 @@ from memhook.paths import write_private
 from memhook.screening.secrets import masked
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
+from memhook.store.table.lance import lancedb
 from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import SCHEMA_VERSION, table_schema, version_of
 
 TABLE = "memories"
+SNAPSHOT = ".snapshot.arrow"  # beside the table, derived from it
 INDEX_CACHE = 64_000_000
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
@@ -43,13 +44,13 @@ def connected(uri: str, options: Mapping[str, str] | None = None, *, create: boo
     """LanceDB at `uri`, seeing each finished write of any process; None where there is nothing yet."""
     directory = local_directory(uri)
     if directory is not None:
-        _refuse_unusable(directory)
+        refuse_unusable(uri)
         if not create and not directory.exists():
             return None
     try:
         if uri.startswith(SERVER):
-            return lancedb.connect(uri, **_server_arguments(options or {}))
-        return lancedb.connect(
+            return lancedb().connect(uri, **_server_arguments(options or {}))
+        return lancedb().connect(
             str(directory or uri),
             read_consistency_interval=timedelta(0),
             session=_caches(),
@@ -91,9 +92,9 @@ def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
 
 
 @cache
-def _caches() -> lancedb.Session:
+def _caches() -> Any:
     """Of one size for the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
-    return lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
+    return lancedb().Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
 
 
 def opened_table(database: Any, uri: str, backups: Path) -> Any:
@@ -234,7 +235,11 @@ def refuse_unknown(table: Any, uri: str) -> None:
         raise StoreError(f"The table at {uri} is not memhook's.", "Choose another store.uri.")
 
 
-def _refuse_unusable(directory: Path) -> None:
+def refuse_unusable(uri: str) -> None:
+    """Raise StoreError if a store here can be neither read nor made."""
+    directory = local_directory(uri)
+    if directory is None:
+        return
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(f"{directory} is a file, not a store.", "Choose another place with store.uri.")

@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import pyarrow as pa
 
 from memhook.core.memory import content_hash
@@ -28,6 +27,7 @@ from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.table import checksums
 from memhook.store.table.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
+from memhook.store.table.lance import lancedb
 from memhook.store.table.manifest import END, Fragment, fragments_of, index_files_of, manifests
 from memhook.store.table.schema import memory_of
 
@@ -189,10 +189,10 @@ def _view(table: Path, manifest: Path) -> Iterator[Any]:
     """The table as of one version: in its own place if that is the newest, so that a full disk does not matter."""
     if manifest in manifests(table)[:1]:
         with panics_as_errors():
-            yield lancedb.connect(table.parent).open_table(table.stem)
+            yield lancedb().connect(table.parent).open_table(table.stem)
         return
     with _alone(table, manifest) as folder, panics_as_errors():
-        yield lancedb.connect(folder).open_table(table.stem)
+        yield lancedb().connect(folder).open_table(table.stem)
 
 
 @contextmanager

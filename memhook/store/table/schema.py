@@ -13,8 +13,8 @@ from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 
-SCHEMA_VERSION = 4  # 4: the columns of 3, terms by another stemmer
-OLDEST_SHARED_VERSION = 3  # whose columns are today's: nobody searches the terms of a shared store itself
+SCHEMA_VERSION = 5
+OLDEST_SHARED_VERSION = 3  # it has every column that a memory needs; those that came later are read as empty
 DIMENSIONS = 384
 
 _VERSION_KEY = b"memhook.schema"

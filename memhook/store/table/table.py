@@ -22,7 +22,7 @@ from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
 from memhook.store.table.migrations import migrated_rows
-from memhook.store.table.opening import TABLE, connected, local_directory, repaired
+from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
 from memhook.store.table.read_gate import Gate
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, model_of, table_schema
@@ -69,7 +69,9 @@ class Table:
         """Writes since it was last compacted, of many rows as several."""
         self._kind = kind
         self._options = options or {}
-        self._database = connected(uri, self._options)
+        refuse_unusable(uri)
+        # One that is elsewhere fails here, if it does; for one's own LanceDB is not imported before it is needed.
+        self._database: Any = None if self.directory else connected(uri, self._options)
         self._handle: Any = None
         self._synced = durable.Synced(self.folder) if self.folder else None
 
@@ -78,12 +80,13 @@ class Table:
         """LanceDB's table, looked for again while there is none: another process may have made it."""
         if self._handle is None:
             with self.translating("opening"):
-                self._database = self._database or connected(self.uri, self._options)
                 self._handle = self._kind.opened(self)
         return self._handle
 
     @property
     def database(self) -> Any:
+        """LanceDB at the table's place, looked for again while nothing is there."""
+        self._database = self._database or connected(self.uri, self._options)
         return self._database
 
     @property
@@ -104,12 +107,13 @@ class Table:
     # Reading: of a table that does not exist, nothing
 
     def rows(self, where: str = "", columns: Sequence[str] | None = None, limit: int | None = None) -> pa.Table:
-        """The rows for which `where` holds, with these columns or all."""
+        """The rows for which `where` holds, with these columns or all; a shared store may lack the newest ones."""
         if self.handle is None:
             return table_schema(NO_MODEL).empty_table().select(columns or table_schema(NO_MODEL).names)
         query = self._handle.search()
         query = query.where(where) if where else query
-        query = query.select(list(columns)) if columns else query
+        there = set(self._handle.schema.names) if columns else set()  # asked once: LanceDB reads it anew each time
+        query = query.select([name for name in columns if name in there]) if columns else query
         return (query if limit is None else query.limit(limit)).to_arrow()
 
     def count(self, where: str | None = None) -> int:
@@ -176,7 +180,7 @@ class Table:
     def overwrite(self, data: pa.Table | pa.RecordBatchReader) -> Any:
         """These rows and no others, in place of the old ones in one step."""
         self._handle = self._kind.indexed(
-            self._database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
+            self.database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
         return self._handle
 
@@ -219,7 +223,7 @@ class Table:
             return
         try:
             with self.locked():  # what another process has just written looks whole by now
-                self.repaired = repaired(self._database, self.uri, self.backups, self.put_back)
+                self.repaired = repaired(self.database, self.uri, self.backups, self.put_back)
         except StoreError:
             if not recovery.newest_reads(folder):
                 raise
