@@ -13,9 +13,13 @@ OWNER = Filter()
 """The local user at the command line: everything that was not forgotten."""
 
 
-def surfacing(project: str, settings: Settings, now: datetime) -> Filter:
-    """What may come up by itself: this project's and global memories, nothing confidential, restricted or expired."""
-    return replace(open_ones(now), projects=in_reach(project).projects, namespaces=settings.namespaces)
+def surfacing(project: str, settings: Settings, now: datetime, reader: str = "") -> Filter:
+    """What may come up by itself: this project's and global memories, nothing confidential, restricted or expired.
+
+    Nor what `reader`, the assistant it is for, loads from a file by itself.
+    """
+    reach = in_reach(project).projects
+    return replace(open_ones(now), projects=reach, namespaces=settings.namespaces, not_loaded_by=reader)
 
 
 def enriching(project: str, namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
@@ -37,8 +41,9 @@ def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
 
 
 def open_ones(now: datetime) -> Filter:
-    """What may come up somewhere."""
+    """What may come up somewhere; what was captured does only where `core.trust` admits it."""
     return Filter(
+        captured=False,
         sensitivities=(Sensitivity.NORMAL,),
         redacted=False,
         muted=False,

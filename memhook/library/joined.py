@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Protocol
 
+from memhook.core.actions import Action
+from memhook.core.anchor_index import Match
 from memhook.core.grading import Calibration
 from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
@@ -44,6 +46,7 @@ class ReadableStore(Protocol):
         limit: int,
         multilingual: Vector | None = None,
     ) -> tuple[list[Candidate], int]: ...
+    def anchored(self, action: Action, allowed: Filter) -> list[Match]: ...
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]: ...
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]: ...
     def newest(
@@ -141,6 +144,12 @@ class _JoinedStore:
             found = {**{one.id: one for one in some}, **found}
             searched += among
         return [found[key] for key in sorted(found)], searched
+
+    def anchored(self, action: Action, allowed: Filter) -> list[Match]:
+        found: dict[str, Match] = {}
+        for library in reversed(self._libraries):
+            found |= {one.memory: one for one in library.store.anchored(action, allowed)}
+        return sorted(found.values(), key=lambda one: (-one.score, one.memory))
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         found: dict[str, Memory] = {}

@@ -2,7 +2,9 @@
 
 remember          storing, editing and forgetting memories
 notes             notes typed into a prompt, and taking them back
+captured          digests of sessions, stored on probation
 closeness         finding near-duplicates of a memory
+revision          versions of a memory, and putting it back as it was
 succession        which memory supersedes which
 projects          listing projects, and moving memories between them
 sharing           which store has a memory, and copying it to another

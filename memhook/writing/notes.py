@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhook.core.fencing import collapsed
-from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory, Origin, content_hash, shortened
+from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory, content_hash, shortened
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.screening.secrets import masked
@@ -42,7 +42,6 @@ def stored_notes(
                 namespace=_namespace(settings),
                 project=project.id,
                 source=source,
-                origin=Origin.CAPTURE,
             )
         )
         for text in texts

@@ -13,7 +13,8 @@ from memhook.files.toml_layout import literal
 from memhook.settings import HIDDEN, LONGEST_SHOWN, checked, flattened, is_secret, key_path, refuse_credentials
 from memhook.settings_file import with_value
 
-LOCATIONS = ("store", "stores", "embedding")  # where memories are read and written, and what is downloaded
+LOCATIONS = ("store", "stores", "embedding", "distill")
+"""Where memories are read and written, what is downloaded, and who is sent notes of sessions."""
 
 
 @dataclass(frozen=True, slots=True)

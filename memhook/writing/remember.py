@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from memhook.core.anchors import anchors_of
 from memhook.core.memory import (
     DEFAULT_NAMESPACE,
     FIELDS,
@@ -34,6 +35,7 @@ from memhook.store.table import changes as table_changes
 from memhook.store.table.expunge import redacted_hash
 from memhook.store.table.filters import Filter
 from memhook.writing import succession
+from memhook.writing.revision import refuse_changed
 
 MAX_CONTENT = 1_000_000
 MAX_LINE = 500
@@ -66,7 +68,7 @@ def remembered(
     already `checked`.
     """
     writer = Origin.IMPORT if from_file else Origin.USER
-    memories = [judged(_memory(draft if from_file else checked(draft), now), writer) for draft in drafts]
+    memories = [judged(memory_from(draft if from_file else checked(draft), now), writer) for draft in drafts]
     store = library.store
     # A file may contain memories that are already stored: embedding them would take longest.
     new = _new_ones(store, memories, again) if from_file else memories
@@ -91,7 +93,7 @@ def remembered(
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """Return the outcome of storing these from a file, without storing them."""
-    memories = [judged(_memory(draft, now), Origin.IMPORT) for draft in drafts]
+    memories = [judged(memory_from(draft, now), Origin.IMPORT) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
 
@@ -104,19 +106,41 @@ def edited(
     writer: Origin = Origin.USER,
 ) -> Memory:
     """Change these fields of a memory, which keeps its URN; errors mention only `visible` memories."""
+    return edited_together(library, {reference: changes}, now, visible, writer)[0]
+
+
+def edited_together(
+    library: Library,
+    changes: Mapping[str, Mapping[str, Any]],
+    now: datetime,
+    visible: Filter = OWNER,
+    writer: Origin = Origin.USER,
+    versions: Mapping[str, str] | None = None,
+) -> list[Memory]:
+    """Change memories by reference, all or none; raise Conflict for one that has changed since its version."""
     store = library.store
-    foreseen = _changed(found(library, [reference])[0], changes, now, writer)
-    vectors, model = library.vectors([foreseen])  # before the lock: it takes a while
+
+    def current() -> list[Memory]:
+        return [found(library, [reference])[0] for reference in changes]
+
+    def changed_from(memories: Sequence[Memory]) -> list[Memory]:
+        pairs = zip(memories, changes.values(), strict=True)
+        return [_changed(memory, fields, now, writer) for memory, fields in pairs]
+
+    foreseen = changed_from(current())
+    vectors, model = library.vectors(foreseen)  # before the lock: it takes a while
     with store.writing():
-        current = found(library, [reference])[0]  # it may have been changed or forgotten since
-        changed = _changed(current, changes, now, writer)
-        if (changed.title, changed.content, changed.tags) != (foreseen.title, foreseen.content, foreseen.tags):
-            vectors, model = library.vectors([changed])
-        _refuse_twin(store, changed, visible)
-        found(library, [name for name in changed.supersedes if name not in current.supersedes])
-        succession.refuse_circle(store, changed)
-        store.write(table_changes.replace, [changed], vectors, model)
-        succession.mark(store, [changed])
+        before = current()  # they may have been changed or forgotten since
+        refuse_changed(before, versions or {})
+        changed = changed_from(before)
+        if list(map(_embedded, changed)) != list(map(_embedded, foreseen)):
+            vectors, model = library.vectors(changed)
+        for old, new in zip(before, changed, strict=True):
+            _refuse_twin(store, new, visible)
+            found(library, [name for name in new.supersedes if name not in old.supersedes])
+            succession.refuse_circle(store, new)
+        store.write(table_changes.replace, changed, vectors, model)
+        succession.mark(store, changed)
     return changed
 
 
@@ -171,15 +195,17 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     return replace(draft, supersedes=supersedes, **masked), kinds
 
 
-def _memory(draft: Draft, now: datetime) -> Memory:
+def memory_from(draft: Draft, now: datetime) -> Memory:
     created = draft.created or now
     own_id = draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH))
     # A redacted memory is emptied: a file must not bring its text back.
     draft = replace(draft, **_SAID) if draft.redacted else draft
+    title = draft.title or derived_title(draft.content)
     values = _imported(draft) | {
         "id": own_id,
-        "title": draft.title or derived_title(draft.content),
+        "title": title,
         "summary": draft.summary or derived_summary(draft.content),
+        "anchors": draft.anchors or anchors_of(title, draft.content),
         "created": created,
         "updated": draft.updated or created,
     }
@@ -248,14 +274,20 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
     if current.redacted:
         raise InvalidInput(f"{current.urn} is redacted: there is nothing to change.", "Store it again.")
     fields = dict(changes)
+    if current.origin is Origin.CAPTURED:  # what its owner changes is reviewed; nobody else ends its probation
+        is_reviewed = writer is Origin.USER
+        fields["expires"] = changes.get("expires") if is_reviewed else current.expires
+        fields["origin"] = Origin.USER if is_reviewed else Origin.CAPTURED
     if "content" in fields:
         # What was derived from the old content follows the new one.
         if current.title == derived_title(current.content):
             fields.setdefault("title", "")
         if current.summary == derived_summary(current.content):
             fields.setdefault("summary", "")
+    if {"title", "content"} & fields.keys() and current.anchors == anchors_of(current.title, current.content):
+        fields.setdefault("anchors", ())
     draft = checked(replace(draft_of(current), **fields))
-    changed = replace(_memory(draft, now), id=current.id, created=current.created, updated=now)
+    changed = replace(memory_from(draft, now), id=current.id, created=current.created, updated=now)
     aliases = current.aliases
     if changed.content_hash != current.content_hash:
         # Importing the old text again must not bring it back beside the new.
@@ -263,6 +295,10 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
     changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
     says_the_same = fingerprint(changed) == fingerprint(current)
     return judged(changed) if says_the_same else judged(replace(changed, quarantine=""), writer)
+
+
+def _embedded(memory: Memory) -> tuple[str, str, tuple[str, ...]]:
+    return memory.title, memory.content, memory.tags
 
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:

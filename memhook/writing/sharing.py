@@ -72,6 +72,11 @@ def _refuse_private(memory: Memory) -> None:
             f"{memory.urn} is {memory.sensitivity}, so it stays in your own store.",
             f"If it may be shared: memhook edit {memory.urn} --sensitivity normal",
         )
+    if memory.origin is Origin.CAPTURED:
+        raise InvalidInput(
+            f"{memory.urn} was captured and nobody has reviewed it, so it is not shared.",
+            f"Read it; if it is right: memhook inbox keep {memory.urn}",
+        )
     if memory.redacted:
         raise InvalidInput(f"{memory.urn} is redacted: there is nothing to share.")
     if memory.quarantine:

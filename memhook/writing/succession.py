@@ -38,11 +38,11 @@ def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
 def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
     """Pass on what the deleted memories superseded to their own successors, if they have any."""
     successors = {memory.id: memory.superseded_by for memory in deleted}
-    for memory in deleted:
-        heir = memory.superseded_by
+    for old in store.find("superseded_by", list(successors), forgotten=None):
+        heir = old.superseded_by
         while heir in successors:
             heir = successors[heir]
-        set_heir(store, memory, heir)
+        _set_successor(store, [old.id], heir)
 
 
 def set_heir(store: MemoryStore, memory: Memory, heir: str) -> None:

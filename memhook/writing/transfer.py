@@ -169,6 +169,11 @@ def draft_of(text: str, project: str) -> Draft:
     return _given(text, project).draft
 
 
+def draft_from(record: object, project: str) -> Draft:
+    """Read a record as a line has it, unmasked; raise InvalidInput with the reason if it is invalid."""
+    return _draft(dict(_validated(record)), project)
+
+
 def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
     """Return the memories imported before under the same names, into the same project."""
     names = [name for given in drafts.values() for name in given.names]
@@ -267,6 +272,10 @@ def _parsed(text: str) -> BaseModel:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"not JSON ({error})") from error
+    return _validated(value)
+
+
+def _validated(value: object) -> BaseModel:
     if not isinstance(value, dict):
         raise InvalidInput("not a JSON object")
     try:

@@ -276,7 +276,8 @@ def test_a_shared_store_in_another_language_is_searched_beside_an_english_one(op
     assert {memories[one.id].content for one in found if one.multilingual is not None} == {GERMAN.content}
 
 
-def test_many_prompts_at_once_are_all_answered(opened: Open) -> None:
+def test_many_prompts_at_once_are_all_answered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages_module, "AT_ONCE_SECONDS", 300.0)
     library = opened()
     remembered(library, [Draft(f"The table {number} is slow", project="p") for number in range(30)], NOW)
     library.store.keep_in_memory()

@@ -1,0 +1,286 @@
+"""Store what was captured from sessions, on probation: it expires, there is only so much of it, and nothing twice.
+
+A captured memory is known by the places it came from: its aliases are ASSISTANT/SESSION#TURN of each, also after it was
+dropped. Near-duplicates become one memory, in the newest words, with the places of all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from memhook.core.memory import URN_PREFIX, Draft, Memory, Origin, shortened
+from memhook.core.places import sessions_of
+from memhook.core.terms import terms
+from memhook.errors import InvalidInput
+from memhook.library.library import Library
+from memhook.screening.credentials import may_hold_credentials
+from memhook.screening.policy import judged
+from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.ledger import Usage
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes
+from memhook.store.table.filters import Filter
+from memhook.store.vectors import earlier_twins
+from memhook.writing.closeness import NEAREST, is_contained
+from memhook.writing.remember import MAX_LINE, checked_for_secrets, forgotten, memory_from
+
+KEPT = timedelta(days=60)
+MOST = 500
+"""Captured memories of one project."""
+SHOWINGS = 5
+"""After which one that was never used goes."""
+SAME = 0.93
+"""The cosine from which on two say the same."""
+
+UsageOf = Callable[[Sequence[str]], Mapping[str, Usage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
+
+    `known` were captured before, or say what a memory that was not captured already says.
+    """
+
+    stored: int = 0
+    merged: int = 0
+    known: int = 0
+    refused: int = 0
+    beyond: int = 0
+
+
+def capture(
+    library: Library,
+    drafts: Sequence[Draft],
+    now: datetime,
+    usage: UsageOf = lambda _: {},
+    again: bool = False,
+) -> Counts:
+    """Store drafts as captured memories, in one step. With `again`, those that were dropped come back."""
+    store = library.store
+    offered = list(_named(_acceptable(drafts, now)))
+    fitting = _with_room(store, _unknown(store, offered, again))
+    vectors, model = library.vectors(fitting)  # before the lock: it takes longest
+    with store.writing():
+        unknown = _unknown(store, offered, again)
+        new = {memory.id for memory in unknown}
+        ready = [pair for pair in zip(fitting, vectors, strict=True) if pair[0].id in new]
+        plan = _Plan(store, ready)
+        crowded_out = plan.make_room(usage)
+        plan.write(model, again)
+        library.vectors_may_lack(vector is None for vector in vectors)
+    return Counts(
+        stored=plan.stored - crowded_out,
+        merged=plan.merged,
+        known=plan.known + len(offered) - len(unknown),
+        refused=len(drafts) - len(offered),
+        beyond=crowded_out + len(unknown) - len(ready),
+    )
+
+
+def captured_of(store: MemoryStore, *projects: str) -> list[Memory]:
+    """Return the captured memories of these projects, or of all, the last changed first."""
+    return store.newest(Filter(projects=projects, origins=(Origin.CAPTURED,)), store.count())
+
+
+def forget_captured(library: Library, session: str, now: datetime, dry: bool = False) -> list[Memory]:
+    """Forget what was captured and not reviewed, of one session or of all; with `dry`, only return it."""
+    found = [one for one in captured_of(library.store) if not session or session in _session_names(one)]
+    if found and not dry:
+        forgotten(library, [one.id for one in found], now)
+    return found
+
+
+def forget_said(library: Library, memory: Memory, now: datetime) -> list[Memory]:
+    """Forget the captured memories that say what `memory`, which was written down, says."""
+    if memory.origin is Origin.CAPTURED or not library.store.exists:
+        return []
+    reach = Filter(projects=(memory.project,), captured=True)
+    own = terms(memory.content)
+    near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], own, reach, NEAREST)
+    said = [one.id for one in near if (one.cosine or 0.0) >= SAME or is_contained(own, one.terms)]
+    return forgotten(library, said, now) if said else []
+
+
+def expire(library: Library, usage: UsageOf, now: datetime) -> int:
+    """Forget captured memories that were not shown for 60 days, or shown five times and never used; return how many."""
+    captured = captured_of(library.store)
+    uses = usage([memory.id for memory in captured]) if captured else {}
+    ends = {memory.id: _end(memory, uses.get(memory.id, Usage())) for memory in captured}
+    over = [memory.id for memory in captured if ends[memory.id] <= now]
+    if over:
+        forgotten(library, over, now)
+    later = [one for one in captured if one.id not in over and one.expires and ends[one.id] > one.expires]
+    if later:
+        with library.store.writing():
+            for memory in later:
+                library.store.write(changes.update, [memory.id], expires=ends[memory.id])
+    return len(over)
+
+
+def _end(memory: Memory, use: Usage) -> datetime:
+    """When probation ends: at once for what was shown often and never used."""
+    if use.shown >= SHOWINGS and not use.used and memory.accessed is None:
+        return memory.created
+    ends = [memory.expires or memory.created, *(at + KEPT for at in (use.last_shown, memory.accessed) if at)]
+    return max(ends)
+
+
+def _session_names(memory: Memory) -> set[str]:
+    """The sessions it is from, with and without the assistant in front."""
+    sessions = sessions_of((memory.session, *memory.aliases))
+    return sessions | {name.partition("/")[2] for name in sessions}
+
+
+class _Plan:
+    """What becomes of new memories, and of the stored ones that they say again."""
+
+    def __init__(self, store: MemoryStore, batch: Sequence[tuple[Memory, Vector | None]]) -> None:
+        self.stored = self.merged = self.known = 0
+        self._store = store
+        self._written: dict[str, tuple[Memory, Vector | None]] = {}
+        self._replaced: set[str] = set()
+        self._removed: list[str] = []
+        self._by_text: dict[str, list[Memory]] = {}
+        for memory in store.find("content_hash", [memory.content_hash for memory, _ in batch]):
+            self._by_text.setdefault(memory.content_hash, []).append(memory)
+        in_order = sorted(batch, key=lambda pair: (pair[0].project, pair[0].created))
+        for _, some in groupby(in_order, key=lambda pair: pair[0].project):
+            self._place_all(list(some))
+
+    def make_room(self, usage: UsageOf) -> int:
+        """Remove the oldest of too full projects, those never shown first; return how many of them are new."""
+        new = {memory.id: memory for memory, _ in self._written.values()}
+        for project in {memory.project for memory in new.values()}:
+            pool = {memory.id: memory for memory in captured_of(self._store, project)}
+            pool |= {key: memory for key, memory in new.items() if memory.project == project}
+            if len(pool) > MOST:
+                shown = usage(list(pool))
+                order = sorted(pool.values(), key=lambda one: (bool(shown.get(one.id, Usage()).shown), one.created))
+                self._removed += [memory.id for memory in order[: len(pool) - MOST]]
+        gone = [key for key in self._removed if self._written.pop(key, None)]
+        return sum(key not in self._replaced for key in gone)
+
+    def write(self, model: ModelIdentity, again: bool) -> None:
+        added = [pair for key, pair in self._written.items() if key not in self._replaced]
+        changed = [pair for key, pair in self._written.items() if key in self._replaced]
+        if again:
+            names = [name for memory, _ in self._written.values() for name in memory.aliases]
+            self._removed += [memory.id for memory in self._store.find("name", names, forgotten=True)]
+        for change, pairs in ((changes.add, added), (changes.replace, changed)):
+            if pairs:
+                self._store.write(change, [one for one, _ in pairs], [vector for _, vector in pairs], model)
+        if self._removed:
+            self._store.write(changes.remove, self._removed)
+
+    def _place_all(self, pairs: Sequence[tuple[Memory, Vector | None]]) -> None:
+        """Decide on the memories of one project, the oldest first."""
+        becomes: list[str] = []
+        by_text: dict[str, str] = {}
+        for (memory, vector), twin in zip(pairs, earlier_twins([vector for _, vector in pairs], SAME), strict=True):
+            said = by_text.get(memory.content_hash, "") if twin is None else becomes[twin]
+            becomes.append(self._place(memory, vector, said))
+            by_text[memory.content_hash] = becomes[-1]
+
+    def _place(self, memory: Memory, vector: Vector | None, twin: str) -> str:
+        """Decide on one memory; return the id under which it is stored, or is there already."""
+        if twin not in self._written:
+            stored = self._said_by(memory, vector)
+            if stored is None:
+                self.stored += 1
+                self._written[memory.id] = (memory, vector)
+                return memory.id
+            if stored.origin is not Origin.CAPTURED:
+                self.known += 1
+                return stored.id
+            twin = stored.id
+            if twin not in self._written:
+                kept = self._store.vectors.of_content([stored.content_hash])
+                self._written[twin] = (stored, next((known for _, known in kept), None))
+                self._replaced.add(twin)
+        self.merged += 1
+        self._written[twin] = _merged(self._written[twin], (memory, vector))
+        return twin
+
+    def _said_by(self, memory: Memory, vector: Vector | None) -> Memory | None:
+        """Return the stored memory of the same project, or the global one, that says this."""
+        reach = Filter(projects=tuple({memory.project, ""}), redacted=False, superseded=False, quarantined=False)
+        same = (one for one in self._by_text.get(memory.content_hash, ()) if one.project in reach.projects)
+        if (found := next(same, None)) or vector is None:
+            return found
+        near, _ = self._store.candidates(lambda: vector, (), reach, NEAREST)
+        there = self._store.by_ids([one.id for one in near], reach)
+        own = terms(memory.content)
+        for one in sorted(near, key=lambda one: -(one.cosine or 0.0)):
+            if (one.cosine or 0.0) >= SAME or (
+                there[one.id].origin is not Origin.CAPTURED and is_contained(one.terms, own)
+            ):
+                return there[one.id]
+        return None
+
+
+def _merged(old: tuple[Memory, Vector | None], new: tuple[Memory, Vector | None]) -> tuple[Memory, Vector | None]:
+    """Return one memory in the newer words, with the name of the old one and the places of both."""
+    words, vector = new if new[0].created >= old[0].created else old
+    aliases = tuple(dict.fromkeys((*old[0].aliases, *new[0].aliases)))
+    known = old[0]
+    kept = replace(words, id=known.id, accessed=known.accessed, muted=known.muted)
+    return replace(kept, aliases=aliases, expires=new[0].expires), vector
+
+
+def _acceptable(drafts: Sequence[Draft], now: datetime) -> Iterator[Memory]:
+    """Yield a memory for each draft without secrets or poison: what nobody chose to keep is not masked but refused."""
+    for draft in drafts:
+        probation = replace(
+            draft,
+            origin=Origin.CAPTURED,
+            expires=now + KEPT,
+            quote=shortened(draft.quote, MAX_LINE),
+            id="",
+            pinned=False,
+            redacted=False,
+            supersedes=(),
+        )
+        try:
+            checked, kinds = checked_for_secrets(probation)
+        except InvalidInput:
+            continue
+        memory = judged(memory_from(checked, now), Origin.CAPTURED)
+        texts = (memory.title, memory.content, memory.quote)
+        is_own = URN_PREFIX in memory.content  # a block of memhook's own, or what it printed
+        if not kinds and not memory.quarantine and not is_own and not any(map(may_hold_credentials, texts)):
+            yield memory
+
+
+def _named(memories: Iterator[Memory]) -> Iterator[Memory]:
+    """Name each by its place; further ones of the same place are numbered, the same in every run."""
+    seen: Counter[str] = Counter()
+    for memory in memories:
+        place = memory.session
+        seen[place] += 1
+        own = f"{place}/{seen[place]}" if seen[place] > 1 else place
+        yield replace(memory, aliases=memory.aliases or ((own,) if place else ()))
+
+
+def _unknown(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
+    """Return those of places that were not captured before and whose text was not forgotten."""
+    places = [name for memory in memories for name in memory.aliases]
+    known = {name for one in store.find("name", places, forgotten=False if again else None) for name in one.aliases}
+    hashes = [memory.content_hash for memory in memories]
+    dropped = set() if again else {one.content_hash for one in store.find("content_hash", hashes, forgotten=True)}
+    return [one for one in memories if known.isdisjoint(one.aliases) and one.content_hash not in dropped]
+
+
+def _with_room(store: MemoryStore, memories: Sequence[Memory]) -> list[Memory]:
+    """Return those that are not older than all that a full project keeps."""
+    found = []
+    for project in {memory.project for memory in memories}:
+        newest = sorted((one for one in memories if one.project == project), key=lambda one: one.created)[-MOST:]
+        there = captured_of(store, project)
+        oldest = min((one.created for one in there), default=None) if len(there) >= MOST else None
+        found += [one for one in newest if oldest is None or one.created > oldest]
+    return found

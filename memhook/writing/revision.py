@@ -1,0 +1,75 @@
+"""Versions of a memory: what a change was made from, and the way back.
+
+version_of    a short text that differs when anything of a memory but its last access does
+plain_form    all of a memory as plain values, to put it back later
+put_back      memories as they were before a change, or before they were forgotten
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memhook.core.memory import FIELDS, Memory, content_hash, plain
+from memhook.errors import Conflict, InvalidInput
+from memhook.library.library import Library
+from memhook.store.table import changes
+from memhook.writing import succession
+
+VERSION_CHARS = 16
+
+
+def version_of(memory: Memory) -> str:
+    written = json.dumps(plain_form(replace(memory, accessed=None, store="")), sort_keys=True)
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_CHARS]
+
+
+def plain_form(memory: Memory) -> dict[str, Any]:
+    values = {one.name: plain(getattr(memory, one.name)) for one in FIELDS}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def refuse_changed(memories: Sequence[Memory], versions: Mapping[str, str]) -> None:
+    """Raise Conflict for memories that are no longer of the version known of them; of others none is known."""
+    stale = [one for one in memories if versions.get(one.id, version_of(one)) != version_of(one)]
+    if stale:
+        names = ", ".join(one.urn for one in stale)
+        raise Conflict(f"Changed meanwhile, by another page, command or assistant: {names}.", "Look at it again.")
+
+
+def put_back(library: Library, forms: Sequence[Mapping[str, Any]], versions: Mapping[str, str]) -> list[Memory]:
+    """Store memories as `forms` have them, in place of what they are now or of what is left of forgotten ones.
+
+    Raises Conflict for one that has changed since `versions`.
+    """
+    memories = [_memory(form) for form in forms]
+    vectors, model = library.vectors(memories)
+    store = library.store
+    with store.writing():
+        refuse_changed(list(store.by_ids([one.id for one in memories]).values()), versions)
+        there = {one.id for one in store.find("name", [one.id for one in memories], forgotten=None)}
+        pairs = list(zip(memories, vectors, strict=True))
+        for change, some in (
+            (changes.replace, [pair for pair in pairs if pair[0].id in there]),
+            (changes.add, [pair for pair in pairs if pair[0].id not in there]),
+        ):
+            if some:
+                store.write(change, [one for one, _ in some], [vector for _, vector in some], model)
+        succession.mark(store, memories)
+    return memories
+
+
+def _memory(form: Mapping[str, Any]) -> Memory:
+    try:
+        values = {one.name: one.read(_read(one.kind, form.get(one.name))) for one in FIELDS}
+        return Memory(**values | {"content_hash": values["content_hash"] or content_hash(values["content"])})
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"That is no memory ({error}).") from error
+
+
+def _read(kind: type, value: Any) -> Any:
+    return datetime.fromisoformat(value) if kind is datetime and value else value
