@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memhook.answering import silence
 from memhook.answering.account import Account
 from memhook.answering.block import Block, Budget, Extent, hook_block
+from memhook.answering.doubts import NONE, Doubts
 from memhook.answering.recall import QUARANTINED, Recalled, for_prompt, for_session
 from memhook.answering.silence import SHOWN, Silence
 from memhook.answering.stages import Stages
+from memhook.core.grading import Strictness
 from memhook.core.note_requests import Asked, asked_in
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import PROMPT_HEADING, SESSION_HEADING, hook_frames
@@ -35,6 +37,7 @@ class Surroundings:
     account: Account
     now: datetime
     stages: Stages
+    doubts: Doubts = NONE
 
     @property
     def budget(self) -> int:
@@ -91,21 +94,26 @@ def prompt_outcome(prompt: str, around: Surroundings, part_limit: PartLimit | No
 
 
 def recalled_for(prompt: str, around: Surroundings) -> Recalled:
-    return for_prompt(around.library, prompt, around.project.id, around.settings, around.now, around.stages)
+    project, reader = around.project.id, around.account.client
+    return for_prompt(around.library, prompt, project, around.settings, around.now, around.stages, reader)
 
 
 def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     """Return the recalled memories that are new to the session and fit the budget."""
     settings = around.settings
+    with around.stages.timed("check"):
+        weighed = around.doubts.weighed(recalled.worth_showing, Strictness(settings.hooks.relevance))
     with around.stages.timed("pack"):
         block = hook_block(
-            recalled.worth_showing,
+            weighed.ranked,
             around.bounds(PROMPT_HEADING, part_limit),
             settings.hooks.detail,
             Extent(settings.preview_chars, settings.hooks.best_chars),
             recalled.weights,
             around.account,
+            weighed.remarks,
         )
+        block = replace(block, considered=(*block.considered, *weighed.left_out))
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     nothing_found = Silence.SMALL_TALK if recalled.answer.is_small_talk else Silence.NOTHING_RELEVANT
     reason = silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short)
@@ -134,12 +142,21 @@ def _started(
     settings = around.settings
     limit = settings.hooks.session_start.max_memories
     ranked = for_session(
-        around.library, around.project, settings, times_shown, limit, around.now, around.stages, agent_type
+        around.library,
+        around.project,
+        settings,
+        times_shown,
+        limit,
+        around.now,
+        around.stages,
+        agent_type,
+        around.account.client,
     )
     with around.stages.timed("pack"):
         extent = Extent(settings.preview_chars)  # without a prompt there is no best one
         bounds = around.bounds(SESSION_HEADING, part_limit)
-        block = hook_block(ranked, bounds, settings.hooks.detail, extent, {}, around.account)
+        shown, remarks = around.doubts.remarked(ranked)
+        block = hook_block(shown, bounds, settings.hooks.detail, extent, {}, around.account, remarks)
     nothing_found = Silence.NOTHING_FOR_PROJECT
     return Outcome(
         silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short), block

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 from memhook.answering.account import Account
 from memhook.answering.silence import ALREADY_SHOWN
@@ -54,11 +55,12 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Finished text in parts, and the result for every ranked memory."""
+    """Finished text in parts, the titles of the memories in it, and the result for every ranked memory."""
 
     parts: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
     tokens: int = 0
+    titles: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -72,20 +74,23 @@ def hook_block(
     extent: Extent,
     weights: Mapping[str, float],
     account: Account,
+    remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> Block:
-    """Pack the memories, best first, without what the session has seen."""
+    """Pack the memories, best first, without what the session has seen; `remarks` stand beside them, by id."""
 
     def renderings(rank: int, memory: Memory) -> Renderings[_Detail]:
         def render(chosen: _Detail) -> Rendering:
             level, limit = chosen
-            return rendering(memory, level, HOOK, shown=partial(excerpt, weights=weights, limit_chars=limit))
+            shown = partial(excerpt, weights=weights, limit_chars=limit)
+            return rendering(memory, level, HOOK, shown=shown, remark=remarks.get(memory.id, ""))
 
         return Renderings(_details(memory, detail, budget, extent.steps(rank)), render, account.is_new(memory))
 
     offers = [renderings(rank, one.memory) for rank, one in enumerate(ranked)]
     policy = Policy.SKIP if detail == "full" else Policy.CASCADE
     block = packed(offers, budget.tokens, budget.frames, budget.part_limit, policy)
-    return Block(block.parts, tuple(_considered(ranked, offers, block, account)), block.tokens)
+    titles = tuple(ranked[choice.index].memory.title for choice in block.chosen)
+    return Block(block.parts, tuple(_considered(ranked, offers, block, account)), block.tokens, titles)
 
 
 _Detail = tuple[Level, int]

@@ -10,7 +10,7 @@ from itertools import islice
 
 from memhook.answering.block import Block, Ranked
 from memhook.answering.stages import Stages
-from memhook.core import grading, ranking
+from memhook.core import grading, ranking, trust
 from memhook.core.gist import gist
 from memhook.core.grading import FLOOR, Graded, Strictness, Verdict
 from memhook.core.languages import is_english
@@ -26,6 +26,8 @@ from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
 from memhook.store.project import Project, recent_work
 from memhook.store.table.filters import Filter
+
+_Vectors = dict[str, "Vector | None"]
 
 CANDIDATES = 50
 HEAD_CHARS = 8_000
@@ -60,10 +62,15 @@ class Recalled:
 
 
 def for_prompt(
-    library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages
+    library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages, reader: str = ""
 ) -> Recalled:
-    """Search this project's and the global memories for the prompt."""
-    found = _prompt_ranking(library, prompt, surfacing(project, settings, now), stages)
+    """Search this project's and the global memories for the prompt, and after them what was captured.
+
+    `reader` is the assistant that it was typed into.
+    """
+    allowed = surfacing(project, settings, now, reader)
+    known: _Vectors = {}
+    found = _prompt_ranking(library, prompt, allowed, stages, known)
     worth = found.worth_showing(settings)
     once = found.once(worth)
     with stages.timed("fetch"):
@@ -75,7 +82,27 @@ def for_prompt(
         *found.considered(likely, f"beyond the best {len(worth)}"),
         *found.considered({one.id for one in found.scores} - worth - likely, BELOW_RELEVANCE),
     )
-    return Recalled(tuple(ranked), rest, found.weights, found.answer, found.read_as)
+    admitted, refused = _captured(library, prompt, allowed, stages, known)
+    return Recalled((*ranked, *admitted), (*rest, *refused), found.weights, found.answer, found.read_as)
+
+
+def _captured(
+    library: Searchable, prompt: str, allowed: Filter, stages: Stages, known: _Vectors
+) -> tuple[list[Ranked], tuple[Considered, ...]]:
+    """Search what was captured, apart from all else, which it must not make look any nearer or farther."""
+    allowed = replace(allowed, captured=True)
+    _, searched = library.store.candidates(lambda: None, (), allowed, 1)
+    if not searched:
+        return [], ()
+    found = _prompt_ranking(library, prompt, allowed, stages, known)
+    likely = found.once({one.id for one in found.scores if one.score >= trust.RAISED_GATE})
+    offered = found.ranked(library, likely)
+    reasons = trust.reasons_withheld([(one.memory, one.score) for one in offered], found.answer)
+    left_out = {one.memory.id: reason for one, reason in zip(offered, reasons, strict=True)}
+    others = trust.CHORE if found.answer.is_chore else trust.BELOW
+    refused = (found.considered({one.id}, left_out.get(one.id, others)) for one in found.scores)
+    shown = [one for one in offered if not left_out[one.memory.id]]
+    return shown, tuple(one for some in refused for one in some if one.reason)
 
 
 def withheld_memories(
@@ -107,11 +134,14 @@ def warm_up(library: Searchable) -> None:
 def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
 ) -> tuple[list[Ranked], list[Ranked]]:
-    """Return the memories relevant to a query and those that may be, each best first; often none."""
-    found = _understood(library, query, allowed, Stages())
+    """Return what is relevant to a query and what may be, each best first, captured ones last; often nothing."""
+    known: _Vectors = {}
+    found = _understood(library, query, allowed, Stages(), known=known)
     relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Strictness(relevance), CANDIDATES))
     ranked = found.ranked(library, found.once(relevant | weak))
-    return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
+    admitted, _ = _captured(library, query, allowed, Stages(), known)
+    may_be = [one for one in ranked if one.memory.id in weak]
+    return [one for one in ranked if one.memory.id in relevant], [*may_be, *admitted]
 
 
 def for_session(
@@ -123,12 +153,13 @@ def for_session(
     now: datetime,
     stages: Stages,
     agent_type: str = "",
+    reader: str = "",
 ) -> list[Ranked]:
     """Return pinned memories, then rules, then others by nearness to recent work, recency and use.
 
     For a subagent, memories with the namespace or tag of its type come before the rules.
     """
-    allowed = surfacing(project.id, settings, now)
+    allowed = surfacing(project.id, settings, now, reader)
     with stages.timed("git"):
         work = recent_work(project.root, GIT_SECONDS) if project.root else None
     text = " ".join((work.branch, *work.subjects)) if work else ""
@@ -241,37 +272,55 @@ class _Ranking:
         return {name: round(value, 4) for name, value in parts.items() if value is not None}
 
 
-def _prompt_ranking(library: Searchable, prompt: str, allowed: Filter, stages: Stages) -> _Ranking:
+def _prompt_ranking(
+    library: Searchable, prompt: str, allowed: Filter, stages: Stages, known: _Vectors | None = None
+) -> _Ranking:
     """Search for the whole prompt and for its author's own words, and return the better ranking."""
-    whole = _understood(library, prompt, allowed, stages)
+    whole = _understood(library, prompt, allowed, stages, known=known)
     own_words = gist(_excerpt(prompt))
-    return max(whole, _understood(library, own_words, allowed, stages), key=_best) if own_words else whole
+    return max(whole, _understood(library, own_words, allowed, stages, known=known), key=_best) if own_words else whole
 
 
-def _understood(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
+def _understood(
+    library: Searchable,
+    text: str,
+    allowed: Filter,
+    stages: Stages,
+    limit: int = CANDIDATES,
+    known: _Vectors | None = None,
+) -> _Ranking:
     """Search for the text as typed and with its typing errors corrected, and return the better ranking."""
-    found = _ranking(library, text, allowed, stages, limit)
+    found = _ranking(library, text, allowed, stages, limit, known)
     with stages.timed("spelling"):
         meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
     if meant is None:
         return found
-    return max(found, replace(_ranking(library, meant.text, allowed, stages, limit), read_as=meant.words), key=_best)
+    return max(
+        found, replace(_ranking(library, meant.text, allowed, stages, limit, known), read_as=meant.words), key=_best
+    )
 
 
 def _best(found: _Ranking) -> float:
     return found.answer.chance
 
 
-def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, limit: int = CANDIDATES) -> _Ranking:
-    """Score every candidate found by vector or by terms."""
+def _ranking(
+    library: Searchable,
+    text: str,
+    allowed: Filter,
+    stages: Stages,
+    limit: int = CANDIDATES,
+    known: _Vectors | None = None,
+) -> _Ranking:
+    """Score every candidate found by vector or by terms; `known` are vectors of texts that were searched for before."""
     text = _excerpt(text)
-    vector: Vector | None = None
+    known = {} if known is None else known
 
     def embedded() -> Vector | None:
-        nonlocal vector
-        with stages.timed("embed"):
-            vector = library.query_vector(ranking.embedded_prompt(text))
-        return vector
+        if text not in known:
+            with stages.timed("embed"):
+                known[text] = library.query_vector(ranking.embedded_prompt(text))
+        return known[text]
 
     with stages.timed("terms"):
         asked = terms(text)
@@ -292,6 +341,7 @@ def _ranking(library: Searchable, text: str, allowed: Filter, stages: Stages, li
             searched,
             is_english=in_english,
         )
+        vector = known.get(text)
         as_numbers = None if vector is None else [float(value) for value in vector]
         prompt = grading.Prompt(as_numbers, len(weights), searched, in_english)
         answer = grading.answer_to(prompt, ranked, library.calibration)

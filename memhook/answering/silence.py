@@ -3,6 +3,7 @@
 at_rest    before anything else, for every event
 of_prompt  before the store is searched for a prompt
 of_start   before the store is searched for the start of a session or of a subagent
+of_action  before the anchors are searched for a tool call
 of_block   after the search and the packing
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from memhook.core.actions import Action
 from memhook.core.note_requests import Asked
 from memhook.core.small_talk import is_small_talk
 from memhook.settings import Settings
@@ -38,6 +40,9 @@ class Silence(StrEnum):
     SMALL_TALK = "small talk"
     SPENT = "session budget used up"
     NOTHING_RELEVANT = "nothing relevant"
+    NO_ACTIONS = "switched off for tool calls"
+    NOTHING_ANCHORED = "nothing anchored to it"
+    """No memory names what the tool call touches."""
     NOTHING_FOR_PROJECT = "nothing for this project"
     NOTHING_NEW = "nothing new"
     """The session has seen all that was found."""
@@ -69,6 +74,14 @@ def of_start(source: str, settings: Settings, budget: int, *, is_empty: bool) ->
         return Silence.NO_MEMORIES
     if not (settings.hooks.session_start.max_memories and settings.max_tokens):
         return Silence.NO_START
+    return None if budget else Silence.SPENT
+
+
+def of_action(action: Action, settings: Settings, budget: int) -> Silence | None:
+    if not settings.hooks.actions:
+        return Silence.NO_ACTIONS
+    if action.is_empty:
+        return Silence.NOTHING_ANCHORED
     return None if budget else Silence.SPENT
 
 

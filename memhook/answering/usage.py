@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from memhook.answering.doubts import is_never_used
 from memhook.answering.silence import SHOWN, Silence
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Origin
 from memhook.library.access import OWNER, in_reach, is_open, open_ones
 from memhook.library.joined import ReadableStore
 from memhook.screening.policy import judged, shown_as
-from memhook.store.ledger import Ledger, Recorded
+from memhook.store.ledger import Ledger, Recorded, Usage
 
 EXAMPLES = 5
+NEVER = Usage()
 
 
 def usage(
@@ -30,11 +32,56 @@ def usage(
         "project": project,
         **_spending(events),
         **_surfaced(store, ledger.surfaced(since, project), now, project),
+        **_used(store, ledger.usage(), now),
+        "by_origin": by_origin(store, ledger.usage(), project),
     }
 
 
+def by_origin(store: ReadableStore, uses: Mapping[str, Usage], project: str | None) -> dict[str, dict[str, int]]:
+    """Return how many memories each origin has, how many of them were ever shown, and how many used."""
+    reach = OWNER if project is None else in_reach(project)
+    ids = {origin: store.ids(replace(reach, origins=(origin.value,))) for origin in Origin}
+    return {
+        origin.value: {
+            "memories": len(some),
+            "shown": sum(bool(uses.get(key, NEVER).shown) for key in some),
+            "used": sum(bool(uses.get(key, NEVER).used) for key in some),
+        }
+        for origin, some in ids.items()
+        if some
+    }
+
+
+def by_day(events: Sequence[Recorded], now: datetime, days: int) -> list[dict[str, Any]]:
+    """Return prompts, those answered, and tokens of each of the last days, the oldest first."""
+    found: dict[str, list[Recorded]] = defaultdict(list)
+    for event in events:
+        found[f"{event.at:%Y-%m-%d}"].append(event)
+    return [
+        {
+            "day": day,
+            "prompts": sum(map(_is_prompt, found[day])),
+            "answered": sum(_is_prompt(one) and one.outcome == SHOWN for one in found[day]),
+            "tokens": sum(one.tokens for one in found[day]),
+        }
+        for day in (f"{now - timedelta(days=ago):%Y-%m-%d}" for ago in reversed(range(days)))
+    ]
+
+
+def by_week(written: Iterable[tuple[str, datetime]]) -> dict[str, dict[str, int]]:
+    """Return how many memories each origin wrote, by the Monday of the week."""
+    weeks: dict[str, Counter[str]] = defaultdict(Counter)
+    for origin, created in written:
+        weeks[f"{created - timedelta(days=created.weekday()):%Y-%m-%d}"][origin] += 1
+    return {week: dict(weeks[week]) for week in sorted(weeks)}
+
+
+def _is_prompt(event: Recorded) -> bool:
+    return "prompt" in event.event.lower()  # each client has its own name for it
+
+
 def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
-    prompts = [event for event in events if "prompt" in event.event.lower()]  # each client has its own name for it
+    prompts = [event for event in events if _is_prompt(event)]
     spoken = [event.tokens for event in prompts if event.outcome == SHOWN]
     sessions: dict[str, int] = defaultdict(int)
     for event in events:
@@ -62,6 +109,27 @@ def _surfaced(store: ReadableStore, times: Mapping[str, int], now: datetime, pro
         "surfaced_most": [{**_name(memory), "times": times[memory.id]} for memory in most],
         "never_surfaced": len(never),
         "never_examples": [_name(memory) for memory in _first_open(store, never)],
+    }
+
+
+def _used(store: ReadableStore, usage: Mapping[str, Usage], now: datetime) -> dict[str, Any]:
+    """Return how often memories were shown and used, the best of the last week, and those never used.
+
+    Where no assistant reports the end of an exchange, nothing is known to be unused.
+    """
+    week = now - timedelta(days=7)
+    best = [key for key, one in usage.items() if one.last_used and one.last_used >= week]
+    best.sort(key=lambda key: (-usage[key].used, key))
+    total = sum(one.used for one in usage.values())
+    never = sorted(
+        (key for key, one in usage.items() if total and is_never_used(one)), key=lambda key: -usage[key].shown
+    )
+    return {
+        "shown": sum(one.shown for one in usage.values()),
+        "used": total,
+        "best_of_week": [{**_name(one), "times": usage[one.id].used} for one in _first_open(store, best)],
+        "never_used": len(never),
+        "never_used_examples": [{**_name(one), "times": usage[one.id].shown} for one in _first_open(store, never)],
     }
 
 

@@ -48,9 +48,18 @@ def explained_record(injection: Injection, library: Searchable, settings: Settin
 
 
 def explained_prompt(
-    prompt: str, session: str, around: Surroundings, pause: Pause | None, part_limit: PartLimit | None
+    prompt: str,
+    session: str,
+    around: Surroundings,
+    pause: Pause | None,
+    part_limit: PartLimit | None,
+    *,
+    with_withheld: bool = True,
 ) -> dict[str, Any]:
-    """Explain what `prompt` would get now, by the code that answers hooks. Nothing is recorded."""
+    """Explain what `prompt` would get now, by the code that answers hooks. Nothing is recorded.
+
+    What hooks may not show takes a second search, which can be left out.
+    """
     with around.stages.timed("total"):
         reason = silence.at_rest(around.settings, pause)
         outcome = Outcome(reason) if reason else prompt_outcome(prompt, around, part_limit)
@@ -58,7 +67,7 @@ def explained_prompt(
     injection = outcome.injection(
         PROMPT_EVENT, session, "", "", around.project.id, around.settings.max_tokens, around.now, around.stages
     )
-    was_searched = not reason and outcome.silence not in (Silence.SMALL_TALK, Silence.FOR_MEMHOOK)
+    was_searched = with_withheld and not reason and outcome.silence not in (Silence.SMALL_TALK, Silence.FOR_MEMHOOK)
     left_out, withheld = _withheld(prompt, around) if was_searched else ([], {})
     candidates = sorted((*block.considered, *left_out), key=lambda one: -one.score)
     memories = _looked_up(around.library, candidates)

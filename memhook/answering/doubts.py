@@ -1,0 +1,85 @@
+"""What is known against memories, and for them: superseded perhaps, no longer as they say, used or never used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memhook.answering.block import Ranked
+from memhook.core.grading import EDGES, Strictness
+from memhook.core.memory import URN_PREFIX, Memory, Origin
+from memhook.core.staleness import Findings, clause
+from memhook.store.ledger import Considered, Usage
+
+NEVER_USED = "shown often, never used"
+SHOWN_OFTEN = 5
+USED_GAIN = 1.1
+NEVER_USED_LOSS = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Ranked memories in the order to show them, a remark on each that has one, and those left out."""
+
+    ranked: tuple[Ranked, ...]
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[Considered, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """`successors` has the newer memory for each that may be superseded; the functions take what is to be shown."""
+
+    successors: Callable[[], Mapping[str, str]] = dict
+    findings: Callable[[Memory], Findings] = lambda _: Findings()
+    usage: Callable[[Sequence[str]], Mapping[str, Usage]] = lambda _: {}
+
+    def weighed(self, ranked: Sequence[Ranked], level: Strictness) -> Weighed:
+        """Order the answer to a prompt by use and truth; with neither use nor doubt, it stays as it is."""
+        usage = self.usage([one.memory.id for one in ranked]) if ranked else {}
+        least = EDGES[level].unsure
+        quiet = [one for one in ranked if (factor := _factor(one, usage)) < 1 and factor * one.score < least]
+        kept = [one for one in ranked if one not in quiet]
+        if any(_factor(one, usage) != 1 for one in kept):
+            kept.sort(key=lambda one: (one.memory.origin is Origin.CAPTURED, -one.score * _factor(one, usage)))
+        left_out = (Considered(one.memory.id, one.memory.content_hash, one.score, NEVER_USED, parts=one.parts)
+                    for one in quiet)  # fmt: skip
+        return Weighed(*self.remarked(kept), tuple(left_out))
+
+    def remarked(self, ranked: Sequence[Ranked]) -> tuple[tuple[Ranked, ...], dict[str, str]]:
+        """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""
+        found = {one.memory.id: self.findings(one.memory) for one in ranked}
+        order = sorted(ranked, key=lambda one: found[one.memory.id].is_all_gone)
+        successors = _within(self.successors(), order) if len(order) > 1 else {}
+        remarks = {key: text for key, one in found.items() if (text := clause(one))}
+        older = {old: f"older, may be superseded by {URN_PREFIX}{new}" for old, new in successors.items()}
+        return tuple(_newer_first(order, successors)), remarks | older
+
+
+NONE = Doubts()
+
+
+def is_never_used(usage: Usage) -> bool:
+    return usage.shown >= SHOWN_OFTEN and not usage.used
+
+
+def _factor(one: Ranked, usage: Mapping[str, Usage]) -> float:
+    found = usage.get(one.memory.id, Usage())
+    return USED_GAIN if found.used else NEVER_USED_LOSS if is_never_used(found) else 1.0
+
+
+def _within(successors: Mapping[str, str], ranked: Sequence[Ranked]) -> dict[str, str]:
+    """Those of which both are about to be shown."""
+    ids = {one.memory.id for one in ranked}
+    return {old: new for old, new in successors.items() if old in ids and new in ids}
+
+
+def _newer_first(ranked: Sequence[Ranked], successors: Mapping[str, str]) -> list[Ranked]:
+    """Each newer memory at the place of the older one if that was before it, and the older right behind."""
+    order = list(ranked)
+    for old, new in successors.items():
+        places = {one.memory.id: place for place, one in enumerate(order)}
+        if places[old] < places[new]:
+            older = order.pop(places[old])
+            order.insert(places[new], older)
+    return order
