@@ -18,6 +18,9 @@ POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
 RETRY = b"\xff\xff\xff\xfe"
 PASSED_ON = ("COPILOT_CLI", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR")
+# Neither worth starting a daemon for nor waiting for one: never answered, or one for every tool call.
+OF_TOOLS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "AfterTool", "preToolUse", "postToolUse")
+QUIET = ("Stop", "PostCompact", "AfterAgent", *OF_TOOLS)
 BROKEN = (OSError, ValueError, MemoryError)
 ENDING_SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
@@ -92,16 +95,20 @@ def answer(state: str, event: str, part: str, client: str) -> None:
     working_directory = current_directory()
     # Name the socket relative to the state folder: its full path may be too long for a socket.
     os.chdir(state)
-    for _ in range(2):  # a stopping daemon may accept a connection and close it
-        connection = connected(state)
+    is_patient = event not in OF_TOOLS
+    for _ in range(2 if is_patient else 1):  # a stopping daemon may accept a connection and close it
+        connection = connected(state, may_start=event not in QUIET)
+        if connection is None:
+            return
         send_all(connection, request(event, part, client, working_directory, body))
-        answered, text = received(connection, state)
+        answered, text = received(connection, state, is_patient)
         if answered:
             write_out(text)
             connection.send(b"\x06")  # ACK: the memories count as shown
             return
         connection.close()
-    note(state, f"hook {event}: the daemon closed the connection without an answer")
+    if is_patient:
+        note(state, f"hook {event}: the daemon closed the connection without an answer")
 
 
 def request(event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
@@ -115,8 +122,8 @@ def request(event: str, part: str, client: str, working_directory: str, body: by
     return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
 
 
-def connected(state: str) -> _socket.socket:
-    """Connect to the daemon; start one if there is none."""
+def connected(state: str, may_start: bool) -> "_socket.socket | None":
+    """Connect to the daemon; if there is none, start one if that is allowed."""
     starting = -1
     while True:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -129,6 +136,8 @@ def connected(state: str) -> _socket.socket:
                 started(starting)
             check_peer(connection, state)
             return connection
+        if not may_start:
+            return None
         if starting < 0:
             allow_for_a_start(state, DAEMON_FAILED)
             starting = start_daemon_unless_starting()
@@ -235,13 +244,13 @@ def current_directory() -> str:
         return ""
 
 
-def received(connection: _socket.socket, state: str) -> tuple[bool, bytes]:
+def received(connection: _socket.socket, state: str, is_patient: bool) -> tuple[bool, bytes]:
     """Return whether the daemon answered, and the answer, which may be empty."""
     size = read_exactly(connection, 4)
-    if size == STILL_STARTING:
+    if size == STILL_STARTING and is_patient:
         allow_for_a_start(state, b"")
         size = read_exactly(connection, 4)
-    if size == RETRY:  # an older daemon stops for this client
+    if size in (RETRY, STILL_STARTING):  # an older daemon stops for this client
         return False, b""
     text = read_exactly(connection, int.from_bytes(size, "big")) if len(size) == 4 else b""
     return len(size) == 4 and len(text) == int.from_bytes(size, "big"), text

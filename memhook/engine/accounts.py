@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memhook.answering.account import Account
 from memhook.errors import StoreError
-from memhook.store.ledger import Captured, Considered, Injection, Ledger, Shown
+from memhook.store.ledger import Captured, Considered, Injection, Ledger, Proposal, Shown, Usage
 from memhook.writing.notes import Note
 
 log = logging.getLogger("memhook")
@@ -57,6 +57,31 @@ class Accounts:
 
     def times_shown(self, memories: Sequence[str]) -> Mapping[str, int]:
         return self._from(lambda ledger: ledger.times_shown(memories), {})
+
+    def mark_used(self, memories: Sequence[str], now: datetime) -> None:
+        self._from(lambda ledger: ledger.mark_used(memories, now), None)
+
+    def usage(self, memories: Sequence[str] | None = None) -> Mapping[str, Usage]:
+        return self._from(lambda ledger: ledger.usage(memories), {})
+
+    def prompts_of(self, session: str) -> int:
+        return self._from(lambda ledger: ledger.prompts_of(session), 0)
+
+    def propose(self, proposals: Sequence[Proposal], now: datetime) -> None:
+        self._from(lambda ledger: ledger.propose(proposals, now), None)
+
+    def proposals(self) -> Sequence[Proposal]:
+        return self._from(lambda ledger: ledger.proposals(), [])
+
+    def measured_usage(self, memories: Sequence[str]) -> Mapping[str, Usage]:
+        """As `usage`, and nothing where no assistant reports the end of an exchange."""
+        return self._from(lambda ledger: ledger.usage(memories) if ledger.has_receipts() else {}, {})
+
+    def successors(self) -> Mapping[str, str]:
+        """The newer memory for each that may be superseded, as long as the user has not decided."""
+        return self._from(
+            lambda ledger: {one.memory: one.other for one in ledger.proposals() if one.other}, dict[str, str]()
+        )
 
     def record_captured(self, session: str, moment: str, notes: Sequence[Note], now: datetime) -> None:
         if session:  # without one nobody could say whose last note to take back

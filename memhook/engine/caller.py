@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memhook.answering.doubts import NONE, Doubts
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Rights
 from memhook.errors import StoreError
@@ -36,6 +37,8 @@ class Caller:
     pause: Pause | None = None
     rights: Rights = OWNER_RIGHTS
     aliases: ProjectAliases | None = None
+    doubts_in: Callable[[Project], Doubts] = lambda _: NONE
+    """What is known against memories in a project, as its hooks know it."""
 
     @property
     def library(self) -> Library:

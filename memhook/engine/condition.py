@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memhook.engine.caller import Caller
+from memhook.engine.captures import supplied
 from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.store.embedding import multilingual
@@ -36,10 +37,24 @@ def status(caller: Caller) -> dict[str, Any]:
         "languages": _languages(caller),
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
+        "supply": supplied(caller),
         "ledger": str(caller.ledger.path) if caller.ledger else "",
         "shared": [_replica_state(library) for library in caller.open_shared()],
         "replica": _replica_state(caller.library) if store.replica else None,
+        "used": _used(caller),
         "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
+    }
+
+
+def _used(caller: Caller) -> dict[str, int]:
+    """How often memories were shown and used so far, and the tokens of the last week."""
+    week = datetime.now(UTC) - timedelta(days=7)
+    usage = caller.ledger.usage().values() if caller.ledger else ()
+    events = caller.ledger.events(week) if caller.ledger else []
+    return {
+        "shown": sum(one.shown for one in usage),
+        "used": sum(one.used for one in usage),
+        "tokens_of_week": sum(one.tokens for one in events),
     }
 
 

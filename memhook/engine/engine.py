@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,28 +15,35 @@ from threading import Lock
 from typing import Any
 
 from memhook.answering import recall
+from memhook.answering.doubts import Doubts
 from memhook.engine import operations
 from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.engine.catalogue import OPERATIONS
+from memhook.engine.following import Following
+from memhook.engine.repositories import Repositories
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
 from memhook.files.leftovers import remove_leftovers
+from memhook.library.access import open_ones
 from memhook.library.joined import Searchable, joined
 from memhook.library.library import Library, loading_embedder
 from memhook.library.opened import OpenedLibraries
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
-from memhook.store.cache.release import give_back
-from memhook.store.embedding.encoder import Embedder, FastembedEmbedder
-from memhook.store.ledger import Ledger
+from memhook.store.cache.release import give_back, unmap_unused
+from memhook.store.embedding.encoder import Embedder, OnnxEmbedder
+from memhook.store.ledger import Ledger, Proposal
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
+from memhook.store.table.filters import Filter
+from memhook.writing.captured import expire
 
 log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
+MOST_CHECKED = 2_000  # of a project's memories, against its repository
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
 
@@ -48,6 +55,12 @@ class Scene:
     project: Project
     loaded: Loaded
     pause: Pause | None
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the user has excluded the project from capturing, by its name, its id or its folder."""
+        names = {self.project.name, self.project.id, str(self.project.root)} - {""}
+        return any(str(Path(one).expanduser()) in names for one in self.loaded.settings.capture.exclude)
 
 
 class Engine:
@@ -61,9 +74,11 @@ class Engine:
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._pauses = Pauses(paths)
         self._aliases = ProjectAliases(paths)
+        self._following = Following(paths.followed, Path.home())
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._ledger = self._opened_ledger()
         self.accounts = Accounts(self._ledger)
+        self.repositories = Repositories()
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         """Call an operation by name, if the caller's `rights` cover it; without any, the owner calls."""
@@ -100,6 +115,7 @@ class Engine:
             pause=self.pause(project, datetime.now(UTC)),
             rights=rights,
             aliases=self._aliases,
+            doubts_in=self.doubts,
         )
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
@@ -182,15 +198,17 @@ class Engine:
             for name in self._embedders.keys() - kept:
                 del self._embedders[name]
 
-    def give_memory_back(self) -> None:
-        """Return memory that an import or another model needed to the system."""
+    def give_memory_back(self, is_quiet: bool) -> None:
+        """Return memory that an import or another model needed to the system; while it is quiet, code as well."""
         with self._lock:
             loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
         for embedder in (one.result() for one in loading):
-            if isinstance(embedder, FastembedEmbedder):
+            if isinstance(embedder, OnnxEmbedder):
                 embedder.give_back()
         gc.collect()  # arrays in a cycle keep what they were read into
         give_back()
+        if is_quiet:
+            unmap_unused()
 
     def reopen(self) -> None:
         """Close all stores after a failure: one may have been moved, repaired or restored."""
@@ -213,6 +231,7 @@ class Engine:
             return
         library = self.searched(self.settings())
         for one in self._libraries.all():
+            one.store.open_table()
             one.languages.look()
         recall.warm_up(library)
 
@@ -241,6 +260,9 @@ class Engine:
             return  # the settings say what it may write, and where
         self._libraries.close_deleted()
         self._libraries.refresh_due_ones()
+        settings = self.settings()
+        if settings.capture.follow:
+            self._following.keep_up(self.library(settings), now)
         for library in self._libraries.all():
             library.quarantine_suspects()
             library.mask_old_secrets()
@@ -249,10 +271,36 @@ class Engine:
             library.store.optimize()
             library.store.keep_in_memory()
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
+        self._check_repositories(now)
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
             remove_leftovers(self.paths.backups)
             self.accounts.prune(now, self.settings().ledger.keep_days)
+            self._expire_captured(now)
+
+    def waiting(self, settings: Settings) -> int:
+        """How many items wait in the inbox."""
+        return self.library(settings).store.count(Filter(captured=True)) + len(self.accounts.proposals())
+
+    def _expire_captured(self, now: datetime) -> None:
+        try:
+            expire(self.library(self.settings()), self.accounts.usage, now)
+        except StoreError as error:
+            log.warning("nothing captured expires: %s", error.message)
+
+    def doubts(self, project: Project) -> Doubts:
+        """What speaks against memories of this project, and for them."""
+        return Doubts(self.accounts.successors, self.repositories.check_for(project), self.accounts.measured_usage)
+
+    def _check_repositories(self, now: datetime) -> None:
+        """Propose to retire the memories that name nothing which is still there."""
+        library = self.library(self.settings())
+        current = replace(open_ones(now), captured=None)
+        stale = self.repositories.refresh(
+            lambda project: library.store.newest(replace(current, projects=(project,)), MOST_CHECKED)
+        )
+        proposals = [Proposal("retire", one.id, "all that it names is gone from the repository") for one in stale]
+        self.accounts.propose(proposals, now)
 
     def _opened_ledger(self) -> Ledger | None:
         try:

@@ -18,12 +18,15 @@ from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
+from memhook.core.anchors import anchors_of
 from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
+from memhook.core.places import place_of
 from memhook.core.ranking import term_weights
 from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
+from memhook.core.trust import gate_of
 from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
@@ -31,10 +34,12 @@ from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_withheld
 from memhook.screening.policy import judged, let_through, masked_fields, shown_as
+from memhook.store.ledger import Proposal, Usage
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
-from memhook.writing.closeness import very_close
+from memhook.writing.captured import forget_said
+from memhook.writing.closeness import Neighbours, neighbours
 from memhook.writing.moments import moment_ahead, moment_back
 from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 
@@ -42,6 +47,7 @@ log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
 EXPLAINED_EVENTS = 5
+HISTORY = ("at", "event", "client", "left_out", "session", "level")
 NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
@@ -49,35 +55,54 @@ FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a s
 def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
     """Store one memory: of the caller's project if there is one and `here` is true, else global.
 
-    `close_to` has memories of the same project with nearly the same text, `masked` the kinds of secrets masked.
+    `close_to` has memories of the same project with nearly the same text, `may_supersede` older ones with another value
+    for the same; `masked` has the kinds of secrets masked.
     """
-    given = _typed(fields)
+    given = typed(fields)
+    if given.get("origin") == Origin.AGENT and not given.get("session"):
+        given["session"] = _session_here(caller)
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
-    memory, close = stored.memory, []
+    memory, near = stored.memory, Neighbours()
     assert memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
         if not _sees(caller, memory):
-            return {"outcome": stored.outcome, "memory": {"urn": "", "title": ""}, "close_to": [], "masked": masked}
+            memory_unseen = {"urn": "", "title": ""}
+            return {"outcome": stored.outcome, "memory": memory_unseen, **_named_near(caller, near), "masked": masked}
         if changes := _added(memory, given):
             _refuse_opening(caller, memory, changes)
             memory = _edited(caller, memory.id, changes)
-    elif Scope.READ in caller.rights.scopes:
-        close = caller.library.fit_to_show(very_close(caller.library, memory, caller.rights.visible))
-    names = [{"urn": one.urn, "title": one.title} for one in close]
-    return {"outcome": stored.outcome, "memory": record_of(memory), "close_to": names, "masked": masked}
+    else:
+        forget_said(caller.library, memory, _now())
+        if Scope.READ in caller.rights.scopes:
+            near = neighbours(caller.library, memory, caller.rights.visible)
+            older = [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
+            if caller.ledger and older:
+                caller.ledger.propose(older, _now())
+    return {"outcome": stored.outcome, "memory": record_of(memory), **_named_near(caller, near), "masked": masked}
+
+
+def _session_here(caller: Caller) -> str:
+    """The session that is at work in the caller's project: an MCP server is not told which one it serves."""
+    ledger = caller.ledger
+    last = ledger.last_injection(project=caller.project.id) if ledger else None
+    if ledger is None or last is None or not last.session:
+        return ""
+    return f"{last.client}/{last.session}#{ledger.prompts_of(last.session)}"
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
-    """Whole memories by reference; unless `touch` is false, they count as accessed."""
+    """Whole memories by reference; unless `touch` is false, they count as accessed and as used."""
     memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
         try:
             caller.all.touch(memories, _now())
+            if caller.ledger:
+                caller.ledger.mark_used([memory.id for memory in memories], _now())
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)
@@ -173,7 +198,7 @@ def pack(
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     _check_home(caller, [reference])
-    changes = _typed(fields)
+    changes = typed(fields)
     if "redacted" in changes:
         raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     current = remember.found(caller.library, [reference], caller.rights.visible)[0]
@@ -267,7 +292,8 @@ def why(
     if prompt is not None:
         last = caller.record.last_injection(session) if session else None
         account = account_of(caller.record, session, "", last.client if last else "") if session else Account()
-        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages())
+        doubts = caller.doubts_in(caller.project)
+        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), doubts)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
         return {**report, "session_budget": _session_budget(caller, account.spent)}
@@ -286,8 +312,8 @@ def why(
     }
 
 
-def explain(caller: Caller, reference: str) -> dict[str, Any]:
-    """Why one memory comes up here or does not: what keeps it back, and the last events that considered it."""
+def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> dict[str, Any]:
+    """Why one memory comes up here or does not: what keeps it back, and the last `events` that considered it."""
     memory = judged(remember.found(caller.all, [reference])[0])
     is_elsewhere = memory.project not in ("", caller.project.id)
     obstacles = {
@@ -295,14 +321,27 @@ def explain(caller: Caller, reference: str) -> dict[str, Any]:
         "another project" if is_elsewhere else "": memory.project,
         reason_withheld(memory, caller.settings, _now()): "",
     }
-    history = caller.ledger.history(memory.id, EXPLAINED_EVENTS) if caller.ledger else []
+    history = caller.ledger.history(memory.id, events) if caller.ledger else []
     return {
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
+        "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "captured": _captured(caller, memory),
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
-        "history": [dict(zip(("at", "event", "client", "left_out"), one, strict=True)) for one in history],
+        "history": [
+            dict(zip(("at", "event", "client", "left_out", "session", "level"), one, strict=True)) for one in history
+        ],
     }
+
+
+def _captured(caller: Caller, memory: Memory) -> dict[str, Any] | None:
+    """Where and when a memory on probation was captured, and what use it was; None for any other."""
+    if memory.origin is not Origin.CAPTURED:
+        return None
+    use = caller.ledger.usage([memory.id]).get(memory.id, Usage()) if caller.ledger else Usage()
+    place, date = place_of(memory).words, memory.created.date().isoformat()
+    return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
 
 
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
@@ -417,6 +456,15 @@ def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
     return {"spent": spent, "of": caller.settings.session_max_tokens}
 
 
+def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
+    """The neighbours of a memory by name, as far as they may be shown."""
+    groups = {"close_to": near.close, "may_supersede": near.outdated}
+    return {
+        name: [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(list(some))]
+        for name, some in groups.items()
+    }
+
+
 def _check_home(caller: Caller, references: Sequence[str]) -> None:
     """Raise for a memory that only an unnamed shared store has: a change there is one for everybody."""
     if shared := caller.open_shared():
@@ -450,7 +498,7 @@ def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) 
         )
 
 
-def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a draft as they came over the wire, in the types a draft has."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from memhook.answering.action import MOST_TOKENS, action_outcome
 from memhook.answering.answer import (
     Outcome,
     Surroundings,
@@ -12,28 +13,48 @@ from memhook.answering.answer import (
     session_outcome,
     subagent_outcome,
 )
+from memhook.answering.block import Block
 from memhook.answering.silence import Silence
-from memhook.assistants.events import Event, Kind
+from memhook.assistants.events import Event, Kind, ToolCall
+from memhook.core.actions import action_of
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
 from memhook.engine.agents import settings_of_agent
 from memhook.settings import Settings
 
 WELCOME = "memhook is on. There are no memories yet; "
 FIRST_PROMPT = "to store the first, type: remember: what is worth keeping"
 FIRST_COMMAND = 'to store the first, run: memhook remember "what is worth keeping"'
+NOTICE_TITLES = 3
+NOTICE_TITLE_CHARS = 40
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
 
 
 def settings_for(event: Event, settings: Settings) -> Settings:
-    """Return the settings for this event: a start has its own token limit, a subagent the settings of its type."""
+    """Return the settings for this event: a start and a tool call have limits of their own, a subagent its type's."""
     if event.kind is Kind.PROMPT:
         return settings
+    if event.tool:
+        return settings.model_copy(update={"max_tokens": min(settings.max_tokens, MOST_TOKENS)})
     if event.kind is Kind.SUBAGENT_START:
         settings = settings_of_agent(settings, event.agent_type)
     tokens = min(settings.max_tokens, settings.hooks.session_start.max_tokens)
     return settings.model_copy(update={"max_tokens": tokens})
 
 
+def brief_notice(block: Block) -> str:
+    """Tell the user in one line what the model was shown; empty if nothing was."""
+    if not block.titles:
+        return ""
+    names = [shortened(collapsed(title).rstrip("."), NOTICE_TITLE_CHARS) for title in block.titles[:NOTICE_TITLES]]
+    more = [f"{len(block.titles) - NOTICE_TITLES} more"] if len(block.titles) > NOTICE_TITLES else []
+    count = f"{len(block.titles)} {'memory' if len(block.titles) == 1 else 'memories'}"
+    return f"memhook: {count} ({block.tokens} tokens): {', '.join((*names, *more))}"
+
+
 def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
+    if event.tool:
+        return _tool_outcome(event.tool, event.directory, around)
     if event.kind is Kind.PROMPT:
         return prompt_outcome(event.prompt, around, event.part_limit)
     if event.kind is Kind.SUBAGENT_START:
@@ -42,3 +63,8 @@ def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outc
     if outcome.silence is not Silence.NO_MEMORIES:
         return outcome
     return replace(outcome, notice=WELCOME + (FIRST_PROMPT if around.settings.hooks.capture else FIRST_COMMAND))
+
+
+def _tool_outcome(tool: ToolCall, directory: str, around: Surroundings) -> Outcome:
+    root = str(around.project.root or directory)
+    return action_outcome(action_of(tool.input, root, directory, tool.result if tool.failed else ""), around)

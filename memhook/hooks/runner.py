@@ -20,14 +20,18 @@ from memhook.answering.answer import Outcome, Surroundings
 from memhook.answering.silence import Silence
 from memhook.answering.stages import Stages
 from memhook.assistants.assistant import Assistant
-from memhook.assistants.events import TRIAL_SESSION, Answer, Event, Kind
-from memhook.assistants.known import assistant_for
+from memhook.assistants.events import TRIAL_SESSION, UNANSWERED, Answer, Event, Kind
+from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
 from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError, SettingsError
+from memhook.hooks import saving
 from memhook.hooks.capture import Captures
-from memhook.hooks.handlers import FORGETTING_SOURCES, handled, settings_for
+from memhook.hooks.handlers import FORGETTING_SOURCES, brief_notice, handled, settings_for
+from memhook.hooks.parts import OnePart
+from memhook.hooks.receipts import Receipts
+from memhook.hooks.stop import Exchanges
 from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
@@ -55,6 +59,7 @@ class _Plan:
     number: int = 0
     reports: Mapping[int, str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    brief: str = ""
     made: float = field(default_factory=time.monotonic)
 
     def is_recent(self) -> bool:
@@ -76,6 +81,10 @@ class Runner:
         self.engine = Engine(paths)
         self._captures = Captures(self.engine)
         self._withheld = Withheld(self.engine)
+        self._one_part = OnePart(paths.one_part)
+        self._exchanges = Exchanges(self.engine)
+        self._saving = saving.Saving(self.engine, self._exchanges)
+        self._receipts = Receipts(self.engine)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
@@ -91,31 +100,40 @@ class Runner:
             event = _event(assistant, payload, directory, environment)
             if event is None:
                 return SILENCE
+            if event.kind in UNANSWERED:
+                self._ended(event, environment)
+                return SILENCE
             plan, is_first = self._plan(event, part)
             if plan is None:
                 return SILENCE
             if is_first:
+                self._receipts.noticed(event)
                 with self._session(event):
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
-            text = assistant.output_of(event, _part_of(outcome, part))
+            self._one_part.answered(len(outcome.block.parts), self.engine.loaded().settings)
+            brief = plan.brief if assistant.shows_notices else ""
+            text = assistant.output_of(event, _part_of(outcome, part, brief))
             return text, partial(self._delivered, plan, part)
         except Exception:  # the one broad except: a broken memhook must not break a prompt
             log.exception("hook %s failed", name)
             return SILENCE
 
     def open(self) -> None:
+        self._one_part.renew(self.engine.loaded().settings)
         self.engine.open()
 
     def warm_up(self) -> None:
         self.engine.warm_up()
 
     def keep_house(self) -> None:
+        self._one_part.renew(self.engine.loaded().settings)
         self._withheld.record()
+        self._exchanges.store()
         self.engine.keep_house(datetime.now(UTC))
 
-    def give_memory_back(self) -> None:
-        self.engine.give_memory_back()
+    def give_memory_back(self, is_quiet: bool) -> None:
+        self.engine.give_memory_back(is_quiet)
 
     def close(self) -> None:
         self.engine.close()
@@ -127,6 +145,12 @@ class Runner:
         if method == "why":
             self._withheld.record()
         return self.engine.call(method, params, directory, environment)
+
+    def _ended(self, event: Event, environment: Mapping[str, str]) -> None:
+        """The end of an exchange or of a context. Nothing is printed: the model would run again."""
+        if event.kind is Kind.STOP:
+            self._receipts.ended(event, self.engine.scene(event.directory, environment, datetime.now(UTC)))
+        self._exchanges.ended(event, environment)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
         """Return the plan of this event, and whether the caller must fulfil it; None for a repeated request."""
@@ -174,7 +198,7 @@ class Runner:
 
     def _captured(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> str:
         """Store the notes of this prompt, and return the messages about them and about earlier ones."""
-        if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START:
+        if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START or event.tool:
             return ""
         asked = asked_in(event.prompt) if event.kind is Kind.PROMPT else Asked((), "")
         message = self._executed(asked, event, environment) if asked.commands or asked.pasted else ""
@@ -203,24 +227,52 @@ class Runner:
             with stages.timed("project"):
                 scene = self.engine.scene(event.directory, environment, now)
                 settings = settings_for(event, scene.loaded.usable())
+            if event.kind is Kind.PROMPT:
+                self._exchanges.began(event, scene, now)
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.accounts.reset(event.session, event.agent)
             reason = silence.at_rest(settings, scene.pause)
-            outcome = Outcome(reason) if reason else self._handled(event, scene, settings, now, stages)
+            outcome = Outcome(reason) if reason else self._handled(event, scene, settings, now, stages, environment)
             outcome = replace(outcome, notice=outcome.notice or _project_file_notice(scene.loaded))
-        if event.session != TRIAL_SESSION:
+        if event.tool:
+            outcome = replace(outcome, notice="")  # the next prompt has it
+        if event.session != TRIAL_SESSION and not (event.tool and outcome.silence):  # a session has a thousand of those
+            plan.brief = brief_notice(outcome.block) if settings.hooks.notice == "brief" else ""
             plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
                 plan.searched = Searched(event.prompt, scene.project.id, settings, now)
-        return replace(outcome, notice=self._once(plan, outcome.notice))
+        notice = self._once(plan, outcome.notice)
+        if not notice and not reason and event.kind is Kind.SESSION_START and event.session != TRIAL_SESSION:
+            notice = self._waiting(plan, settings, now)
+        return replace(outcome, notice=notice)
 
-    def _handled(self, event: Event, scene: Scene, settings: Settings, now: datetime, stages: Stages) -> Outcome:
+    def _waiting(self, plan: _Plan, settings: Settings, now: datetime) -> str:
+        """Return how much waits in the inbox, once a day."""
+        occasion = f"inbox of {now:%Y-%m-%d}"
+        waiting = 0 if self.engine.accounts.was_read(occasion) else self.engine.waiting(settings)
+        if not waiting:
+            return ""
+        plan.notices.append(occasion)
+        return f"memhook: {waiting} unreviewed in the inbox. To go through them: memhook inbox review"
+
+    def _handled(
+        self,
+        event: Event,
+        scene: Scene,
+        settings: Settings,
+        now: datetime,
+        stages: Stages,
+        environment: Mapping[str, str],
+    ) -> Outcome:
         with stages.timed("open"):
-            missing = " ".join(self.engine.first_copies(settings, FIRST_COPY_SECONDS))
+            missing = " ".join(self.engine.first_copies(settings, 0.0 if event.tool else FIRST_COPY_SECONDS))
             library = self.engine.searched(settings)
             account = self._account(event)
-        around = Surroundings(library, settings, scene.project, account, now, stages)
-        outcome = handled(event, around, self.engine.accounts.times_shown)
+        doubts = self.engine.doubts(scene.project)
+        around = Surroundings(library, settings, scene.project, account, now, stages, doubts)
+        asked = self._saving.line_for(event, scene, settings.max_tokens, has_server=_has_server(event, environment))
+        around = saving.with_room_for(asked, around)
+        outcome = saving.with_line(handled(event, around, self.engine.accounts.times_shown), asked, event)
         notice = outcome.notice or self.engine.repair_notice(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)
 
@@ -228,7 +280,9 @@ class Runner:
         """Return what the session has seen, including what another event is just sending."""
         with self._planning:
             session = (event.session, event.agent)
-            others = [plan for key, plan in self._plans.items() if key[:2] == session and key[2] != event.name]
+            others = [
+                plan for key, plan in self._plans.items() if key[:2] == session and (event.tool or key[2] != event.name)
+            ]
         in_flight = [one for plan in others for one in plan.in_flight()]
         return self.engine.accounts.of(event.session, event.agent, event.client, in_flight)
 
@@ -244,8 +298,10 @@ class Runner:
                 if plan.number and plan.searched:
                     self._withheld.add(plan.number, plan.searched)
                 plan.searched = None  # a plan outlives its event, the prompt must not
-            if plan.number:
+            if plan.number and plan.injection is not None:
                 self.engine.accounts.mark_delivered(plan.number, part)
+                shown = [one.memory for one in plan.injection.considered if one.part == part]
+                self._receipts.shown(plan.injection.client, plan.injection.session, shown)
 
     def _once(self, plan: _Plan, notice: str, occasion: str = "") -> str:
         """Return the notice unless the user has read it on this occasion. An answer that came too late was not read."""
@@ -253,6 +309,11 @@ class Runner:
             return ""
         plan.notices.append(f"{notice}{occasion}")
         return notice
+
+
+def _has_server(event: Event, environment: Mapping[str, str]) -> bool:
+    """Return whether the assistant has memhook's tools: an installation brings them, not every plugin does."""
+    return FORCED in environment or KNOWN[event.client].plugin_has_server
 
 
 def _described(error: MemhookError) -> str:
@@ -291,7 +352,7 @@ def _payload(name: str, body: bytes) -> dict[str, Any]:
     return {"hook_event_name": name, **payload} if name else payload
 
 
-def _part_of(outcome: Outcome, part: int) -> Answer:
+def _part_of(outcome: Outcome, part: int, brief: str) -> Answer:
     parts = outcome.block.parts
     context = parts[part - 1] if 1 <= part <= len(parts) else ""
-    return Answer(context, outcome.notice if part == 1 else "")
+    return Answer(context, " ".join(filter(None, (outcome.notice, brief))) if part == 1 else "")

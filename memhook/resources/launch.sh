@@ -6,6 +6,14 @@
 # A signal ends it with exit code 0. Ignored signals stay ignored after exec: Python cannot catch one while it starts.
 trap 'exit 0' HUP INT TERM
 
+case ${XDG_STATE_HOME:-} in /*) state=$XDG_STATE_HOME/memhook ;; *) state=${HOME:-/nonexistent}/.local/state/memhook ;; esac
+
+# The daemon has marked that no answer needs the second part: end without Python. Claude Code's pipe is read to its
+# end; a session with settings of its own in the environment may need more.
+if [ "${2:-}" = 2 ] && [ -n "${CLAUDECODE:-}" ] && [ -e "$state/one-part" ]; then
+  case $(export -p) in *MEMHOOK_*) ;; *) trap '' HUP INT TERM && exec cat >/dev/null ;; esac
+fi
+
 run() { # PYTHON FOLDER ARGUMENT...
   python=$1
   folder=$2
@@ -21,7 +29,6 @@ run() { # PYTHON FOLDER ARGUMENT...
 run @PYTHON@ @FOLDER@ "$@"
 
 # Deleted, perhaps by an upgrade. Try the interpreter that the daemon last ran with, then `memhook` on PATH.
-case ${XDG_STATE_HOME:-} in /*) state=$XDG_STATE_HOME/memhook ;; *) state=${HOME:-/nonexistent}/.local/state/memhook ;; esac
 if { read -r recorded && read -r client; } 2>/dev/null <"$state/interpreter"; then
   run "$recorded" "${client%/*}" "$@"
 fi

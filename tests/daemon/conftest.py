@@ -13,6 +13,7 @@ import pytest
 
 from memhook.daemon import control, hook_client
 from memhook.paths import Paths, user_paths
+from tests.daemons import kill_daemon
 from tests.patience import SECONDS, patient_source
 
 FACT = "Ledger reconciliation must read from the primary: the replica lags up to 50 seconds behind."
@@ -68,8 +69,8 @@ class Served:
     pid: int
     home: str
 
-    def hook(self, body: bytes | int, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return hook(body, *arguments, HOME=self.home)
+    def hook(self, body: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return answered(body, *arguments, HOME=self.home)
 
     def is_unharmed(self) -> bool:
         return int(control.called(self.paths, "daemon_status")["pid"]) == self.pid
@@ -83,7 +84,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         paths = user_paths()
         pid = with_a_memory(paths)
     yield Served(paths, pid, str(home))
-    control.stopped(paths)
+    kill_daemon(home)
 
 
 def with_a_memory(paths: Paths) -> int:

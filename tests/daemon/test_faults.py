@@ -114,7 +114,7 @@ def test_an_index_that_cannot_be_built_on_a_full_disk_is_built_when_there_is_roo
     """
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
     root = Path(__file__).parents[2]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=root)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=root)
     assert run.stdout == "refused\n20\nTrue 20 20\n", run.stderr
 
 
@@ -128,7 +128,7 @@ def test_newest_files_cut_short_are_gone_back_behind_and_the_user_is_told_once(d
     run = answered(event(session_id="after"))
     assert FACT in context_of(run)
     assert "damaged" in json.loads(run.stdout)["systemMessage"]
-    assert "systemMessage" not in json.loads(answered(event(session_id="later")).stdout)
+    assert "damaged" not in json.loads(answered(event(session_id="later")).stdout).get("systemMessage", "")
     assert control.door(paths, "/")("list")["total"] == 1
     assert "damaged" in log_text(paths)
 
@@ -213,7 +213,7 @@ def test_with_two_versions_at_once_every_prompt_is_answered_by_one_daemon_at_a_t
 def another_version(tmp_path: Path, version: str, protocol: str = wire.PROTOCOL) -> list[str]:
     """The client of this code under another number, in an environment of its own, and patient."""
     package = tmp_path / "other/memhook"
-    shutil.copytree(Path(hook_client.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(hook_client.__file__).parents[1], package)
     for name in ("__init__.py", "daemon/hook_client.py", "daemon/wire.py"):
         text = (package / name).read_text(encoding="utf-8").replace(__version__, version)
         spoken = text.replace(f'PROTOCOL = "{wire.PROTOCOL}"', f'PROTOCOL = "{protocol}"')
@@ -243,12 +243,12 @@ def test_a_clock_that_was_set_back_costs_nothing(paths: Paths) -> None:
     sys.exit(main())
     """
     ahead = subprocess.Popen([sys.executable, "-P", "-c", textwrap.dedent(code)], start_new_session=True)
-    assert control._wait_until(lambda: control.is_running(paths), 60)
+    assert control._wait_until(lambda: control.is_running(paths), 300)
     ready(paths)
     control.called(paths, "remember", {"content": FACT})
     assert FACT in context_of(answered(event(session_id="tomorrow")))
     control.stopped(paths)
-    ahead.wait(60)
+    ahead.wait(300)
 
     call = ready(paths)
     assert FACT in context_of(answered(event(session_id="today")))

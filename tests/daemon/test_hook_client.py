@@ -107,7 +107,7 @@ def test_a_prompt_of_10_mb_is_survived(served: Served) -> None:
 
 def test_closed_stdin_is_nothing_to_answer() -> None:
     command = f"exec {sys.executable} -I -S {hook_client.__file__} UserPromptSubmit 1 <&-"
-    run = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=60)
+    run = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=300)
     assert (run.returncode, run.stdout) == (0, b"")
 
 
@@ -148,7 +148,7 @@ def test_a_daemon_that_closes_without_an_answer_is_asked_again_then_left(paths: 
         client.stdin.close()
         for _ in range(2):
             listener.accept()[0].close()
-        assert client.wait(60) == 0
+        assert client.wait(300) == 0
         assert client.stdout is not None
         assert client.stdout.read() == b""
         client.stdout.close()

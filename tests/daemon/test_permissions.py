@@ -93,7 +93,7 @@ def test_a_socket_of_another_user_is_neither_asked_nor_trusted(paths: Paths, fol
     print(flush=True)
     os.close(1)
     connection, _ = listener.accept()
-    connection.settimeout(60)
+    connection.settimeout(300)
     Path(sys.argv[2]).write_bytes(connection.recv(1000))
     kept = []
     while True:

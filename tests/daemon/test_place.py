@@ -74,14 +74,14 @@ def test_a_daemon_that_lost_its_place_leaves_the_files_of_the_next_alone(daemon:
 def test_of_many_that_start_at_once_after_the_folder_was_removed_one_stays(daemon: int, paths: Paths) -> None:
     shutil.rmtree(paths.state)
     starting = [subprocess.Popen([sys.executable, "-m", "memhook.daemon"], stderr=-1) for _ in range(4)]
-    assert control._wait_until(lambda: control.is_running(paths), 60)
-    ended = control._wait_until(lambda: sum(one.poll() is not None for one in starting) == 3, 60)
+    assert control._wait_until(lambda: control.is_running(paths), 300)
+    ended = control._wait_until(lambda: sum(one.poll() is not None for one in starting) == 3, 300)
     assert ended, [one.poll() for one in starting]
     assert gone(daemon)
     assert len(daemons(paths)) == 1
     control.stopped(paths)
     for one in starting:
-        one.communicate(timeout=60)
+        one.communicate(timeout=300)
 
 
 def test_an_answer_in_hand_is_given_before_a_daemon_without_a_place_ends(daemon: int, paths: Paths) -> None:
@@ -91,9 +91,9 @@ def test_an_answer_in_hand_is_given_before_a_daemon_without_a_place_ends(daemon:
         connection.sendall(header_and_body[:-1])  # it waits for the last byte
         rename_the_folder(paths.state)
         log = paths.state.with_name("moved") / paths.log.name
-        assert control._wait_until(lambda: "stopping" in log.read_text(encoding="utf-8"), 60)
+        assert control._wait_until(lambda: "stopping" in log.read_text(encoding="utf-8"), 300)
         connection.sendall(header_and_body[-1:])
-        connection.settimeout(60)
+        connection.settimeout(300)
         assert wire.result_of(wire.read_block(connection, 1 << 20))["results"][0]["content"] == FACT
     assert gone(daemon)
 

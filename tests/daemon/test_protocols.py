@@ -32,7 +32,7 @@ def asked(paths: Paths, protocol: str, version: str, kind: str = "hook", body: b
     header = "\0".join([protocol, version, kind, "UserPromptSubmit", "1", "/"]).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connect(connection, paths.socket)
-        connection.settimeout(60)
+        connection.settimeout(300)
         connection.sendall(wire.block(header) + wire.block(body))
         answer = b""
         try:
@@ -116,14 +116,14 @@ def test_a_command_of_a_release_with_another_protocol_is_carried_out(paths: Path
     first = with_a_memory(paths)
     (memory,) = control.called(paths, "list")["memories"]
     command = [newer[0], "-m", "memhook.cli", "forget", memory["urn"], "--yes"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert gone(first)
     left = subprocess.run(
         [newer[0], "-m", "memhook.cli", "list", "--json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
         cwd=tmp_path,
     )

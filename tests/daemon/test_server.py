@@ -45,13 +45,13 @@ def serves(pid: int, paths: Paths) -> bool:
 
 def left_behind(paths: Paths) -> set[str]:
     """Files that only a running daemon has a use for: sockets, locks, temporary ones."""
-    state = {path.name for path in paths.state.iterdir()} - {"interpreter", "ledger.sqlite3", "memhook.log"}
+    state = {path.name for path in paths.state.iterdir()} - {"interpreter", "ledger.sqlite3", "memhook.log", "one-part"}
     store = {path.name for path in paths.store.iterdir()} if paths.store.exists() else set()
-    return state | (store - {"memories.lance", ".masked"})
+    return state | (store - {"memories.lance", ".masked", ".snapshot.arrow"})
 
 
 def gone(pid: int) -> bool:
-    return control._wait_until(lambda: not control._is_alive(pid), 30)
+    return control._wait_until(lambda: not control._is_alive(pid), 300)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_who_comes_while_it_loads_is_told_so_however_many_they_are(place: Place)
         connect(client, place.paths.socket)
         client.sendall(wire.encoded(wire.Request("hook", "UserPromptSubmit", body=event())))
     for client in clients:
-        client.settimeout(30)
+        client.settimeout(300)
         assert wire.read_exactly(client, 4) == wire.STILL_STARTING
     loading._runner.set_exception(RuntimeError("the end of the test"))
     for client in clients:
@@ -85,7 +85,7 @@ def test_who_comes_while_it_loads_is_told_so_however_many_they_are(place: Place)
 
 def test_a_second_daemon_leaves_at_once(served: Served) -> None:
     subprocess.run(
-        [sys.executable, "-m", "memhook.daemon"], check=True, timeout=60, env={**os.environ, "HOME": served.home}
+        [sys.executable, "-m", "memhook.daemon"], check=True, timeout=300, env={**os.environ, "HOME": served.home}
     )
     assert served.is_unharmed()
 
@@ -188,7 +188,7 @@ def test_writers_at_the_same_time_lose_nothing_with_and_without_the_daemon(daemo
         waiting = [pool.submit(through_daemon, number) for number in range(12)]
         for which, writer in enumerate(writers):
             lines = "".join(json.dumps({"text": f"without it, {which} {number}"}) + "\n" for number in range(10))
-            writer.communicate(lines, timeout=60)
+            writer.communicate(lines, timeout=300)
         for write in waiting:
             write.result()
     assert [writer.returncode for writer in writers] == [0, 0]
@@ -234,20 +234,20 @@ class _Loaded:
 
     times = 0
 
-    def give_memory_back(self) -> None:
+    def give_memory_back(self, is_quiet: bool) -> None:
         self.times += 1
 
 
 @pytest.mark.parametrize("is_quiet", [True, False])
 def test_memory_is_given_back_when_it_has_grown(place: Place, monkeypatch: pytest.MonkeyPatch, is_quiet: bool) -> None:
-    sizes = iter([300.0, 280.0, 285.0, 320.0, 290.0])
+    sizes = iter([300.0, 280.0, 285.0, 330.0, 290.0])
     monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
     one, loaded = server.Server(place), _Loaded()
     monkeypatch.setattr(one, "_is_quiet", lambda: is_quiet)
     one._runner.set_result(cast("Runner", loaded))
     for _ in range(3):
         one._give_memory_back()
-    assert loaded.times == 2  # at first and after 35 MB more, not after 5
+    assert loaded.times == 2  # at first and after 50 MB more, not after 5
 
 
 def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
@@ -261,6 +261,27 @@ def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
         monkeypatch.setattr(one, "_is_quiet", lambda quiet=is_quiet: quiet)
         one._give_memory_back()
     assert loaded.times == 3
+
+
+UNMAPPED = """
+import numpy, re
+from memhook.store.cache.release import unmap_unused
+
+def of_files():
+    return int(re.search(r"RssFile:[ \\t]+([0-9]+)", open("/proc/self/status").read())[1])
+
+before, product = of_files(), numpy.arange(100.0) @ numpy.arange(100.0)
+unmap_unused()
+print(before - of_files(), (numpy.arange(100.0) @ numpy.arange(100.0)) == product)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_code_of_libraries_is_unmapped_and_used_again() -> None:
+    run = subprocess.run([sys.executable, "-c", UNMAPPED], capture_output=True, text=True, check=True)
+    kilobytes, is_same = run.stdout.split()
+    assert int(kilobytes) > 8_000
+    assert is_same == "True"
 
 
 def test_a_daemon_is_quiet_some_seconds_after_its_last_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

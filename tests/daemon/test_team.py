@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from memhook.daemon import control
+from memhook.paths import user_paths
 from tests.daemon.conftest import FACT, QUESTION, answered, event
 from tests.s3 import S3, running_s3
 from tests.s3_server import READ_ONLY_KEY
 
 SECRET = "the-secret-of-the-team"
-WAIT = 60
+WAIT = 300
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class Person:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "memhook.cli", *arguments]
         return subprocess.run(
-            command, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=120, check=False
+            command, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=300, check=False
         )
 
     def status(self) -> dict[str, Any]:
-        report: dict[str, Any] = json.loads(self.run("status", "--json").stdout)
+        report: dict[str, Any] = control.called(user_paths(self.environment), "status")
         return report
 
     def prompted(self, prompt: str, session: str) -> str:
@@ -57,10 +59,11 @@ def person(name: str, s3: S3, key: str = "writer") -> Person:
     kept = {variable: os.environ[variable] for variable in ("PATH", "GIT_CONFIG_GLOBAL") if variable in os.environ}
     credentials = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": SECRET}
     one = Person(home, {**kept, **credentials, "HOME": str(home)})
-    one.run("config", "set", "stores.team.uri", "s3://team/memories")
-    one.run("config", "set", "stores.team.refresh_seconds", "1")
-    for option, value in s3.options.items():
-        assert one.run("config", "set", f"stores.team.options.{option}", value).returncode == 0
+    team = {"uri": "s3://team/memories", "refresh_seconds": 1, "options": s3.options}
+    file = user_paths(one.environment).config_file
+    file.parent.mkdir(parents=True)
+    file.write_text(tomli_w.dumps({"stores": {"team": team}}), encoding="utf-8")
+    assert one.run("daemon", "start").returncode == 0
     return one
 
 

@@ -71,7 +71,9 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
     assert call("explain", reference=record["urn"]) == {
         "urn": record["urn"],
         "title": "Deploys hang without the VPN.",
+        "anchors": [],
         "withheld_because": [],
+        "captured": None,
         "times_shown": 0,
         "history": [],
     }

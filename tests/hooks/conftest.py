@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memhook.core.cues import INSTRUCTION
 from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
@@ -36,7 +37,7 @@ class Assistant:
     def __init__(self, runner: Runner, directory: Path) -> None:
         self.runner = runner
         self.directory = directory
-        self.environment: dict[str, str] = {}
+        self.environment = {"MEMHOOK_CAPTURE__INSTRUCTION": "false"}  # most tests are about memories
         self._prompts = 0
 
     def prompts(self, prompt: str, part: int = 1, read: bool = True, session: str = "s1", **fields: Any) -> str:
@@ -46,6 +47,10 @@ class Assistant:
         return self.sends({**payload, **fields}, part, read)
 
     def starts(self, source: str = "startup", part: int = 1, session: str = "s1") -> str:
+        """The memories of a start, without the instruction to save some."""
+        return self.begins(source, part, session).removesuffix("\n").removesuffix(INSTRUCTION)
+
+    def begins(self, source: str = "startup", part: int = 1, session: str = "s1") -> str:
         return self.sends({"hook_event_name": "SessionStart", "session_id": session, "source": source}, part)
 
     def sends(self, payload: dict[str, Any], part: int = 1, read: bool = True) -> str:

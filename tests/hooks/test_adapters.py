@@ -30,8 +30,9 @@ def recorded(name: str) -> dict[str, Any]:
 def understood(payload: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     assistant = assistant_for(payload, environment)
     event = assistant.event_of(payload, "/elsewhere")
-    output = json.loads(assistant.output_of(event, ANSWER)) if event else None
-    return {"client": assistant.name, "event": event and shown(event), "output": output}
+    output = assistant.output_of(event, ANSWER) if event else b""
+    shown_output = json.loads(output) if output else None
+    return {"client": assistant.name, "event": event and shown(event), "output": shown_output}
 
 
 def shown(event: Event) -> dict[str, Any]:

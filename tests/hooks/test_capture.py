@@ -52,7 +52,7 @@ def test_a_note_is_stored_with_project_and_source_and_told_in_one_line(assistant
     memory = kept(assistant)[0]
     assert memory["content"] == FACT
     assert memory["project"] == str(assistant.directory)
-    assert (memory["origin"], memory["source"]) == ("capture", "prompt in claude, session s1")
+    assert (memory["origin"], memory["source"]) == ("user", "prompt in claude, session s1")
     assert line.startswith("memhook: remembered for work: “Ledger reconciliation must read")
     assert memory["urn"] in line
     assert "\n" not in line
@@ -167,7 +167,7 @@ def test_what_the_user_types_is_not_quarantined(assistant: Assistant) -> None:
 
 
 def test_a_note_that_is_there_in_quarantine_is_told_with_the_way_out(assistant: Assistant) -> None:
-    here = {"project": assistant.calls("status")["project"], "origin": "capture"}  # a file is not believed
+    here = {"project": assistant.calls("status")["project"], "origin": "user"}  # a file is not believed
     assistant.calls("import_lines", lines=[[1, json.dumps({"content": ORDER, **here})]])
     (memory,) = assistant.calls("list", quarantined=True)["memories"]
     line = said(assistant, f"remember: {ORDER}")
@@ -232,7 +232,7 @@ def test_a_store_that_is_busy_does_not_hold_the_prompt_up(
     monkeypatch.setattr(accounts, "record_captured", recorded)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
         assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_STORING
-    assert stored.wait(30)
+    assert stored.wait(300)
     assert len(kept(assistant)) == 2
 
 
@@ -310,7 +310,7 @@ def test_what_was_stored_after_the_prompt_was_answered_is_told_at_the_next(
     monkeypatch.setattr(capture, "WAIT_SECONDS", 0.01)
     with exclusive(home / ".local/share/memhook/store" / WRITE_LOCK, 5):
         assert said(assistant, "remember: a thing said meanwhile") == capture.STILL_STORING
-    assistant.runner._captures._worker.submit(lambda: None).result(30)
+    assistant.runner._captures._worker.submit(lambda: None).result(300)
     assert said(assistant, "yes").startswith("memhook: remembered for all projects: “a thing said meanwhile”")
     assert said(assistant, "yes") == ""
 
@@ -322,12 +322,12 @@ def test_what_fails_after_the_prompt_was_answered_is_told_at_the_next(
     hold = threading.Event()
 
     def stuck(*_: Any) -> None:
-        hold.wait(30)
+        hold.wait(300)
         raise OSError("no room on the disk")
 
     monkeypatch.setattr(notes, "stored_notes", stuck)
     assert said(assistant, "remember: a thing") == capture.STILL_STORING
     hold.set()
-    assistant.runner._captures._worker.submit(lambda: None).result(30)
+    assistant.runner._captures._worker.submit(lambda: None).result(300)
     assert "could not do that" in said(assistant, "yes")
     assert said(assistant, "yes") == ""

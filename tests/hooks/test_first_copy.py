@@ -39,7 +39,7 @@ def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Ev
     fetched, fetch = threading.Event(), Replica._fetch
 
     def waiting(self: Replica, origin: Origin) -> int:
-        assert fetched.wait(60)
+        assert fetched.wait(300)
         return fetch(self, origin)
 
     monkeypatch.setattr(Replica, "_fetch", waiting)
@@ -85,7 +85,7 @@ def test_until_the_copy_is_there_every_answer_says_so_and_a_hook_once(
     assert ["systemMessage" in answer for answer in told] == [True, False, False]
     slow.set()
     for thread in [one for one in threading.enumerate() if one.name == "memhook-first-copy"]:
-        thread.join(60)
+        thread.join(300)
     page = assistant.calls("search", query=QUESTION)
     assert ([one["content"] for one in page["results"]], "incomplete" in page) == ([FACT], False)
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from mcp import MCPError
 
-from memhook.assistants.events import Kind
+from memhook.assistants.events import UNANSWERED, Kind
 from memhook.cli import place
 from memhook.cli.main import main
 from memhook.cli.parser import parser
@@ -61,6 +61,10 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "export": ([["export"], ["export", "--markdown", "out"]], TO_THE_OWNER),
     "why": ([["why"], ["why", TOPIC], ["why", "--session", "s1"], ["why", "{urn}"]], EXPLAINED),
     "stats": ([["stats"]], EXPLAINED),
+    "source": ([["source", "{urn}"]], TO_THE_OWNER),
+    "inbox": ([["inbox"]], EXPLAINED),
+    "tidy": ([["tidy", "--list"]], EXPLAINED),
+    "distill": ([["distill", "--yes"]], frozenset()),
     "pause": ([["pause", "1m"]], frozenset()),
     "resume": ([["resume"]], frozenset()),
     "config": ([["config", "show"], ["config", "path"]], frozenset()),
@@ -88,7 +92,14 @@ COMMANDS: dict[str, tuple[list[list[str]], frozenset[str]]] = {
     "restore": ([["restore", "copy.zip"], ["restore", "no-such.zip"]], frozenset()),
     "forget": ([["forget", "{urn}", "--yes"], ["forget", "--purge", "{urn}", "--yes"]], TO_THE_OWNER),
 }
-TRIED_ELSEWHERE = {"hook": "both events, below", "mcp": "every tool, below", "help": "no store", "version": "no store"}
+TRIED_ELSEWHERE = {
+    "hook": "the events, below",
+    "mcp": "every tool, below",
+    "help": "no store",
+    "version": "no store",
+    "statusline": "numbers alone",
+    "ui": "the pages, in tests/ui: to the owner alone, confidential ones after a click",
+}
 
 TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
     "search_memories": ([{"query": TOPIC, "limit": 50}], TO_AN_ASSISTANT),
@@ -119,6 +130,9 @@ TOOL_CALLS: dict[str, tuple[list[dict[str, Any]], frozenset[str]]] = {
 OWNERS_CALLS = {
     *("mute", "release", "redact", "purge", "why", "stats", "import_lines", "export_page", "status", "health"),
     *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh", "explain"),
+    *("capture", "forget_captured", "follow", "inbox_list", "inbox_near", "inbox_keep", "inbox_drop", "inbox_merge"),
+    *("inbox_undo", "undistilled", "distilled", "tidy_list", "try_prompt", "browse", "look", "facets", "events"),
+    *("numbers", "revise", "retract", "put_back"),
 }
 
 
@@ -202,7 +216,7 @@ def _made(assistant: Assistant, where: Mapping[str, Any]) -> Memories:
     for level in LEVELS:
         content = f"The nightly ledger reconciliation reads the replica: contentof{level}."
         given = {"title": f"titleof{level}", "summary": f"summaryof{level}", "tags": [f"tagof{level}"]}
-        urn = assistant.remembers(content, **given, source=f"sourceof{level}", **where)
+        urn = assistant.remembers(content, **given, anchors=["ledger.py"], source=f"sourceof{level}", **where)
         kept[level] = Kept(level, urn, content)
     assistant.environment = {"MEMHOOK_HOOKS__DETAIL": "full"}
     assert "contentofconfidential" in assistant.prompts(TOPIC)  # so that the ledger has what became secret since
@@ -280,7 +294,11 @@ def test_every_command_tool_and_call_is_in_the_tables() -> None:
     assert {*COMMANDS, *TRIED_ELSEWHERE} - {""} == set(commands_of(parser()))
     assert set(TOOL_CALLS) == set(TOOLS)
     assert {tool.operation for tool in TOOLS.values()} | OWNERS_CALLS == set(OPERATIONS)
-    assert {kind.value for kind in Kind} == {"SessionStart", "UserPromptSubmit", "SubagentStart"}
+    assert {one for one in OPERATIONS if OPERATIONS[one].scope is None} == OWNERS_CALLS
+    assert {kind.value for kind in Kind if kind not in UNANSWERED} == {
+        *("SessionStart", "SubagentStart", "UserPromptSubmit"),
+        *("PreToolUse", "PostToolUse", "PostToolUseFailure"),
+    }
 
 
 def test_each_command_gives_away_what_its_line_in_the_table_says(cli: Callable[..., str], stored: Memories) -> None:
@@ -404,7 +422,10 @@ def test_hooks_give_away_nothing_but_what_is_normal(assistant: Assistant, stored
     started = assistant.starts(session="s7")
     prompted = assistant.prompts(TOPIC, session="s8")
     subagent = {"hook_event_name": "SubagentStart", "session_id": "s9", "agent_id": "a1", "agent_type": "Explore"}
-    for text in (started, prompted, assistant.sends(subagent)):
+    assistant.runner.open()  # as the daemon does when it starts
+    edit = {"file_path": str(assistant.directory / "ledger.py"), "old_string": "a", "new_string": "b"}
+    tool = {"hook_event_name": "PreToolUse", "session_id": "s10", "tool_name": "Edit", "tool_input": edit}
+    for text in (started, prompted, assistant.sends(subagent), assistant.sends(tool)):
         assert "contentofnormal" in text
         assert leaks(text, stored, NORMAL, "") == {}
     for one in stored.values():

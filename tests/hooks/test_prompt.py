@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -229,7 +230,8 @@ def test_a_block_above_one_entry_arrives_over_two(assistant: Assistant, home: Pa
 
 
 def urns(text: str) -> list[str]:
-    return [word for word in text.split() if word.startswith("urn:memhook:")]
+    """Of the memories in a block; what is said beside one may name another."""
+    return re.findall(r"^- .*?(urn:memhook:\w+)(?![\w)])", text, re.MULTILINE)
 
 
 def test_the_same_event_gives_the_same_bytes(assistant: Assistant) -> None:

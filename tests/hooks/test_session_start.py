@@ -169,3 +169,15 @@ def test_what_is_near_to_the_branch_and_the_last_commits_comes_first(assistant: 
         ],
     ]
     assert urns(assistant.starts())[0] == near
+
+
+def test_what_waits_in_the_inbox_is_counted_for_the_user_once_a_day(assistant: Assistant) -> None:
+    def said(session: str) -> str:
+        return str(assistant.answer({**START, "session_id": session}).get("systemMessage", ""))
+
+    assistant.remembers(FACT)
+    assert "inbox" not in said("before")
+    records = [{"content": f"asked {word}\n\nended {word}", "session": f"claude/s#{word}"} for word in ("one", "two")]
+    assistant.runner.call("capture", {"records": records}, str(assistant.directory), {})
+    assert said("first").startswith("memhook: 2 unreviewed in the inbox. To go through them: memhook inbox review")
+    assert "inbox" not in said("second")

@@ -1,0 +1,94 @@
+"""Operations on captured memories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from memhook.core.memory import Draft
+from memhook.engine.caller import Caller
+from memhook.errors import InvalidInput
+from memhook.screening.policy import shown_as
+from memhook.store.table.filters import Filter
+from memhook.writing.captured import KEPT, UsageOf, capture, captured_of, forget_captured
+from memhook.writing.transfer import draft_from
+
+DISTILLED = "distilled from"
+
+
+def capture_(caller: Caller, records: Sequence[Mapping[str, Any]], again: bool = False) -> dict[str, int]:
+    """Store digests of sessions, given as the lines of an import have them; return what became of how many."""
+    drafts = list(_drafts(records, caller.project.id))
+    counts = capture(caller.library, drafts, datetime.now(UTC), usage_of(caller), again)
+    return asdict(replace(counts, refused=counts.refused + len(records) - len(drafts)))
+
+
+def forget_captured_(caller: Caller, session: str = "", dry_run: bool = False) -> list[dict[str, Any]]:
+    """Forget what was captured and not reviewed, of one session or of all."""
+    found = forget_captured(caller.library, session, datetime.now(UTC), dry_run)
+    return [{"urn": one.urn, "title": shown_as(one).title, "project": one.project} for one in found]
+
+
+def supplied(caller: Caller) -> dict[str, Any]:
+    """Which sources are switched on, what came in from each during a week, and how much waits for a review."""
+    store, since = caller.library.store, datetime.now(UTC) - timedelta(days=7)
+    written = store.newest(Filter(captured=False, since=since), store.count())
+    captured = captured_of(store)
+    shown = usage_of(caller)([one.id for one in captured]) if captured else {}
+    fresh = (one for one in captured if (one.created if one.id in shown else (one.expires or since) - KEPT) >= since)
+    sources = Counter([one.origin.value for one in written] + [one.source or one.origin.value for one in fresh])
+    return {
+        "digests": caller.settings.capture.enabled,
+        "notes": caller.settings.hooks.capture,
+        **caller.settings.capture.model_dump(include={"instruction", "cues", "follow"}),
+        "this_week": dict(sources.most_common()),
+        "waiting": len(captured),
+    }
+
+
+def undistilled(caller: Caller, limit: int = 40) -> list[dict[str, Any]]:
+    """Digests of which no facts were made yet, the newest first, without secrets."""
+    found = [one for one in captured_of(caller.library.store) if not one.source.startswith(DISTILLED)]
+    fresh = (one for one in found if not caller.record.was_read(_distilled(one.id)))
+    return [{"id": one.id, "content": shown_as(one).content} for one in islice(fresh, limit)]
+
+
+def distilled(caller: Caller, facts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, int]:
+    """Store facts that a model made of digests, by the ids of these, as captured memories of the same places."""
+    now, digests = datetime.now(UTC), caller.library.store.by_ids(list(facts))
+    drafts = [
+        Draft(
+            one["fact"],
+            project=digest.project,
+            session=digest.session,
+            quote=one["span"],
+            created=digest.created,
+            source=f"{DISTILLED} {digest.source}".strip(),
+            aliases=(f"{digest.session}/fact{number}",),
+        )
+        for key, digest in digests.items()
+        for number, one in enumerate(facts[key], 1)
+    ]
+    counts = capture(caller.library, drafts, now, usage_of(caller))
+    for key in digests:
+        caller.record.mark_read(_distilled(key), now)
+    return asdict(counts)
+
+
+def _distilled(key: str) -> str:
+    return f"distilled {key}"
+
+
+def usage_of(caller: Caller) -> UsageOf:
+    return caller.ledger.usage if caller.ledger else lambda _: {}
+
+
+def _drafts(records: Sequence[Mapping[str, Any]], project: str) -> Iterator[Draft]:
+    for record in records:
+        with suppress(InvalidInput):
+            yield draft_from(record, project)

@@ -1,0 +1,63 @@
+"""The indexes of the repositories that prompts come from, read in the background and kept in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+from memhook.core.memory import Memory
+from memhook.core.staleness import Findings, Repository, findings
+from memhook.store.project import Project
+from memhook.store.repository import repository_at, stamp
+
+KEPT = 8
+
+
+class Repositories:
+    """An index is as old as the last housekeeping; before the first one nothing is said about a memory."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._seen: dict[Path, str] = {}
+        self._indexes: dict[Path, tuple[tuple[int, ...], Repository]] = {}
+
+    def check_for(self, project: Project) -> Callable[[Memory], Findings]:
+        """Return the check of memories against the repository of this project; it takes microseconds."""
+        root = project.root
+        if root is None:
+            return lambda _: Findings()
+        with self._lock:
+            self._seen.pop(root, None)
+            self._seen[root] = project.id
+            while len(self._seen) > KEPT:
+                self._indexes.pop(next(iter(self._seen)), None)
+                del self._seen[next(iter(self._seen))]
+            index = self._indexes.get(root, ((), None))[1]
+        return partial(_findings, index, root, project.id) if index else lambda _: Findings()
+
+    def refresh(self, memories_of: Callable[[str], Sequence[Memory]]) -> list[Memory]:
+        """Read the indexes that changed; return the memories whose anchors are all gone from their repository."""
+        with self._lock:
+            seen = dict(self._seen)
+        stale: list[Memory] = []
+        for root, project in seen.items():
+            current = stamp(root)
+            if self._indexes.get(root, ((),))[0] == current:
+                continue
+            memories = memories_of(project)
+            index = repository_at(root, memories)
+            if index is not None:
+                with self._lock:
+                    self._indexes[root] = (current, index)
+                stale += [one for one in memories if _findings(index, root, project, one).is_all_gone]
+        return stale
+
+
+def _findings(index: Repository, root: Path, project: str, memory: Memory) -> Findings:
+    """A global memory may speak of any repository: nothing can be gone from its own."""
+    if memory.project != project:
+        return Findings()
+    return findings(memory, index, lambda path: os.path.lexists(root / path))

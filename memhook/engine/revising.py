@@ -1,0 +1,86 @@
+"""Operations that change several memories at once, refuse what has changed meanwhile, and can be undone.
+
+Each returns the memories and `undo`: the call that takes it back, as method and parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from memhook.answering.records import record_of
+from memhook.core.memory import Memory
+from memhook.engine.caller import Caller
+from memhook.engine.operations import mute, typed
+from memhook.errors import InvalidInput
+from memhook.screening.policy import masked_fields
+from memhook.writing import remember, revision
+from memhook.writing.revision import plain_form, version_of
+from memhook.writing.sharing import refuse_shared_ones
+
+
+def revise(
+    caller: Caller,
+    references: Sequence[str],
+    versions: Mapping[str, str] | None = None,
+    add_tags: Sequence[str] = (),
+    remove_tags: Sequence[str] = (),
+    **fields: Any,
+) -> dict[str, Any]:
+    """Set these fields of each memory, and add or remove tags; `versions` are those the change was made from, by id."""
+    if "muted" in fields:
+        return _muted(caller, references, bool(fields["muted"]))
+    if "redacted" in fields:
+        raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
+    before = _own(caller, references)
+    given = typed(fields)
+    wanted = {one.id: {**given, **_tags(one, given, add_tags, remove_tags)} for one in before}
+    after = remember.edited_together(caller.library, wanted, datetime.now(UTC), versions=versions or {})
+    return {**_changed(before, after), "masked": list(masked_fields(given)[1])}
+
+
+def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Forget memories; what undoes it brings them back under their URNs."""
+    before = _own(caller, references)
+    revision.refuse_changed(before, versions or {})
+    remember.forgotten(caller.library, [one.id for one in before], datetime.now(UTC))
+    return _changed(before, [])
+
+
+def put_back(
+    caller: Caller, memories: Sequence[Mapping[str, Any]], versions: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Put memories back as they were. `versions` are those that the change to undo has made."""
+    restored = revision.put_back(caller.library, memories, versions or {})
+    return {"memories": [_record(one) for one in restored]}
+
+
+def _own(caller: Caller, references: Sequence[str]) -> list[Memory]:
+    if shared := caller.open_shared():
+        refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
+    return remember.found(caller.library, references)
+
+
+def _tags(memory: Memory, given: Mapping[str, Any], add: Sequence[str], remove: Sequence[str]) -> dict[str, Any]:
+    if not add and not remove:
+        return {}
+    kept = [tag for tag in given.get("tags", memory.tags) if tag not in remove]
+    return {"tags": tuple(dict.fromkeys([*kept, *add]))}
+
+
+def _changed(before: Sequence[Memory], after: Sequence[Memory]) -> dict[str, Any]:
+    back = {"memories": [plain_form(one) for one in before], "versions": {one.id: version_of(one) for one in after}}
+    return {"memories": [_record(one) for one in after or before], "undo": {"method": "put_back", "params": back}}
+
+
+def _muted(caller: Caller, references: Sequence[str], muted: bool) -> dict[str, Any]:
+    """Mute or unmute: they do not count as changed, and may be of a shared store."""
+    others = [one.id for one in remember.found(caller.all, references) if one.muted != muted]
+    records = mute(caller, others, muted) if others else []
+    params = {"references": others, "muted": not muted}
+    return {"memories": records, "undo": {"method": "revise", "params": params} if others else None}
+
+
+def _record(memory: Memory) -> dict[str, Any]:
+    return {**record_of(memory), "version": version_of(memory)}

@@ -1,0 +1,36 @@
+"""What `tidy` lists, and what each decision does and undoes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from memhook.core.memory import id_of
+from tests.hooks import conftest
+from tests.hooks.conftest import Assistant
+
+real_embedder, runner, assistant = conftest.real_embedder, conftest.runner, conftest.assistant
+
+
+def kinds(assistant: Assistant) -> list[tuple[str, str]]:
+    return [(item["kind"], item["memory"]["urn"]) for item in assistant.calls("tidy_list")["items"]]
+
+
+def test_duplicates_contradictions_and_unused_memories_are_listed_and_a_decision_can_be_undone(
+    assistant: Assistant,
+) -> None:
+    older = assistant.remembers("The mailer listens on port 2525.")
+    newer = assistant.remembers("The mailer listens on port 2587.")
+    twin = assistant.remembers("Invoices are sent on Monday morning.")
+    assistant.remembers("Invoices are sent on Monday morning!")
+    old = assistant.remembers("Parcels are weighed in grams.", created="2025-01-01", updated="2025-01-01")
+    idle = assistant.remembers("Colleagues like their tea with milk.")
+    with assistant.runner.engine._ledger._writing() as connection:  # type: ignore[union-attr]
+        connection.execute("INSERT INTO usage (memory, shown) VALUES (?, 5)", (id_of(idle),))
+    assistant.runner.engine.accounts.mark_used([id_of(newer)], datetime.now(UTC))
+    expected = [("duplicate", twin), ("contradiction", older), ("never used", idle), ("never shown", old)]
+    assert kinds(assistant) == expected
+
+    done = assistant.calls("revise", references=[newer], supersedes=[id_of(older)])
+    assert ("contradiction", older) not in kinds(assistant)
+    assistant.calls(done["undo"]["method"], **done["undo"]["params"])
+    assert kinds(assistant) == expected

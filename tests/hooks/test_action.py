@@ -1,0 +1,146 @@
+"""Memories at the point of action: before a tool touches what they name, and after it failed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhook.answering.action import MOST_TOKENS
+from memhook.core.tokens import estimated_tokens
+from memhook.paths import user_paths
+from memhook.store.pauses import EVERYWHERE, Pause, pause, resume
+from tests.hooks.conftest import Assistant
+from tests.hooks.test_prompt import configure, urns
+
+RULE = "Any change in settings.prod.toml needs a second reviewer."
+REBUILD = "Never run `dbt run --full-refresh` on `fct_clicks`: it costs 900 dollars. Use the macro `repair_partition`."
+RESET = "E1207 in the test run means that `make db-reset` was forgotten."
+
+
+@pytest.fixture
+def session(assistant: Assistant) -> Session:
+    return Session(assistant)
+
+
+class Session:
+    """Tool calls of one session of Claude Code."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self.assistant = assistant
+        self._calls = 0
+
+    def knows(self, *contents: str) -> list[str]:
+        known = [self.assistant.remembers(content) for content in contents]
+        self.assistant.runner.open()  # what the daemon does when it starts
+        return known
+
+    def edits(self, path: str, new: str = "x", **fields: Any) -> str:
+        return self.uses("Edit", {"file_path": path, "old_string": "y", "new_string": new}, **fields)
+
+    def runs(self, command: str, **fields: Any) -> str:
+        return self.uses("Bash", {"command": command}, **fields)
+
+    def uses(self, tool: str, given: dict[str, Any], **fields: Any) -> str:
+        self._calls += 1
+        payload = {"session_id": "s1", "prompt_id": "p1", "tool_use_id": f"t{self._calls}", **fields}
+        event = "PostToolUseFailure" if "error" in fields else "PreToolUse"
+        return self.assistant.sends({"hook_event_name": event, "tool_name": tool, "tool_input": given, **payload})
+
+
+def test_a_memory_comes_up_when_a_tool_touches_what_it_names(session: Session) -> None:
+    rule, rebuild, _ = session.knows(RULE, REBUILD, RESET)
+    assert urns(session.edits(f"{session.assistant.directory}/deploy/settings.prod.toml")) == [rule]
+    assert urns(session.runs("cd warehouse && dbt run --select fct_clicks --full-refresh")) == [rebuild]
+
+
+def test_nothing_comes_up_for_what_no_memory_names(session: Session) -> None:
+    session.knows(RULE, REBUILD, RESET)
+    assert session.edits("deploy/settings.dev.toml") == ""
+    assert session.runs("dbt docs generate") == ""
+    assert session.runs("git status") == ""
+    assert session.uses("Read", {"file_path": "deploy/settings.prod.toml"}) == ""
+    assert session.uses("Edit", {}) == ""
+
+
+def test_an_error_brings_the_memory_that_has_its_code(session: Session) -> None:
+    *_, reset = session.knows(RULE, REBUILD, RESET)
+    assert urns(session.runs("pytest -q", error="Exit code 1\nsetup failed: E1207 at fixture 4")) == [reset]
+    assert session.runs("pytest -q", error="Exit code 1\nsetup failed: E1300 at fixture 4") == ""
+
+
+def test_a_memory_comes_up_once_in_a_session(session: Session) -> None:
+    session.knows(RULE)
+    assert session.edits("settings.prod.toml")
+    assert session.edits("settings.prod.toml") == ""
+    assert session.edits("settings.prod.toml", session_id="another")
+
+
+def test_what_the_prompt_brought_does_not_come_again(session: Session) -> None:
+    (rule,) = session.knows(RULE)
+    assert rule in session.assistant.prompts("I want to change settings.prod.toml, does that need a second reviewer?")
+    assert session.edits("settings.prod.toml") == ""
+
+
+def test_at_most_two_memories_within_300_tokens(session: Session) -> None:
+    details = " ".join(f"Part {part} of it was decided on day {part} by the team." for part in range(80))
+    session.knows(*(f"Rule {number} about `deploy.toml`. {details}" for number in range(4)))
+    block = session.edits("deploy.toml")
+    assert 1 <= len(urns(block)) <= 2
+    assert estimated_tokens(block) <= MOST_TOKENS
+
+
+def test_what_may_not_surface_does_not_come_up_here_either(session: Session) -> None:
+    (rule,) = session.knows(RULE)
+    session.assistant.calls("mute", references=[rule])
+    session.assistant.runner.open()
+    assert session.edits("settings.prod.toml") == ""
+
+
+def test_a_changed_memory_is_anchored_to_what_it_names_now(session: Session) -> None:
+    (rule,) = session.knows(RULE)
+    assert session.edits("settings.prod.toml")
+    session.assistant.calls("edit", reference=rule, content="Any change in release.toml needs a second reviewer.")
+    session.assistant.runner.open()
+    assert session.edits("settings.prod.toml", session_id="s2") == ""
+    assert session.edits("release.toml", session_id="s2")
+
+
+def test_anchors_that_the_user_set_stay_when_the_text_changes(session: Session) -> None:
+    (rule,) = session.knows(RULE)
+    edit = session.assistant.calls
+    assert edit("edit", reference=rule, anchors=["ops/"])["anchors"] == ["ops/"]
+    assert edit("edit", reference=rule, content="Everything in release.toml is reviewed.")["anchors"] == ["ops/"]
+    assert edit("edit", reference=rule, anchors=[])["anchors"] == ["release.toml"]
+
+
+def test_the_budget_of_a_session_and_a_pause_hold_here_too(session: Session, home: Path) -> None:
+    session.knows(RULE)
+    configure(home, "session_max_tokens = 20")
+    assert session.edits("settings.prod.toml") == ""
+    configure(home, "")
+    pause(user_paths(), Pause(EVERYWHERE), datetime.now(UTC))
+    assert session.edits("settings.prod.toml") == ""
+    resume(user_paths(), EVERYWHERE, datetime.now(UTC))
+    assert session.edits("settings.prod.toml")
+
+
+def test_actions_switches_memories_at_tool_calls(session: Session, home: Path) -> None:
+    session.knows(RULE)
+    configure(home, "hooks.actions = false")
+    assert session.edits("settings.prod.toml") == ""
+    configure(home, "")
+    assert session.edits("settings.prod.toml")
+
+
+def test_why_names_the_anchors(session: Session) -> None:
+    (rule,) = session.knows(RULE)
+    session.edits("settings.prod.toml")
+    session.edits("unrelated.toml")  # of which nothing is recorded
+    told = session.assistant.calls("why")
+    assert told["event"] == "PreToolUse"
+    assert told["budget"] == MOST_TOKENS
+    assert [(one["urn"], list(one["score_parts"])) for one in told["candidates"]] == [(rule, ["settings.prod.toml"])]
+    assert session.assistant.calls("explain", reference=rule)["anchors"] == ["settings.prod.toml"]

@@ -1,0 +1,61 @@
+"""Was it used? What the stop event leaves of the memories that were shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memhook.core.memory import id_of
+from memhook.store.ledger import Usage
+from tests.hooks.conftest import Assistant
+from tests.hooks.test_prompt import FACT, QUESTION, configure
+
+
+def usage(assistant: Assistant, urn: str) -> Usage:
+    return dict(assistant.runner.engine.accounts.usage([id_of(urn)])).get(id_of(urn), Usage())
+
+
+def stops(assistant: Assistant, reply: str, **fields: Any) -> None:
+    answer = assistant.answer(
+        {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": reply, **fields}
+    )
+    assert answer == {}
+
+
+def test_an_answer_that_goes_by_a_memory_marks_it_as_used(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert assistant.prompts(QUESTION)
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert (usage(assistant, urn).shown, usage(assistant, urn).used) == (1, 1)
+    stops(assistant, "I ran ledgerctl resync --primary again.")  # nothing was shown since
+    assert usage(assistant, urn).used == 1
+
+
+def test_an_answer_about_something_else_does_not(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert assistant.prompts(QUESTION)
+    stops(assistant, "Done.")
+    assert (usage(assistant, urn).shown, usage(assistant, urn).used) == (1, 0)
+
+
+def test_a_memory_that_was_fetched_counts_as_used(assistant: Assistant) -> None:
+    urn = assistant.remembers(FACT)
+    assistant.calls("get", references=[urn])
+    assert usage(assistant, urn).used == 1
+    assistant.calls("get", references=[urn], touch=False)
+    assert usage(assistant, urn).used == 1
+
+
+def test_the_user_is_told_in_one_line_what_was_shown(assistant: Assistant) -> None:
+    assistant.remembers(f"{FACT}\nMore about it.", title="Ledger\n\x1b[31mred")
+    answer = assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": QUESTION})
+    assert answer["systemMessage"].startswith("memhook: 1 memory (")
+    assert answer["systemMessage"].endswith(" tokens): Ledger red")
+
+
+def test_the_notice_can_be_switched_off(assistant: Assistant, home: Path) -> None:
+    assistant.remembers(FACT)
+    configure(home, 'hooks.notice = "off"')
+    answer = assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": QUESTION})
+    assert answer["hookSpecificOutput"]
+    assert "systemMessage" not in answer

@@ -1,0 +1,61 @@
+"""A memory is checked when it is shown: against the repository, against newer memories, and by its use."""
+
+from __future__ import annotations
+
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memhook.core.memory import id_of
+from tests.hooks.conftest import Assistant
+from tests.hooks.test_prompt import FACT, QUESTION
+
+
+def git(directory: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(directory), *who, *arguments], check=True, capture_output=True)
+
+
+def commit(directory: Path, *arguments: str) -> None:
+    git(directory, *arguments)
+    git(directory, "commit", "-m", "change")
+
+
+def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_proposed(assistant: Assistant) -> None:
+    place = assistant.directory
+    git(place, "init")
+    (place / "ledger.prod.toml").write_text("timeout = 1\n")
+    commit(place, "add", ".")
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    assert "is gone" not in assistant.prompts(QUESTION, session="a")
+    commit(place, "rm", "ledger.prod.toml")
+    assistant.runner.keep_house()
+    assert f"(ledger.prod.toml is gone; 1 commit since) {urn}" in assistant.prompts(QUESTION, session="b")
+    waiting = assistant.calls("inbox_list")["items"]
+    assert [(one["kind"], one["memory"]["urn"]) for one in waiting] == [("retire", urn)]
+
+
+def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marked(assistant: Assistant) -> None:
+    older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
+    newer = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")
+    context = assistant.prompts(QUESTION, session="a")
+    assert f"(older, may be superseded by {newer}) {older}" in context
+    assert context.index(newer) < context.index(f"{older}\n")
+    assistant.calls("inbox_drop", references=[older])  # superseded by the newer one
+    context = assistant.prompts(QUESTION, session="b")
+    assert newer in context
+    assert older not in context
+
+
+def test_a_memory_shown_often_and_never_used_is_quieter_and_a_used_one_comes_first(assistant: Assistant) -> None:
+    first = assistant.remembers("Ledger reconciliation reads from the primary when the replica lags.")
+    second = assistant.remembers("The ledger reconciliation fails when the replica lags and retries after 5 minutes.")
+    shown = assistant.prompts(QUESTION, session="a")
+    order = sorted((first, second), key=shown.index)
+    ledger = assistant.runner.engine.accounts
+    ledger.mark_used([id_of(order[1])], datetime.now(UTC))
+    for number in range(5):
+        assistant.prompts(QUESTION, session=f"again {number}")
+    context = assistant.prompts(QUESTION, session="b")
+    assert order[1] in context
+    assert order[0] not in context or context.index(order[1]) < context.index(order[0])
