@@ -1,0 +1,18 @@
+"""The page in the browser, `memhook ui`: a thin door that parses, calls one operation of the daemon, and shows.
+
+main       the options, and the start of the process
+server     serves on loopback until Ctrl-C or an idle time
+session    the secrets of one run: one-time token, cookie, CSRF token
+guard      checks host, token, cookie and origin before anything else, and sets the security headers
+app        the pages by their addresses, and how errors look
+page       what every page needs: the way to the daemon, the templates
+asked      what a request asks, parsed
+rendering  the templates, and remembered text as data: escaped, isolated, hidden characters made visible
+changes    what was done on the page, to be undone
+lab        the page that tries a prompt
+memories   the pages that list, show and change memories
+inbox      the page that goes through what waits for a decision
+events     the page with the last hooks
+health     the page with the doctor's checks and the numbers
+export     memories as one file to take along
+"""

@@ -1,0 +1,25 @@
+"""The last hooks, as a timeline per session."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+
+from starlette.responses import Response
+
+from memhook.ui.asked import Asked
+from memhook.ui.page import Page, Views
+
+LIMIT = 60
+
+
+def events(page: Page, asked: Asked) -> Response:
+    session, before = asked.one("session"), asked.number("before", 0)
+    found = page.call("events", limit=LIMIT, before=before, session=session)["events"]
+    sessions = [(name, list(some)) for name, some in groupby(found, key=itemgetter("session"))]
+    last = found[-1]["number"] if len(found) == LIMIT else 0
+    earlier = asked.query_with(before=str(last)) if last else ""
+    return page.shown("events.html", sessions=sessions, session=session, earlier=earlier)
+
+
+VIEWS: Views = {("GET", "/events"): events}

@@ -1,0 +1,48 @@
+"""The inbox: what waits for a decision, one card at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from memhook.errors import InvalidInput
+from memhook.ui.asked import Asked
+from memhook.ui.page import Page, Views
+
+MOST = 500
+DONE = {"keep": "Kept", "drop": "Dropped", "merge": "Merged"}
+
+
+def inbox(page: Page, asked: Asked) -> Response:
+    found = page.call("inbox_list", limit=MOST)
+    items = found["items"]
+    at = max(0, min(asked.number("at", 0), len(items) - 1))
+    item = items[at] if items else None
+    together = [one for one in items if item and _session(one) and _session(one) == _session(item)]
+    near = page.call("inbox_near", reference=item["memory"]["id"]) if item and item["kind"] == "captured" else []
+    values = {"item": item, "at": at, "total": found["total"], "kinds": found["kinds"], "listed": len(items)}
+    return page.shown("inbox.html", **values, together=together, near=near)
+
+
+def _session(item: Mapping[str, Any]) -> str:
+    return str(item["memory"]["session"]).rpartition("#")[0] if item["kind"] == "captured" else ""
+
+
+def decide(page: Page, asked: Asked) -> Response:
+    action = asked.one("do")
+    chosen = dict(one.partition("@")[::2] for one in asked.all("chosen"))
+    if action.startswith("merge:") and len(chosen) == 1:
+        done = page.call("inbox_merge", reference=next(iter(chosen)), into=action.removeprefix("merge:"))
+    elif action in ("keep", "drop") and chosen:
+        edited = {"content": asked.one("content")} if action == "keep" and asked.one("content") else {}
+        done = page.call(f"inbox_{action}", references=list(chosen), versions=chosen, **edited)
+    else:
+        raise InvalidInput("That is no decision.", "Keep it, drop it or merge it.")
+    what = "1 memory" if len(chosen) == 1 else f"{len(chosen)} memories"
+    page.changes.add(f"{DONE[action.partition(':')[0]]} {what}", done["undo"])
+    return page.redirected(f"/inbox?at={asked.number('at', 0)}")
+
+
+VIEWS: Views = {("GET", "/inbox"): inbox, ("POST", "/inbox"): decide}

@@ -1,0 +1,94 @@
+"""The templates, and remembered text as data: escaped, isolated, hidden characters made visible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from memhook.core.fencing import HIDDEN
+
+FOLDER = Path(__file__).parent / "templates"
+ASSETS = Path(__file__).parent / "assets"
+
+_FENCE = re.compile(r"^\s{0,3}(```|~~~)")
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+_LEFT_ALONE = frozenset("\n\t\u200d\ufe0f")  # the last two belong to emoji
+_CONTROL_PICTURES = 0x2400
+
+
+def environment(**values: Any) -> Environment:
+    """Return the environment of the templates. Nothing is inserted unescaped, nothing missing is passed over."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {"line": line, "visible": visible, "blocks": blocks, "day": day, "moment": moment, "short": short}
+    made.filters["prose"] = prose
+    made.globals |= values
+    return made
+
+
+def visible(text: str) -> Markup:
+    """Escape `text`; each hidden or control character becomes a visible sign."""
+    parts: list[Markup] = []
+    at = 0
+    for found in HIDDEN.finditer(text):
+        if found[0] not in _LEFT_ALONE:
+            parts += [escape(text[at : found.start()]), _sign(found[0])]
+            at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def prose(text: str) -> Markup:
+    """Return visible text in which what is between backticks looks like code."""
+    pieces = _CODE.split(text)
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(visible(one)) if at % 2 else visible(one) for at, one in enumerate(pieces))
+
+
+def line(text: str) -> Markup:
+    """Return `text` as one isolated line: its direction cannot reorder what stands around it."""
+    return Markup('<bdi dir="auto">{}</bdi>').format(visible(" ".join(text.split())))
+
+
+def blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the text in pieces: those between code fences, marked as code, and the others."""
+    is_code, kept = False, list[tuple[bool, str]]()
+    for row in text.strip("\n").split("\n"):
+        if _FENCE.match(row):
+            is_code = not is_code
+        else:
+            kept.append((is_code, row))
+    for kind, rows in groupby(kept, key=lambda pair: pair[0]):
+        if piece := "\n".join(row for _, row in rows).strip("\n"):
+            yield kind, piece
+
+
+def day(iso: str) -> str:
+    return iso[:10]
+
+
+def moment(iso: str) -> str:
+    return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}"
+
+
+def short(project: str) -> str:
+    """What a project is called: the last part of its id."""
+    return project.rstrip("/").rpartition("/")[2] or project
+
+
+def _sign(character: str) -> Markup:
+    number = ord(character)
+    sign = chr(_CONTROL_PICTURES + number) if number < 0x20 else f"U+{number:04X}"
+    return Markup('<span class="sign" title="U+{:04X}">{}</span>').format(number, sign)

@@ -1,0 +1,85 @@
+"""Inbox, events, health: by what a person does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.site import COMMAND, Site
+from tests.ui.test_memories import press
+
+
+@pytest.fixture
+def captured(site: Site) -> list[str]:
+    texts = ("Node 22 is needed to build the shop.", "Prune the images when the disk is full.", "Use port 9090.")
+    records = [{"content": text, "session": f"claude/abc#{n}", "quote": text[:10]} for n, text in enumerate(texts)]
+    site.call("capture", records=records)
+    return [item["memory"]["id"] for item in site.call("inbox_list")["items"]]
+
+
+def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(tab: Page, site: Site, captured: list[str]) -> None:
+    def origin(name: str) -> Any:
+        return site.call("get", references=[name], touch=False)[0]["origin"]
+
+    tab.goto(f"{site.url}/inbox")
+    left = tab.locator("#left")
+    expect(left).to_contain_text("3 left")
+    press(tab, "ArrowRight")
+    expect(tab.get_by_text("2 of 3")).to_be_visible()
+    press(tab, "ArrowLeft")
+    expect(tab.get_by_text("1 of 3")).to_be_visible()
+    press(tab, "k")
+    expect(left).to_contain_text("2 left")
+    assert origin(captured[0]) == "user"
+    press(tab, "d")
+    expect(left).to_contain_text("1 left")
+    press(tab, "z")
+    expect(left).to_contain_text("2 left")
+    press(tab, "z")
+    expect(left).to_contain_text("3 left")
+    assert origin(captured[0]) == "captured"
+    press(tab, "e")
+    tab.locator("textarea").fill("Use port 9191.")
+    tab.get_by_role("button", name="Keep it like this").click()
+    expect(left).to_contain_text("2 left")
+    press(tab, "z")
+    expect(left).to_contain_text("3 left")
+    press(tab, "D")
+    expect(left).to_contain_text("empty")
+    press(tab, "z")
+    expect(left).to_contain_text("3 left")
+    site.call("purge", references=captured)
+
+
+def test_events_show_what_was_shown_and_why_not_without_the_prompt(tab: Page, site: Site) -> None:
+    environment = {**os.environ, "HOME": str(site.home)}
+    prompts = ("why does the deploy to staging hang at 40 % without the vpn?", "ok thanks")
+    for prompt in prompts:
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": "session-77", "prompt": prompt}
+        hook = [*COMMAND, "hook", "UserPromptSubmit"]
+        cwd = site.home / "work"
+        subprocess.run(
+            hook, input=json.dumps(event).encode(), env=environment, cwd=cwd, check=True, capture_output=True
+        )
+    tab.goto(f"{site.url}/events?session=session-77")
+    expect(tab.locator(".timeline > li")).to_have_count(2)
+    expect(tab.locator(".timeline > li").first).to_contain_text("silent: small talk")
+    expect(tab.locator(".timeline > li").last).to_contain_text("ms")
+    assert not any(prompt in tab.content() for prompt in prompts)
+    tab.get_by_role("link", name="Deploys hang without the VPN").first.click()
+    expect(tab.get_by_role("heading", name="Deploys hang without the VPN")).to_be_visible()
+    expect(tab.get_by_role("row").last).to_contain_text("shown")
+
+
+def test_health_has_numbers_plots_and_the_checks_of_the_doctor(tab: Page, site: Site) -> None:
+    tab.goto(f"{site.url}/health")
+    assert tab.locator("svg.plot").count() == 3
+    assert tab.locator("svg.plot").last.locator("rect").count() >= 1
+    expect(tab.locator("#checks")).to_contain_text("python")
+    expect(tab.locator("#checks")).to_contain_text("the store opens")
+    assert "To repair it:" in tab.locator("#checks .wrong").first.inner_text()
