@@ -4,6 +4,7 @@ MemhookError
 ├── InvalidInput      invalid input of the user
 ├── SettingsError     the user's settings cannot be read, so nothing is stored or shown
 ├── NotFound          no memory has that URN, id or alias
+├── Conflict          a memory has changed since the version that a change was made from
 ├── StoreError        the store cannot be opened, read or written
 │   ├── DamagedStore  its files were truncated or changed; repair may be possible
 │   └── RemoteError   a remote store cannot be reached, or refuses; local data is not affected
@@ -29,6 +30,9 @@ class SettingsError(MemhookError): ...
 
 
 class NotFound(MemhookError): ...
+
+
+class Conflict(MemhookError): ...
 
 
 class StoreError(MemhookError): ...

@@ -49,6 +49,11 @@ class Paths:
         return self.data / "tokens.json"
 
     @property
+    def followed(self) -> Path:
+        """The files of assistants whose memories follow them."""
+        return self.data / "followed.json"
+
+    @property
     def models(self) -> Path:
         return self.cache / "models"
 
@@ -60,6 +65,11 @@ class Paths:
     @property
     def ledger(self) -> Path:
         return self.state / "ledger.sqlite3"
+
+    @property
+    def spool(self) -> Path:
+        """Captured notes that are not stored yet."""
+        return self.state / "captured.spool"
 
     @property
     def log(self) -> Path:
@@ -77,6 +87,11 @@ class Paths:
     def interpreter(self) -> Path:
         """Three lines for the launcher: interpreter, client file, version."""
         return self.state / "interpreter"
+
+    @property
+    def one_part(self) -> Path:
+        """A mark for the launcher: no answer needs a second part."""
+        return self.state / "one-part"
 
 
 def user_paths(environment: Mapping[str, str] | None = None) -> Paths:

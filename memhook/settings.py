@@ -24,6 +24,7 @@ from memhook.files.toml_layout import layout_of
 from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]
+Notice = Literal["brief", "off"]
 Relevance = Literal["strict", "balanced", "eager"]
 Languages = Literal["auto", "english", "all"]
 Source = Literal["default", "user file", "project file", "environment"]
@@ -54,7 +55,28 @@ class Hooks(_Section):
     relevance: Relevance = "balanced"
     max_memories: int = Field(10, ge=1, le=50)
     capture: bool = True
+    actions: bool = True
+    notice: Notice = "brief"
     session_start: SessionStart = SessionStart()
+
+
+class Capture(_Section):
+    """Where memories come from by themselves. `exclude` names projects, by name, by id or by their folder."""
+
+    enabled: bool = False
+    instruction: bool = True
+    cues: bool = True
+    follow: bool = True
+    exclude: tuple[str, ...] = ()
+
+
+class Distill(_Section):
+    """The user's own model for `memhook distill`. `key_variable` names the environment variable that has its key."""
+
+    command: str = ""
+    url: str = ""
+    model: str = ""
+    key_variable: str = ""
 
 
 class Agent(_Section):
@@ -132,6 +154,8 @@ class Settings(BaseSettings):
     preview_chars: int = Field(200, ge=40, le=2000)
     namespaces: tuple[str, ...] = ()
     hooks: Hooks = Hooks()
+    capture: Capture = Capture()
+    distill: Distill = Distill()
     pack: Pack = Pack()
     store: Store = Store()
     stores: Mapping[StoreName, SharedStore] = {}
@@ -220,7 +244,7 @@ def load_settings(
             else:
                 problems.append(f"{layer.where(key)}: {problem} It is ignored.")
     if "project file" in stopping:
-        values["hooks.capture"] = False
+        values |= dict.fromkeys(("hooks.capture", "capture.enabled"), False)
     unreadable = stopping.get("user file") or stopping.get("environment", "")
     project_problem = _without_its_words(stopping["project file"], project_file) if "project file" in stopping else ""
     settings = _with_foreign_stores(Settings(**nested(values)), sources, before_variables)
@@ -258,7 +282,7 @@ def _without_its_words(problem: str, project_file: Path | None) -> str:
 
 
 # Settings that decide where memories are, and whether any are stored or shown: a wrong guess would do harm.
-_DECISIVE = ("store", "stores", "enabled", "hooks.capture", "namespaces")
+_DECISIVE = ("store", "stores", "enabled", "hooks.capture", "capture", "namespaces")
 _SLIP_OF_THE_PEN = 0.85
 
 
@@ -370,6 +394,18 @@ def checked(key: str, value: Any) -> Any:
         return value_of(Settings(**nested({key: value})), key)
     except ValidationError as error:
         raise _invalid(key, value) from error
+
+
+def overridden(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """Return `settings` with these values, by dotted keys; raise InvalidInput for one that is not allowed."""
+    for key, value in values.items():
+        settings = _replaced(settings, key_path(key), checked(key, value))
+    return settings
+
+
+def _replaced(section: Any, path: tuple[str, ...], value: Any) -> Any:
+    head, *rest = path
+    return section.model_copy(update={head: _replaced(getattr(section, head), tuple(rest), value) if rest else value})
 
 
 def what_is_allowed(key: str) -> str:
@@ -573,12 +609,20 @@ _PROJECT_MAY_LOWER = (
 )
 
 
-_SWITCHED = {"enabled": "memhook", "hooks.capture": "capturing"}
+_SWITCHED = {
+    "enabled": "memhook",
+    "hooks.capture": "capturing",
+    "hooks.actions": "memories at tool calls",
+    "capture.enabled": "digests",
+    "capture.instruction": "the instruction",
+    "capture.cues": "cues",
+    "capture.follow": "following files",
+}
 
 
 def _overreach(key: str, value: Any, current: Any) -> str:
     """Return why a project may not set this: its file comes from a cloned repository and may only restrict."""
-    if key in ("enabled", "hooks.capture"):
+    if key in _SWITCHED:
         return "" if value is False else f"a project may only switch {_SWITCHED[key]} off."
     leaf = key_path(key)[-1] if key.startswith("agents.") else key
     if leaf == "namespaces":

@@ -2,8 +2,9 @@
 
 with_value(text, key, value)  the file with that value set
 without(text, key)            the file without that setting
+changed_file(paths, change)   the user's own file, changed under a lock
 
-Both verify the result: it parses as the old file except for the one key.
+The first two verify the result: it parses as the old file except for the one key.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from memhook.errors import InvalidInput
+from memhook.files.locking import exclusive
 from memhook.files.toml_layout import Entry, KeyPath, Layout, comments_in, layout_of, literal
-from memhook.settings import key_path
+from memhook.paths import Paths, private_directory, write_private
+from memhook.settings import checked, key_path
+
+LOCK_SECONDS = 30.0
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -43,6 +49,39 @@ def without(text: str, key: str) -> str:
     if not _reads_as(shorter, wanted):
         raise InvalidInput(f"{key} cannot be removed from this file.", "Change it by hand: memhook config edit")
     return shorter
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    for key, value in values.items():
+        text = with_value(text, key, checked(key, value))
+    return text
+
+
+def changed_file(paths: Paths, change: Callable[[str], str]) -> bool:
+    """Replace the user's file in one step, where a link to it points; return whether it changed."""
+    file = paths.config_file
+    with exclusive(private_directory(paths.state) / "config.lock", LOCK_SECONDS):
+        text = text_of(file)
+        try:
+            changed = change(text)
+        except InvalidInput as error:
+            raise InvalidInput(f"{file}: {error.message}", error.hint) from error
+        if changed == text:
+            return False
+        write_private(file.resolve(), changed)
+        return True
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file of settings, or nothing if there is none."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{file} is not UTF-8, so it is left as it is.", "Repair it first: memhook config edit"
+        ) from error
 
 
 def value_from(text: str) -> Any:

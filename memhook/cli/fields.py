@@ -12,7 +12,7 @@ from memhook.core.memory import Sensitivity
 from memhook.writing.moments import moment_ahead, moment_back
 
 LINES = ("title", "summary", "namespace", "source", "sensitivity")
-LISTS = {"tag": "tags", "related": "related", "supersedes": "supersedes"}
+LISTS = {"tag": "tags", "related": "related", "anchor": "anchors", "supersedes": "supersedes"}
 
 
 def add_fields(to: ArgumentParser) -> None:
@@ -31,6 +31,12 @@ def add_fields(to: ArgumentParser) -> None:
     to.add_argument("--expires", metavar="WHEN", help="a date or a duration: 2026-12-31, 30d, 12h, 2w")
     to.add_argument("--source", metavar="REF", help="where it is from: a link, a file, a ticket")
     to.add_argument("--supersedes", action="append", metavar="URN", help="the memory it replaces; repeatable")
+    to.add_argument(
+        "--anchor",
+        action="append",
+        metavar="NAME",
+        help="a file, command or code at which it comes up; without any: those its text names; repeatable",
+    )
     to.add_argument("--related", action="append", metavar="NAME", help="what it is about; repeatable")
 
 

@@ -1,4 +1,4 @@
-"""The command `memhook`. Hooks and the MCP server have doors of their own, before what costs time is imported."""
+"""The command `memhook`. Hooks, the MCP server and the page have doors of their own: the others cost time."""
 
 import sys
 
@@ -14,16 +14,29 @@ def main(argv: list[str] | None = None) -> int:
     if sys.platform == "win32":
         print(ON_WINDOWS, file=sys.stderr)
         return 0 if is_hook else 1  # a hook is never in the way
-    if is_hook:
-        from memhook.daemon import hook_client  # noqa: PLC0415  alone: it must start fast
-
-        return hook_client.main(arguments[1:])
+    if is_hook or first == "statusline":
+        return _fast(is_hook, arguments[1:])
     if first == "mcp":
         from memhook.mcp_server.main import main as mcp_main  # noqa: PLC0415  without the other commands
 
         return mcp_main(arguments[1:])
+    if first == "ui":
+        from memhook.ui.main import main as ui_main  # noqa: PLC0415  without the other commands
+
+        return ui_main(arguments[1:])
     try:
         from memhook.cli.run import run  # noqa: PLC0415  argparse and pydantic take longer than a whole hook may
     except KeyboardInterrupt:
         return 130
     return run(arguments)
+
+
+def _fast(is_hook: bool, arguments: list[str]) -> int:
+    """What runs beside each message: alone, so that it starts fast."""
+    if is_hook:
+        from memhook.daemon import hook_client  # noqa: PLC0415  see above
+
+        return hook_client.main(arguments)
+    from memhook.cli import statusline  # noqa: PLC0415  see above
+
+    return statusline.main()

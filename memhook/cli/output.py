@@ -113,7 +113,7 @@ def cut(text: str, room: int) -> str:
     if cells(text) <= room:
         return text
     kept = next(at for at in range(len(text)) if cells(text[: at + 1]) >= room)  # a column is for the mark
-    return shortened(text, kept + 1)
+    return shortened(f"{text} ", kept + 1)  # the last character may be the one too many, and be two columns wide
 
 
 def _indented(line: str, indent: str) -> list[str]:

@@ -21,6 +21,7 @@ from argparse import (
 )
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -46,6 +47,7 @@ examples:
 Each command has its own help: memhook remember --help"""
 
 
+@cache
 def parser() -> ArgumentParser:
     top: ArgumentParser = _Parser(
         "memhook",
@@ -124,8 +126,8 @@ def number_of(what: str, least: int = 1) -> Callable[[str], int]:
     return number
 
 
-def add_references(to: ArgumentParser) -> None:
-    to.add_argument("references", metavar="URN", nargs="+", help="the URN, the start of one, an id or an alias")
+def add_references(to: ArgumentParser, least: str = "+") -> None:
+    to.add_argument("references", metavar="URN", nargs=least, help="the URN, the start of one, an id or an alias")
 
 
 def add_yes(to: ArgumentParser, what: str = "do not ask") -> None:

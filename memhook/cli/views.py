@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memhook.cli.output import said_json, say, say_title, say_wrapped, warn
+from memhook.core.anchors import anchors_of
 from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
 from memhook.errors import InvalidInput
@@ -24,6 +25,8 @@ def show_whole(record: Record) -> None:
     for name in ("tags", "related", "source"):
         if value := record[name]:
             say(f"{name}: {_joined(value)}")
+    if anchors := record.get("anchors") or anchors_of(record["title"], record["content"]):
+        say_wrapped(f"anchors: {_joined(list(anchors))}")
     if record["expires"]:
         say(f"expires: {_moment(record['expires'])}")
     if record["supersedes"]:

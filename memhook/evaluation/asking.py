@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from memhook.answering.account import Account
+from memhook.answering.action import MOST_TOKENS, action_outcome
 from memhook.answering.answer import recalled_for
 from memhook.answering.recall import Recalled
 from memhook.answering.silence import of_prompt
+from memhook.core.actions import Action
 from memhook.core.note_requests import Asked
 from memhook.evaluation import metrics
 from memhook.evaluation.baselines import Simple, simple_answer
@@ -47,7 +50,30 @@ def answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> 
     progress("asking", len(order), len(order))
 
 
+def _answered_call(query: Query, action: Action, project: str, shelf: Shelf, plan: Plan) -> Answered:
+    """The answer to a tool call has one budget, whatever is compared for prompts."""
+    question = shelf.question(query)
+    tokens = min(plan.settings.max_tokens, MOST_TOKENS)
+    around = shelf.surroundings(plan.hook_settings.model_copy(update={"max_tokens": tokens}), project, Account())
+    started = time.perf_counter()
+    block = action_outcome(action, around).block
+    milliseconds = (time.perf_counter() - started) * 1000
+    served = metrics.judged(question, block.parts, tokens)
+    return Answered(
+        question,
+        [one.memory for one in block.considered],
+        dict.fromkeys(product(plan.policies, plan.budgets), served),
+        served,
+        len(block.text),
+        metrics.remembered_chars(block.text, shelf.by_id),
+        milliseconds,
+        None,
+    )
+
+
 def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
+    if query.action is not None:
+        return _answered_call(query, query.action, project, shelf, plan)
     question = shelf.question(query)
     settings = plan.hook_settings
     around = shelf.surroundings(settings, project, Account())

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS
-from lancedb.query import MatchQuery
 
 from memhook.store.embedding.encoder import Vector
 from memhook.store.table.filters import quoted
+from memhook.store.table.lance import lancedb
 
 DEPTH = 50  # of each fused list
 RANK_CONSTANT = 60  # of reciprocal rank fusion, as in the paper that proposed it
@@ -43,13 +41,15 @@ class PlainSearch:
         if self._has_vectors:
             vectors = [np.asarray(one.vector, dtype=np.float32) for one in documents]
             rows["vector"] = pa.array(vectors, pa.list_(pa.float32(), len(vectors[0])))
-        self._table = lancedb.connect(str(directory)).create_table("plain", pa.table(rows))
-        self._table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
+        self._table = lancedb().connect(str(directory)).create_table("plain", pa.table(rows))
+        self._table.create_index(
+            "text", config=lancedb().index.FTS(language="English", stem=True, remove_stop_words=True)
+        )
 
     def rankings(self, prompt: str, vector: Vector | None, project: str) -> dict[str, Ranking]:
         """Rank this project's and the global memories by BM25, by cosine and by both."""
         where = f"project IN ({quoted(('', project))})"
-        words = self._table.search(MatchQuery(prompt, "text"), query_type="fts")
+        words = self._table.search(lancedb().query.MatchQuery(prompt, "text"), query_type="fts")
         found = {"bm25": _ranking(words.where(where, prefilter=True), "_score")}
         if self._has_vectors and vector is not None:
             near = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")

@@ -75,7 +75,8 @@ def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[t
     """Yield sessions with each prompt once; drop a remainder too short for a session, unless it is all there is."""
     by_project: dict[str, list[Query]] = defaultdict(list)
     for query, project in zip(of.queries, projects_asked_in(of, within_namespace), strict=True):
-        by_project[project].append(query)
+        if query.action is None:
+            by_project[project].append(query)
     for project, queries in sorted(by_project.items()):
         drawn = sorted(queries, key=_lot)
         for start in range(0, max(1, len(drawn) - length + 1), length):

@@ -2,8 +2,10 @@
 
 memories.jsonl  {"id", "text" or "content", "title"?, "created"?, "namespace"?, "superseded_by"?, ...}, as for import
 queries.jsonl   {"prompt", "gold": [ids], "id"?, "kind"?, "namespace"?, "answerable"?, "needs"?}
+                {"tool", "input": {...}, "gold": [ids], "error"?, ...}: a tool call instead of a prompt, paths relative
+                to the project's root; with `error`, after it failed with these words
 
-A prompt without gold is unanswerable. `needs` is the verbatim part of a gold memory that must reach the model.
+Without gold it is unanswerable. `needs` is the verbatim part of a gold memory that must reach the model.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from memhook.core.actions import Action, action_of
 from memhook.core.memory import Draft, id_from_bytes, id_of, is_id
 from memhook.errors import InvalidInput
 from memhook.writing.transfer import draft_of
@@ -27,7 +30,10 @@ QUERIES = "queries.jsonl"
 ANY_KIND = "answerable"
 NO_KIND = "unanswerable"
 
-_SHAPE = f"A set has {MEMORIES} with lines {{id, text, ...}} and {QUERIES} with lines {{prompt, gold: [ids], ...}}."
+_SHAPE = (
+    f"A set has {MEMORIES} with lines {{id, text, ...}} and {QUERIES} with lines {{prompt, gold: [ids], ...}}"
+    " or {tool, input, gold: [ids], ...}."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Query:
     namespace: str
     needs: str = ""
     """Words of a gold memory, verbatim, that the answer needs."""
+    action: Action | None = None
+    """The tool call that is asked about instead of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,10 @@ _Text = Annotated[str, BeforeValidator(_or_empty)]
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
-    prompt: str
+    prompt: _Text = ""
+    tool: _Text = ""
+    input: dict[str, Any] = {}
+    error: _Text = ""
     id: _Text = ""
     gold: tuple[str, ...] = ()
     kind: _Text = ""
@@ -152,6 +163,8 @@ def _queries(file: Path, drafts: Mapping[str, Draft]) -> Iterator[Query]:
 
 
 def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
+    if not (line.prompt or line.tool):
+        raise InvalidInput("prompt: Field required")
     missing = [name for name in line.gold if name not in drafts]
     if missing:
         raise InvalidInput(f"gold {missing[0]!r} is not the id of a memory in {MEMORIES}")
@@ -161,7 +174,9 @@ def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
         raise InvalidInput("needs is not in any gold memory")
     kind = line.kind or (ANY_KIND if line.gold else NO_KIND)
     gold = tuple(dict.fromkeys(line.gold))
-    return Query(line.id or str(number), line.prompt, gold, kind, line.namespace, line.needs)
+    action = action_of(line.input, "", "", line.error) if line.tool else None
+    prompt = line.prompt or f"{line.tool} {json.dumps(line.input)} {line.error}"
+    return Query(line.id or str(number), prompt, gold, kind, line.namespace, line.needs, action)
 
 
 def _all_text(draft: Draft) -> str:

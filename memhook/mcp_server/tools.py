@@ -158,6 +158,7 @@ def _stored(result: Any) -> dict[str, Any]:
         **_name(result["memory"]),
         "very_close_to": result["close_to"],
         **_noticed(result, result["memory"]),
+        **({"may_supersede": older} if (older := result.get("may_supersede")) else {}),
     }
 
 
@@ -198,7 +199,8 @@ TOOLS: Mapping[str, Tool] = {
         "remember",
         Remember,
         "Keep what later sessions need: a decision and its reason, a fix, a convention, a fact that was hard to find. "
-        "One thing per memory. Says when the same or something very close is there: then update_memory that one.",
+        "One thing per memory. Says when the same or something very close is there: then update_memory that one; "
+        "and what it may_supersede: if so, update_memory with supersedes.",
         shown=_stored,
     ),
     "update_memory": Tool(

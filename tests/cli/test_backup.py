@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
-import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from memhook.store.memories import own_store
 from memhook.store.table import changes
 from memhook.writing.backup import backed_up
 from memhook.writing.offered_settings import LOCATIONS
+from tests.cli.conftest import Cli, Result
 from tests.store.test_memories import MODEL, axis, memory
 
 THEIRS = """\
@@ -49,42 +49,50 @@ def theirs(tmp_path: Path) -> Path:
     return tmp_path / "theirs.zip"
 
 
-def restore(*arguments: object, terminal: bytes = b"") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memhook.cli", "--no-daemon", "restore", *map(str, arguments)]
-    if not terminal:
-        return subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-    ours, its = pty.openpty()
-    os.write(ours, terminal)
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, stdin=its)
-    finally:
-        os.close(ours)
-        os.close(its)
+Restore = Callable[..., Result]
+
+
+@pytest.fixture
+def restore(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Restore:
+    """`memhook restore`, with nothing on its stdin or at a terminal where somebody types."""
+
+    def restored(*arguments: object, terminal: bytes = b"") -> Result:
+        ours, its = pty.openpty()
+        os.write(ours, terminal)
+        with os.fdopen(ours, "wb"), os.fdopen(its) as typed, Path(os.devnull).open(encoding="ascii") as nothing:
+            monkeypatch.setattr("sys.stdin", typed if terminal else nothing)
+            result = cli("--no-daemon", "restore", *map(str, arguments))
+        assert result.code == 0, result.err
+        return result
+
+    return restored
 
 
 def settings(paths: Paths) -> str:
     return paths.config_file.read_text(encoding="utf-8") if paths.config_file.exists() else ""
 
 
-def test_without_a_terminal_no_setting_comes_back_and_each_is_named(home: Path, theirs: Path) -> None:
+def test_without_a_terminal_no_setting_comes_back_and_each_is_named(home: Path, theirs: Path, restore: Restore) -> None:
     done = restore(theirs)
     assert settings(user_paths()) == ""
     for part in ("max_tokens = 1234", '"/tmp/theirs"', "http://theirs.example", "s3://theirs/bucket", "their-model"):
-        assert part in done.stdout
-    assert "--with-stores" in done.stdout
-    assert "AKIATHEIRS" not in done.stdout
-    assert "command" in done.stdout
+        assert part in done.out
+    assert "--with-stores" in done.out
+    assert "AKIATHEIRS" not in done.out
+    assert "command" in done.out
 
 
-def test_yes_speaks_for_no_store_model_or_endpoint(home: Path, theirs: Path) -> None:
+def test_yes_speaks_for_no_store_model_or_endpoint(home: Path, theirs: Path, restore: Restore) -> None:
     done = restore(theirs, "--yes")
-    assert "taken over" in done.stdout
+    assert "taken over" in done.out
     assert sorted(settings(user_paths()).split("\n")) == sorted(
         ["max_tokens = 1234", "", "[hooks]", "capture = false", ""]
     )
 
 
-def test_stores_come_back_by_an_option_of_their_own_and_credentials_never(home: Path, theirs: Path) -> None:
+def test_stores_come_back_by_an_option_of_their_own_and_credentials_never(
+    home: Path, theirs: Path, restore: Restore
+) -> None:
     restore(theirs, "--with-stores")
     text = settings(user_paths())
     assert "/tmp/theirs" in text
@@ -95,8 +103,8 @@ def test_stores_come_back_by_an_option_of_their_own_and_credentials_never(home: 
 
 
 @pytest.mark.parametrize("options", [[], ["--yes"]])
-def test_json_says_what_was_left_out(home: Path, theirs: Path, options: list[str]) -> None:
-    report = json.loads(restore(theirs, "--json", *options).stdout)
+def test_json_says_what_was_left_out(home: Path, theirs: Path, restore: Restore, options: list[str]) -> None:
+    report = json.loads(restore(theirs, "--json", *options).out)
     left = {one["key"]: one for one in report["settings_left"]}
     assert left["store.uri"] == {
         "key": "store.uri",
@@ -110,28 +118,30 @@ def test_json_says_what_was_left_out(home: Path, theirs: Path, options: list[str
     assert set(report["settings_unusable"]) == {"command", "store.options.aws_secret_access_key"}
 
 
-def test_at_a_terminal_settings_and_stores_are_asked_for_apart(home: Path, theirs: Path) -> None:
+def test_at_a_terminal_settings_and_stores_are_asked_for_apart(home: Path, theirs: Path, restore: Restore) -> None:
     done = restore(theirs, terminal=b"y\nn\n")
-    assert "max_tokens = 1234 (here: not set)" in done.stderr
-    assert "/tmp/theirs" in done.stderr
+    assert "max_tokens = 1234 (here: not set)" in done.err
+    assert "/tmp/theirs" in done.err
     text = settings(user_paths())
     assert "max_tokens = 1234" in text
     assert "theirs" not in text
 
 
-def test_control_characters_in_a_setting_of_others_do_not_reach_the_terminal(home: Path, theirs: Path) -> None:
+def test_control_characters_in_a_setting_of_others_do_not_reach_the_terminal(
+    home: Path, theirs: Path, restore: Restore
+) -> None:
     changed = theirs.with_name("changed.zip")
     with zipfile.ZipFile(theirs) as old, zipfile.ZipFile(changed, "w") as new:
         for name in old.namelist():
             text = 'store.uri = "/tmp/\\u001b[31m\\u202e"\n"a\\u001bb" = 1\n'
             new.writestr(name, text if name == "config.toml" else old.read(name))
     done = restore(changed)
-    assert not set(done.stdout) & {"\x1b", "\u202e"}
-    assert "/tmp/" in done.stdout
+    assert not set(done.out) & {"\x1b", "\u202e"}
+    assert "/tmp/" in done.out
 
 
 def test_each_setting_that_takes_any_text_counts_as_a_location() -> None:
     free = {key for key in setting_keys() if isinstance(value_of(Settings(), key), str)}
-    known = {"hooks.detail", "hooks.relevance"}  # of a few words each
+    known = {"hooks.detail", "hooks.relevance", "hooks.notice"}  # of a few words each
     assert {key.split(".")[0] for key in free - known} <= set(LOCATIONS)
     assert free - known

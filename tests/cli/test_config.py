@@ -176,7 +176,7 @@ def test_changes_at_the_same_time_are_all_kept(home: Path) -> None:
         subprocess.Popen([sys.executable, "-m", "memhook.cli", "config", "set", key, value], stdout=subprocess.DEVNULL)
         for key, value in changes.items()
     ]
-    assert [process.wait(30) for process in running] == [0] * len(changes)
+    assert [process.wait(300) for process in running] == [0] * len(changes)
     text = user_paths().config_file.read_text()
     assert all(f"{key.rpartition('.')[2]} = " in text for key in changes)
 

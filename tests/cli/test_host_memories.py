@@ -68,12 +68,12 @@ def test_what_assistants_keep_becomes_memories_with_source_title_and_project(cli
     memories = listed(cli)
     facts = {title: (one["source"], one["project"]) for title, one in memories.items()}
     assert facts == {
-        "How I like answers": ("~/.claude/CLAUDE.md", ""),
-        "Tools: Use ripgrep, not grep.": ("~/.claude/CLAUDE.md", ""),
+        "~/.claude/CLAUDE.md › How I like answers": ("~/.claude/CLAUDE.md", ""),
+        "~/.claude/CLAUDE.md › Tools": ("~/.claude/CLAUDE.md", ""),
         "Prefer small commits.": ("~/.codex/AGENTS.md", ""),
-        "Gemini Added Memories": ("~/.gemini/GEMINI.md", ""),
+        "~/.gemini/GEMINI.md › Gemini Added Memories": ("~/.gemini/GEMINI.md", ""),
         "Names say what is returned.": ("~/.claude/agent-memory/reviewer/style.md", ""),
-        "Commands: `make test` runs all tests": ("CLAUDE.md", str(shop)),
+        "CLAUDE.md › Commands": ("CLAUDE.md", str(shop)),
         "replica-lag: Lag": (memories["replica-lag: Lag"]["source"], str(shop)),
     }
     replica = memories["replica-lag: Lag"]
@@ -89,8 +89,11 @@ def test_importing_again_brings_only_what_has_changed(cli: Cli, shop: Path) -> N
     assert cli("import", "--assistants", "--yes").out.startswith("stored 0, already there 7")
     (shop / "CLAUDE.md").write_text("# Shop\n\n## Commands\n- `make check` runs all tests\n")
     assert cli("import", "--assistants", "--yes").out.startswith("stored 0, updated 1, already there 6")
-    changed = listed(cli)["Commands: `make check` runs all tests"]
-    assert changed["urn"] == first["Commands: `make test` runs all tests"]["urn"]
+    changed = listed(cli)["CLAUDE.md › Commands"]
+    assert (changed["content"], changed["urn"]) == (
+        "- `make check` runs all tests",
+        first["CLAUDE.md › Commands"]["urn"],
+    )
 
 
 def test_it_lists_with_sizes_and_asks(cli: Cli, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +106,7 @@ def test_it_lists_with_sizes_and_asks(cli: Cli, shop: Path, monkeypatch: pytest.
     assert listed(cli) == {}
     monkeypatch.setattr(sys, "stdin", Terminal("2-3\n"))
     assert cli("import", "--assistants").out.startswith("stored 2,")
-    assert "Commands: `make test` runs all tests" not in listed(cli)
+    assert "CLAUDE.md › Commands" not in listed(cli)
 
 
 @pytest.mark.parametrize("answer", ["n", "", "nothing", "99", "1;2", "y es"])
@@ -154,7 +157,7 @@ def test_install_offers_it_at_its_end_and_imports_what_is_agreed_to(
         < result.out.index("stored")
     )
     assert "  1  claude    ~/.claude/CLAUDE.md" in result.err
-    assert set(listed(cli)) == {"How I like answers", "Tools: Use ripgrep, not grep."}
+    assert set(listed(cli)) == {"~/.claude/CLAUDE.md › How I like answers", "~/.claude/CLAUDE.md › Tools"}
 
 
 @pytest.mark.parametrize("answers", ["y\n\n", "y\nn\n", "n\ny\n", "y\n"])

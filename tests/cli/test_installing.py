@@ -75,26 +75,32 @@ def test_every_assistant_is_told_in_its_own_way(cli: Cli, home: Path) -> None:
         events = ("SessionStart", "UserPromptSubmit", *more)
         return {event: [f" {event} {part} --client {client}" for part in (1, 2)] for event in events}
 
-    def one(client: str, prompt: str = "UserPromptSubmit") -> dict[str, list[str]]:
-        return {event: [f" {event} 1 --client {client}"] for event in ("SessionStart", prompt)}
+    def one(client: str, *events: str) -> dict[str, list[str]]:
+        return {event: [f" {event} 1 --client {client}"] for event in events}
+
+    usual = ("SessionStart", "UserPromptSubmit", "Stop")
 
     claude = read(home / ".claude/settings.json")["hooks"]
-    assert commands(claude) == two("claude", "SubagentStart")
+    tools = ("PreToolUse", "PostToolUse")
+    assert commands(claude) == two("claude", "SubagentStart") | one(
+        "claude", "PreToolUse", "PostToolUseFailure", "Stop", "PostCompact"
+    )
+    assert claude["PreToolUse"][0]["matcher"] == "Bash|Edit|MultiEdit|NotebookEdit|Write"
     assert claude["SessionStart"][0]["hooks"][0]["timeout"] == 10
     assert read(home / ".claude.json")["mcpServers"]["memhook"]["alwaysLoad"] is True
-    assert commands(read(home / ".codex/hooks.json")["hooks"]) == two("codex")
+    assert commands(read(home / ".codex/hooks.json")["hooks"]) == two("codex") | one("codex", "Stop", *tools)
     server = tomllib.loads((home / ".codex/config.toml").read_text(encoding="utf-8"))["mcp_servers"]["memhook"]
     assert server == {"command": launcher, "args": ["mcp"], "startup_timeout_sec": 20}
     extension = home / ".gemini/extensions/memhook"
     gemini = read(extension / "hooks/hooks.json")["hooks"]
-    assert commands(gemini) == one("gemini", "BeforeAgent")
+    assert commands(gemini) == one("gemini", "SessionStart", "BeforeAgent", "AfterAgent", "AfterTool")
     assert gemini["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000  # milliseconds there
     assert read(extension / "gemini-extension.json")["mcpServers"]["memhook"] == {"command": launcher, "args": ["mcp"]}
     qwen = read(home / ".qwen/settings.json")
-    assert commands(qwen["hooks"]) == one("qwen")
+    assert commands(qwen["hooks"]) == one("qwen", *usual, "PostToolUse", "PostToolUseFailure")
     assert qwen["mcpServers"]["memhook"]["command"] == launcher
     copilot = read(home / ".copilot/hooks/memhook.json")
-    assert commands(copilot["hooks"]) == one("copilot")
+    assert commands(copilot["hooks"]) == one("copilot", *usual, *tools)
     assert copilot["version"] == 1
     assert read(home / ".copilot/mcp-config.json")["mcpServers"]["memhook"]["tools"] == ["*"]
     assert launcher in (home / ".config/opencode/plugin/memhook.js").read_text(encoding="utf-8")

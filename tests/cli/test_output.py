@@ -80,6 +80,7 @@ def test_a_narrow_terminal_breaks_no_word_and_keeps_the_indentation(
 
 @given(st.text(), st.integers(1, 60))
 @example("00\u094d0", 2)
+@example("接续", 3)
 def test_what_is_wrapped_or_cut_fits_and_loses_no_word(text: str, room: int) -> None:
     rows = output.wrapped(text, "  ")
     assert "".join("".join(rows).split()) == "".join(text.split())

@@ -18,7 +18,16 @@ STATS: dict[str, Any] = {
     "sessions": 12,
     "tokens_per_session": {"p50": 1200, "p95": 3100},
     "sessions_used_up": 1,
+    "by_origin": {
+        "user": {"memories": 80, "shown": 25, "used": 9},
+        "captured": {"memories": 11, "shown": 6, "used": 2},
+    },
     "surfaced": 31,
+    "shown": 14,
+    "used": 6,
+    "best_of_week": [{"urn": "urn:memhook:k3v9x2m4p7qa", "title": "Replica lag " * 9, "times": 6}],
+    "never_used": 1,
+    "never_used_examples": [{"urn": "urn:memhook:k3v9x2m4p7qb", "title": "Tea with milk", "times": 8}],
     "surfaced_most": [{"urn": "urn:memhook:k3v9x2m4p7qa", "title": "Replica lag " * 9, "times": 14}],
     "never_surfaced": 60,
     "never_examples": [{"urn": "urn:memhook:cccccccccccc", "title": "Cat"}],
@@ -33,6 +42,7 @@ def test_stats_fit_a_screen(engine: Engine, cli: Cli) -> None:
     assert "     120  nothing relevant\n" in out
     assert "                1200   3100  a session, of 12\n" in out
     assert "      14  urn:memhook:k3v9x2m4p7qa  Replica lag" in out
+    assert "  captured        11      6      2\n" in out
     assert "never surfaced: 60 memories, 1 of them\n" in out
     assert "sessions that used up their budget (session_max_tokens): 1\n" in out
     assert max(map(len, out.splitlines())) <= 80

@@ -41,9 +41,16 @@ STATUS: dict[str, Any] = {
     },
     "renewal": None,
     "max_tokens": 4000,
+    "supply": {
+        **dict.fromkeys(("notes", "instruction", "cues", "follow"), True),
+        "digests": False,
+        "this_week": {"user": 2, "session in claude": 7},
+        "waiting": 7,
+    },
     "ledger": "/state/ledger.sqlite3",
     "shared": [],
     "replica": None,
+    "used": {"shown": 14, "used": 6, "tokens_of_week": 1680},
     "last_runs": [
         {
             "at": "2026-02-14T09:30:00+00:00",

@@ -188,6 +188,7 @@ EXPLAINED: dict[str, Any] = {
     "urn": "urn:memhook:k3v9x2m4p7qa",
     "title": "Replica lag",
     "withheld_because": [],
+    "anchors": ["replica.toml"],
     "times_shown": 2,
     "history": [
         {"at": "2026-02-14T09:30:00+00:00", "event": "UserPromptSubmit", "client": "claude", "left_out": ""},
@@ -202,7 +203,7 @@ def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli)
         shown = cli("why", name)
         assert engine.asked[-1] == ("explain", {"reference": name})
         assert shown.out.startswith("Replica lag\nurn:memhook:k3v9x2m4p7qa\nmay be shown here")
-        assert "shown 2 times so far" in shown.out
+        assert "and when a tool touches: replica.toml\nshown 2 times so far" in shown.out
         assert "UserPromptSubmit by codex: left out (over budget)\n" in shown.out
     assert cli("why", "k3v9x2m4p7qa", "--json").json == EXPLAINED
 

@@ -31,6 +31,16 @@ def test_a_set_is_read_with_what_its_lines_leave_out(tmp_path: Path) -> None:
     assert found.drafts["vpn"].aliases == ("vpn",)
 
 
+def test_a_line_may_be_a_tool_call_instead_of_a_prompt(tmp_path: Path) -> None:
+    edit = {"tool": "Edit", "input": {"file_path": "deploy/vpn.toml", "new_string": "x"}, "gold": ["vpn"]}
+    failed = {"tool": "Bash", "input": {"command": "make up"}, "error": "E1207", "kind": "other"}
+    edited, ran = read_set(written(tmp_path, queries=[edit, failed])).queries
+    assert edited.action is not None
+    assert edited.action.paths == ("deploy/vpn.toml",)
+    assert ran.action is not None
+    assert (ran.action.commands, ran.action.error) == ((("make", "up"),), "E1207")
+
+
 def test_a_folder_of_sets_is_each_of_them_named_by_its_path(tmp_path: Path) -> None:
     for name in ("b", "a/inner"):
         (tmp_path / name).mkdir(parents=True)

@@ -23,10 +23,11 @@ from mcp.client.streamable_http import streamable_http_client
 from memhook.engine.scopes import Scope
 from memhook.paths import user_paths
 from memhook.store.access_tokens import Tokens
+from tests.daemons import kill_daemon
 
 COMMAND = [sys.executable, "-m", "memhook.cli", "mcp"]
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-STOP_SECONDS = 30
+STOP_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Served:
         return self.sent(method, path, [*lines, ("Content-Length", str(len(body)))], body)
 
     def sent(self, method: str, path: str, headers: list[tuple[str, str]], body: bytes) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers:
@@ -95,7 +96,7 @@ class Served:
         """The SDK's own."""
         headers = {"Authorization": f"Bearer {token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as web,
+            httpx2.AsyncClient(headers=headers, timeout=300) as web,
             Client(streamable_http_client(self.url, http_client=web), mode=mode) as client,
         ):
             yield client
@@ -142,5 +143,4 @@ def serving(home: Path, *options: str, cwd: Path | None = None) -> Iterator[Serv
     finally:
         process.terminate()
         process.communicate(timeout=STOP_SECONDS)
-        stop = [sys.executable, "-m", "memhook.cli", "daemon", "stop"]
-        subprocess.run(stop, env=environment, cwd=home, check=False, capture_output=True, timeout=60)
+        kill_daemon(home)

@@ -135,7 +135,7 @@ def test_a_body_has_a_largest_size_whether_it_is_announced_or_not(served: Served
     announced = [*headers, ("Content-Length", str(MAX_BODY_BYTES + 1))]
     assert served.sent("POST", "/mcp", announced, b"{").status == 413
     chunks = b"".join(b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20)) for _ in range((MAX_BODY_BYTES >> 20) + 1))
-    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=300) as connection:
         lines = [*headers, ("Transfer-Encoding", "chunked")]
         head = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines) + "\r\n"
         connection.sendall(head.encode() + chunks)
@@ -248,7 +248,7 @@ def test_what_is_kept_from_assistants_is_kept_from_those_elsewhere(tmp_path: Pat
     file.write_text(json.dumps(poisoned), encoding="utf-8")
     for arguments in (*commands, ["import", str(file)]):
         command = [*COMMAND[:-1], *arguments]
-        subprocess.run(command, env=environment_of(home), cwd=home, capture_output=True, timeout=60, check=True)
+        subprocess.run(command, env=environment_of(home), cwd=home, capture_output=True, timeout=300, check=True)
     few, all_of_them = new_token(home, Scope.READ), new_token(home, *Scope)
     asked = [
         called("list_memories"),
@@ -299,7 +299,7 @@ def test_calls_are_of_no_project_unless_the_server_was_given_one(tmp_path: Path)
 
 def refused(home: Path, *options: str) -> str:
     ran = subprocess.run(
-        [*COMMAND, *options], env=environment_of(home), capture_output=True, text=True, timeout=60, check=False
+        [*COMMAND, *options], env=environment_of(home), capture_output=True, text=True, timeout=300, check=False
     )
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "Traceback" not in ran.stderr

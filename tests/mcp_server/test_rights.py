@@ -11,7 +11,7 @@ from memhook.engine import engine as engine_module
 from memhook.engine.engine import Engine
 from memhook.engine.scopes import Scope
 from tests.mcp_server.conftest import Call
-from tests.mcp_server.test_tools import DEPLOY, LEDGER, SECRET, Assistant, urn_of
+from tests.mcp_server.test_tools import DEPLOY, LEDGER, SECRET, Assistant, urn_of, urns_of
 
 ALL = tuple(Scope)
 CALLS: dict[str, dict[str, Any]] = {
@@ -135,7 +135,7 @@ def test_an_assistant_cannot_be_talked_into_lowering_a_sensitivity(call: Call) -
 
 
 def test_each_server_has_the_budget_of_its_own_environment(call: Call, engine: Engine) -> None:
-    hits = [{"id": urn_of(call, f"{DEPLOY} {number}"), "score": 0.5} for number in range(30)]
+    hits = [{"id": urn, "score": 0.5} for urn in urns_of(call, *(f"{DEPLOY} {number}" for number in range(30)))]
     texts = [
         engine.call("inject", {"hits": hits}, "", {"MEMHOOK_MAX_TOKENS": budget})["text"] for budget in ("120", "600")
     ]

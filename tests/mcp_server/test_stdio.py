@@ -34,7 +34,7 @@ def lines(*messages: dict[str, Any]) -> bytes:
 
 def spoken(command: list[str], *messages: dict[str, Any]) -> list[Any]:
     """What the server says; each line is parsed, so that anything but protocol fails."""
-    ran = subprocess.run(command, input=lines(*messages), capture_output=True, timeout=60, check=True)
+    ran = subprocess.run(command, input=lines(*messages), capture_output=True, timeout=300, check=True)
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
@@ -150,7 +150,7 @@ def test_a_client_over_real_stdio_remembers_and_gets_it_back(home: Path, tmp_pat
     ("options", "told"), [(["--scopes", "memory:admin"], "memory:confidential"), (["-C", "/nowhere"], "/nowhere")]
 )
 def test_what_it_cannot_be_started_with_is_told_on_stderr(options: list[str], told: str) -> None:
-    ran = subprocess.run([*SERVER, *options], input="", capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([*SERVER, *options], input="", capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode in (1, 2)
     assert told in ran.stderr
     assert ran.stdout == ""

@@ -89,6 +89,13 @@ def urn_of(call: Call, content: str, **fields: Any) -> str:
     return str(call("remember", content=content, **fields)["memory"]["urn"])
 
 
+def urns_of(call: Call, *contents: str) -> list[str]:
+    """Of many stored at once: one by one, each is a write of its own."""
+    lines = [[number, json.dumps({"content": content})] for number, content in enumerate(contents, 1)]
+    assert call("import_lines", lines=lines)["outcomes"] == {"stored": len(contents)}
+    return [one["urn"] for one in call("list", limit=len(contents))["memories"]]
+
+
 def test_there_are_at_most_nine_tools_and_their_list_costs_at_most_2000_tokens(assistant: Assistant) -> None:
     listed = assistant.tools()
     assert len(listed.tools) <= 9
@@ -240,7 +247,10 @@ def test_inject_without_query_and_hits_is_a_clear_error(assistant: Assistant) ->
 def test_inject_keeps_to_the_budget_it_is_given_and_else_to_the_configured_one(
     call: Call, assistant: Assistant
 ) -> None:
-    hits = [{"id": urn_of(call, f"note {number}: " + "word " * 300), "score": 0.5} for number in range(40)]
+    hits = [
+        {"id": urn, "score": 0.5}
+        for urn in urns_of(call, *(f"note {number}: " + "word " * 300 for number in range(40)))
+    ]
     for budget in (1, 10, 100, 1000):
         assert estimated_tokens(assistant.text("inject_context", hits=hits, max_tokens=budget)) <= budget
     whole = estimated_tokens(assistant.text("inject_context", hits=hits))
@@ -263,6 +273,16 @@ def test_pack_from_a_store_that_cannot_be_asked_is_an_empty_block(
 
     monkeypatch.setattr(Engine, "library", fail)
     assert assistant.text("pack_context", topic="x").startswith("## Context for 'x' (0 memories, ~")
+
+
+def test_remember_names_an_older_memory_with_another_value(call: Call, assistant: Assistant) -> None:
+    older = assistant.record("remember", content="The mailer listens on port 2525.")
+    assert "may_supersede" not in older
+    newer = assistant.record("remember", content="The mailer listens on port 2587.")
+    assert newer["may_supersede"] == [{"urn": older["urn"], "title": "The mailer listens on port 2525."}]
+    assert newer["very_close_to"] == []
+    decided = assistant.record("remember", content="The mailer listens on port 25.", supersedes=[newer["urn"]])
+    assert [one["urn"] for one in decided["may_supersede"]] == [older["urn"]]
 
 
 def test_remember_says_what_is_the_same_or_very_close_and_which(call: Call, assistant: Assistant) -> None:

@@ -2,8 +2,6 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from memhook.assistants.claude import budget_note
@@ -13,9 +11,8 @@ from memhook.cli.output import said_json, say, warn
 from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
-from memhook.files.locking import exclusive
 from memhook.files.toml_layout import literal
-from memhook.paths import Paths, private_directory, write_private
+from memhook.paths import write_private
 from memhook.settings import (
     HIDDEN,
     Settings,
@@ -29,10 +26,9 @@ from memhook.settings import (
     value_of,
     what_is_allowed,
 )
-from memhook.settings_file import value_from, with_value, without
+from memhook.settings_file import changed_file, value_from, with_value, without
 from memhook.store.embedding.encoder import ListedModel
 
-LOCK_SECONDS = 30.0
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
 
@@ -97,7 +93,7 @@ def set_(args: Namespace, place: Place) -> None:
     model = _model_called(value, place) if args.key == "embedding.model" else None
     if model:
         value = model.id
-    _change_file(place.paths, lambda text: with_value(text, args.key, value))
+    changed_file(place.paths, lambda text: with_value(text, args.key, value))
     say(f"{args.key} = {literal(value)}")
     _warn_of_override(args.key, value, place)
     if args.key == "max_tokens" and (note := budget_note(value)):
@@ -116,7 +112,7 @@ def _model_called(name: str, place: Place) -> ListedModel:
 
 def unset(args: Namespace, place: Place) -> None:
     """Also for a key that memhook does not know: it may be a typing error to be removed."""
-    if not _change_file(place.paths, lambda text: without(text, args.key)):
+    if not changed_file(place.paths, lambda text: without(text, args.key)):
         _known(args.key)
         warn(f"{args.key} is not set in {place.paths.config_file}.")
     elif is_setting(args.key):
@@ -162,32 +158,6 @@ def _shown(settings: Settings, key: str) -> Any:
 def _known(key: str) -> None:
     if not is_setting(key):
         raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
-
-
-def _change_file(paths: Paths, change: Callable[[str], str]) -> bool:
-    """Replace the file in one step, where a link to it points; whether it changed."""
-    file = paths.config_file
-    with exclusive(private_directory(paths.state) / "config.lock", LOCK_SECONDS):
-        text = _text_of(file)
-        try:
-            changed = change(text)
-        except InvalidInput as error:
-            raise InvalidInput(f"{file}: {error.message}", error.hint) from error
-        if changed == text:
-            return False
-        write_private(file.resolve(), changed)
-        return True
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{file} is not UTF-8, so it is left as it is.", "Repair it first: memhook config edit"
-        ) from error
 
 
 def _warn_of_override(key: str, value: Any, place: Place) -> None:

@@ -65,7 +65,8 @@ def add_parser(commands: Commands) -> None:
         "DIR has memories.jsonl, lines {id, text, title?, created?, namespace?}, and\n"
         "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty\n"
         "gold says that nothing answers the prompt, needs is the part of a gold memory\n"
-        "that has to reach the model. A folder of such folders is evaluated set by set.\n"
+        "that has to reach the model. A line {tool, input, gold, error?} is a tool call\n"
+        "instead of a prompt. A folder of such folders is evaluated set by set.\n"
         "Each goes into a temporary store; nothing of it is recorded.",
     )
     evaluation.add_argument("folders", metavar="DIR", nargs="+")

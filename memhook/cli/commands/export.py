@@ -28,13 +28,19 @@ def add_parser(commands: Commands) -> None:
     )
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
     exporting.add_argument("--markdown", action="store_true", help="FILE is a folder, for a Markdown file each")
+    exporting.add_argument("--html", action="store_true", help="FILE is one page to browse and search offline")
+    exporting.add_argument(
+        "--sensitive", action="store_true", help="with --html: confidential, restricted, redacted, quarantined ones too"
+    )
     add_store(exporting, "of this shared store instead of your own")
 
 
 def run(args: Namespace, place: Place) -> None:
     if args.markdown and args.file == "-":
         raise InvalidInput("No folder to export to.", "Give one: memhook export --markdown FOLDER")
-    if args.markdown or args.file.endswith("/"):
+    if args.html:
+        count = _export_page(args, _everything(place))
+    elif args.markdown or args.file.endswith("/"):
         count = _export_folder(Path(args.file), _everything(place))
     else:
         count = 0
@@ -44,6 +50,16 @@ def run(args: Namespace, place: Place) -> None:
                 count += 1
     if args.file != "-" and not said_json(args, {"exported": count, "file": args.file}):
         say(f"Exported {counted(count)} to {args.file}.")
+
+
+def _export_page(args: Namespace, records: Iterable[Mapping[str, Any]]) -> int:
+    from memhook.ui.export import exported, is_closed  # noqa: PLC0415  Jinja: only here
+
+    kept = [one for one in records if args.sensitive or not is_closed(one)]
+    with _written(args.file) as file:
+        for piece in exported(kept):
+            file.write(piece.encode("utf-8", "replace").decode())
+    return len(kept)
 
 
 def _everything(place: Place) -> Iterator[dict[str, object]]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from memhook.cli.asking import agreed
 from memhook.cli.commands.redact import expunged
-from memhook.cli.output import said_json
+from memhook.cli.output import counted, said_json, say
 from memhook.cli.parser import Commands, add_references, add_store, add_yes, command
 from memhook.cli.place import Place
 from memhook.cli.views import show_stored
+from memhook.errors import InvalidInput
 
 
 def add_parser(commands: Commands) -> None:
@@ -23,13 +24,19 @@ def add_parser(commands: Commands) -> None:
         "shown is cleared of it.",
         aliases=("rm", "delete"),
     )
-    add_references(forget)
+    add_references(forget, least="*")
+    forget.add_argument("--captured", action="store_true", help="what was captured from sessions and not reviewed")
+    forget.add_argument("--session", metavar="ID", default="", help="with --captured, only of this session")
     forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
     add_yes(forget)
     add_store(forget, "in this shared store, for everybody")
 
 
 def run(args: Namespace, place: Place) -> int:
+    if args.captured or args.session:
+        return _captured(args, place)
+    if not args.references:
+        raise InvalidInput("Nothing to forget: give a URN.", "See: memhook list")
     if args.purge:
         return expunged("purge", "Purged", args, place)
     question = "Forget it?" if len(args.references) == 1 else f"Forget these {len(args.references)}?"
@@ -39,6 +46,19 @@ def run(args: Namespace, place: Place) -> int:
     if not said_json(args, {"forgotten": records}):
         for record in records:
             show_stored("Forgotten", record)
+    return 0
+
+
+def _captured(args: Namespace, place: Place) -> int:
+    if args.references or args.purge or not args.captured:
+        raise InvalidInput("--captured stands alone, or with --session ID.", "Run: memhook forget --captured")
+    found = place.call("forget_captured", session=args.session, dry_run=True)
+    question = f"Forget {counted(len(found))} captured from sessions and not reviewed?"
+    if found and not args.yes and not agreed(question, "Nothing forgotten."):
+        return 1
+    done = place.call("forget_captured", session=args.session) if found else []
+    if not said_json(args, {"forgotten": done}):
+        say(f"Forgotten: {counted(len(done))}.")
     return 0
 
 

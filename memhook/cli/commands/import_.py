@@ -17,15 +17,16 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
-from memhook.cli.asking import answer_to
+from memhook.cli.asking import agreed, answer_to
 from memhook.cli.output import counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_store, add_yes, command
 from memhook.cli.place import Place
+from memhook.cli.session_import import import_sessions
 from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
-from memhook.supply import files, host_memories
+from memhook.supply import files, git, host_memories
 from memhook.supply.source import Entry
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
@@ -82,6 +83,19 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
     )
+    importing.add_argument(
+        "--sessions",
+        metavar="DIR",
+        nargs="*",
+        help="short notes of the sessions that assistants recorded, or of those below DIR; goes on where it stopped",
+    )
+    importing.add_argument(
+        "--git",
+        metavar="DIR",
+        nargs="?",
+        const=".",
+        help="commits that say why and decision records of this repository or of DIR's, after asking; at most 200",
+    )
     add_yes(importing)
     importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
     importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
@@ -92,6 +106,10 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     if args.assistants:
         return import_assistants(args, place)
+    if args.sessions is not None:
+        return import_sessions(args, place)
+    if args.git is not None:
+        return import_git(args, place)
     if args.file is None:
         raise InvalidInput("Nothing to import: give a FILE.", "A file, a folder, - for stdin, or --assistants.")
     if args.project:
@@ -122,7 +140,26 @@ def import_assistants(args: Namespace, place: Place) -> int:
         if not kept:
             warn("Nothing imported.")
             return 1
-    return _import_entries(args, place, [entry for one in kept for entry in one.entries])
+    code = _import_entries(args, place, [entry for one in kept for entry in one.entries])
+    if not args.dry_run:
+        place.call("follow", files=[one.as_followed() for one in kept])
+    return code
+
+
+def import_git(args: Namespace, place: Place) -> int:
+    """What git knows of a repository, shown before it is imported."""
+    project = ProjectAliases(place.paths).resolved(project_of(Path(args.git).absolute()))
+    entries = git.git_entries(project.root, project.id) if project.root else []
+    if not (args.yes or args.dry_run):
+        if said_json(args, {"found": [{"place": one.place, **(one.record or {})} for one in entries]}):
+            return 0
+        warn(*(f"{one.place:<20}  {collapsed((one.record or {})['title'])}" for one in entries))
+    if not entries:
+        warn("No commit here says why, and there is no record of a decision.")
+        return 0
+    if not (args.yes or args.dry_run) and not agreed(f"Import {counted(len(entries))}?", "Nothing imported."):
+        return 1
+    return _import_entries(args, place, entries)
 
 
 def offer_assistants(place: Place) -> int:

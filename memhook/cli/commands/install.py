@@ -35,6 +35,7 @@ from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.output import say, warn
 from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
+from memhook.cli.session_import import offer_capture, offer_sessions
 from memhook.daemon.control import stopped
 from memhook.errors import InvalidInput
 from memhook.paths import private_directory
@@ -81,7 +82,8 @@ def add_parser(commands: Commands) -> None:
         "memhook install claude codex",
         "Without a name: in those found on this machine. It shows what will be written\n"
         "where and asks. Other settings and comments stay; a copy of each file is kept.\n"
-        "Then it asks whether to import what the assistants keep (not with --yes).",
+        "Then it asks whether to import what the assistants keep, and whether to keep\n"
+        "notes of the sessions that they recorded and will record (not with --yes).",
         json=False,
     )
     off = command(
@@ -127,6 +129,8 @@ def run(args: Namespace, place: Place) -> int:
     _say_notes(changed, where, records)
     if sys.stdin.isatty() and not args.yes:  # that yes was for the files shown, not for an import
         offer_assistants(place)
+        offer_sessions(place)
+        offer_capture(place)
     return bool(failures)
 
 

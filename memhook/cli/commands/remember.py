@@ -38,3 +38,6 @@ def run(args: Namespace, place: Place) -> None:
     show_if_unshared({**answer["memory"], "store": place.store})
     for close in answer.get("close_to", ()):
         warn(f"Very close to it: {close['title']}  {close['urn']}")
+    for older in answer.get("may_supersede", ()):
+        warn(f"Says otherwise: {older['title']}  {older['urn']}")
+        warn(f"  If that is out of date: memhook edit {answer['memory']['urn']} --supersedes {older['urn']}")

@@ -34,7 +34,7 @@ def run(args: Namespace, place: Place) -> None:
         return
     where = "this project" if args.project else "all projects"
     say_title(f"Since {report['since'][:10]}, {where}")
-    say(*_spending(report), *_surfaced(report))
+    say(*_spending(report), *_by_origin(report), *_surfaced(report), *_used(report))
 
 
 def _spending(report: Mapping[str, Any]) -> Iterable[str]:
@@ -55,6 +55,12 @@ def _spending(report: Mapping[str, Any]) -> Iterable[str]:
         yield f"sessions that used up their budget (session_max_tokens): {used_up}"
 
 
+def _by_origin(report: Mapping[str, Any]) -> Iterable[str]:
+    yield f"memories by   {'all':>6} {'shown':>6} {'used':>6}"
+    for origin, counts in report["by_origin"].items():
+        yield f"  {origin:<12}{counts['memories']:>6} {counts['shown']:>6} {counts['used']:>6}"
+
+
 def _surfaced(report: Mapping[str, Any]) -> Iterable[str]:
     if report["surfaced_most"]:
         yield f"surfaced most, of {report['surfaced']}"
@@ -64,6 +70,16 @@ def _surfaced(report: Mapping[str, Any]) -> Iterable[str]:
         more = f", {len(report['never_examples'])} of them" if never > len(report["never_examples"]) else ""
         yield f"never surfaced: {counted(never)}{more}"
         yield from (f"          {_named(one)}" for one in report["never_examples"])
+
+
+def _used(report: Mapping[str, Any]) -> Iterable[str]:
+    yield f"shown {report['shown']}, used {report['used']}"
+    if report["best_of_week"]:
+        yield "used most, of those used in the last 7 days"
+        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["best_of_week"])
+    if report["never_used"]:
+        yield f"shown often, never used: {counted(report['never_used'])} (memhook tidy)"
+        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["never_used_examples"])
 
 
 def _named(one: Mapping[str, str]) -> str:

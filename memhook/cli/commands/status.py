@@ -80,11 +80,24 @@ def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"languages {_languages(report['languages'])}",
-        f"budget    {report['max_tokens']} tokens for an event",
+        f"budget    {report['max_tokens']} tokens for an event; {_use(report['used'])}",
+        *_supply(report["supply"]),
         f"store     {_store(report)}",
         *_shared(report),
         f"settings  {place.paths.config_file}",
     ]
+
+
+def _use(used: Mapping[str, int]) -> str:
+    return f"{used['tokens_of_week']} in 7 days; shown {used['shown']}, used {used['used']}"
+
+
+def _supply(supply: Mapping[str, Any]) -> list[str]:
+    """Which sources of memories are on, and what came from them."""
+    names = [name for name in ("notes", "digests", "instruction", "cues", "follow") if supply[name]]
+    week = ", ".join(f"{count} {collapsed(source)}" for source, count in supply["this_week"].items())
+    waiting = f"; {supply['waiting']} unreviewed: memhook inbox" if supply["waiting"] else ""
+    return [f"supply    {', '.join(names) or 'off'}", f"          this week: {week or 'nothing'}{waiting}"]
 
 
 def _settings_problem(place: Place) -> list[str]:

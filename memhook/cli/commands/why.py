@@ -92,6 +92,14 @@ def _say_explained(one: Report) -> None:
         say_wrapped(f"never shown here: {reason}. To change that: {remedy.format(urn=one['urn'])}")
     if not one["withheld_because"]:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
+        if one["anchors"]:
+            say_wrapped(f"and when a tool touches: {', '.join(map(collapsed, one['anchors']))}")
+    if captured := one.get("captured"):
+        use = f"shown {captured['shown']}, used {captured['used']}"
+        say_wrapped(
+            f"captured {captured['date']} from {captured['from'] or 'a session'}, unreviewed: {use}."
+            f" It needs a score of {captured['gate']:.2f}. If it is right: memhook inbox keep {one['urn']}"
+        )
     say(f"shown {one['times_shown']} times so far" if one["times_shown"] else "not shown so far")
     for event in one["history"]:
         fate = f"left out ({event['left_out']})" if event["left_out"] else "shown"

@@ -1,0 +1,104 @@
+"""inbox: review what was captured from sessions, and what memhook proposes."""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from memhook.cli.editor import edited_text
+from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
+from memhook.cli.parser import Commands, add_references, command, family, number_of
+from memhook.cli.place import Place
+from memhook.cli.reviewing import review
+from memhook.cli.views import show_masked, show_stored, text_given
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
+
+LISTED = 20
+EXCERPT_CHARS = 200
+PROPOSED = {"retire": "forget it?", "supersede": "superseded by"}
+
+
+def add_parser(commands: Commands) -> None:
+    inbox = command(
+        commands,
+        run,
+        "inbox",
+        "review what was captured from sessions, and proposals",
+        "memhook inbox review",
+        "Until they are kept, captured memories are shown seldom and expire in 60 days.",
+    )
+    inbox.add_argument("--limit", type=number_of("items"), metavar="N", default=LISTED, help=f"at most N ({LISTED})")
+    inbox.add_argument("--project", action="store_true", help="only of this project, and global ones")
+    actions = family(inbox)
+    through = command(
+        actions, _review, "review", "go through them, one key each", "memhook inbox review --project", json=False
+    )
+    through.add_argument("--project", action="store_true", help="only of this project, and global ones")
+    for name, done, summary in (
+        ("keep", "Kept", "make them your own, and decline what is proposed"),
+        ("drop", "Dropped", "forget them, and do what is proposed"),
+    ):
+        decision = command(
+            actions, partial(_decide, name, done), name, summary, f"memhook inbox {name} urn:memhook:k3v9x2m4p7qa"
+        )
+        add_references(decision)
+    edit = command(actions, _edit, "edit", "change the text of one, and keep it", "memhook inbox edit k3v9x2m4p7qa")
+    edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
+    edit.add_argument("--content", metavar="TEXT", help="the new content, or - to read it from stdin")
+    merge = command(actions, _merge, "merge", "add what one says to another memory", "memhook inbox merge k3v9 x2m4")
+    merge.add_argument("reference", metavar="URN", help="what was captured")
+    merge.add_argument("into", metavar="OTHER", help="the memory it is added to")
+
+
+def run(args: Namespace, place: Place) -> None:
+    page = place.call("inbox_list", limit=args.limit, here=args.project)
+    if said_json(args, page):
+        return
+    for item in page["items"]:
+        show_item(item)
+    if not page["total"]:
+        say("Nothing waits for a review.")
+    elif page["total"] > len(page["items"]):
+        say(f"{page['total'] - len(page['items'])} more: memhook inbox --limit {page['total']}")
+    if page["total"]:
+        warn("To go through them: memhook inbox review")
+
+
+def show_item(item: Mapping[str, Any]) -> None:
+    memory = item["memory"]
+    say_title(memory["title"])
+    say_wrapped(f"  {memory['urn']}  {item['at'][:10]}  {item['from'] or memory['origin']}")
+    if item["kind"] in PROPOSED:
+        other = f" {item['other']['title']}  {item['other']['urn']}" if item["other"] else ""
+        say_wrapped(f"  {PROPOSED[item['kind']]}{other}  ({item['reason']})")
+    else:
+        say_wrapped(shortened(collapsed(memory["content"]), EXCERPT_CHARS), indent="  ")
+
+
+def _decide(name: str, done: str, args: Namespace, place: Place) -> None:
+    answer = place.call(f"inbox_{name}", references=args.references)
+    if not said_json(args, answer):
+        for record in answer["memories"]:
+            show_stored(done, record)
+
+
+def _edit(args: Namespace, place: Place) -> None:
+    if args.content is None:
+        content = place.call("get", references=[args.reference], touch=False)[0]["content"]
+        args.content = edited_text(content, f'memhook inbox edit {args.reference} --content "the new text"')
+    answer = place.call("inbox_keep", references=[args.reference], content=text_given(args.content))
+    if not said_json(args, answer):
+        show_stored("Kept", answer["memories"][0])
+        show_masked(answer)
+
+
+def _merge(args: Namespace, place: Place) -> None:
+    answer = place.call("inbox_merge", reference=args.reference, into=args.into)
+    if not said_json(args, answer):
+        show_stored("Merged into", answer["memories"][0])
+
+
+def _review(args: Namespace, place: Place) -> None:
+    decided = review(place, args.project, show_item)
+    say(f"{counted(decided)} reviewed.")

@@ -1,0 +1,72 @@
+"""tidy: go through what in the store may need a decision."""
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
+from memhook.cli.parser import Commands, command, number_of
+from memhook.cli.place import Place
+from memhook.cli.reviewing import Answer, Item, Walk, walked
+from memhook.core.fencing import collapsed
+from memhook.core.memory import shortened
+
+LISTED = 50
+EXCERPT_CHARS = 160
+KEYS = "[f]orget  [s]upersede  [m]ute  [l]ater  [u]ndo  [q]uit"
+
+
+def add_parser(commands: Commands) -> None:
+    tidy = command(
+        commands,
+        run,
+        "tidy",
+        "go through duplicates, contradictions, stale and unused memories",
+        "memhook tidy --project",
+        "Each is shown with one key for each decision; nothing is changed without one.\n"
+        "forget deletes the memory shown, supersede replaces it by the other\n"
+        "one, mute keeps it from coming up.",
+    )
+    tidy.add_argument("--project", action="store_true", help="only of this project, and global ones")
+    tidy.add_argument("--list", action="store_true", help="list them, and ask nothing")
+    tidy.add_argument("--limit", type=number_of("items"), metavar="N", default=LISTED, help=f"at most N ({LISTED})")
+
+
+def run(args: Namespace, place: Place) -> None:
+    page = place.call("tidy_list", here=args.project, limit=args.limit)
+    if said_json(args, page):
+        return
+    if not page["total"]:
+        say("Everything is tidy.")
+        return
+    say(", ".join(f"{count} {kind}" for kind, count in page["kinds"].items()))
+    if args.list:
+        for item in page["items"]:
+            show_item(item)
+        warn("To go through them: memhook tidy")
+        return
+    decided = walked(_Tidying(place, page["items"]), show_item, KEYS, "Run: memhook tidy --list")
+    say(f"{counted(decided)} changed.")
+
+
+def show_item(item: Item) -> None:
+    memory, other = item["memory"], item["other"]
+    say_title(f"{item['kind']}: {memory['title']}")
+    say_wrapped(f"  {memory['urn']}  {memory['updated'][:10]}  ({item['reason']})")
+    say_wrapped(shortened(collapsed(memory["content"]), EXCERPT_CHARS), indent="  ")
+    if other:
+        say_wrapped(f"  newer: {other['title']}  {other['urn']}  {other['updated'][:10]}")
+        say_wrapped(shortened(collapsed(other["content"]), EXCERPT_CHARS), indent="    ")
+
+
+class _Tidying(Walk):
+    def action(self, item: Item, key: str) -> Callable[[], Answer | None] | None:
+        memory, other = item["memory"], item["other"]
+        actions: dict[str, Callable[[], Any]] = {
+            "f": lambda: self.place.call("retract", references=[memory["id"]]),
+            "m": lambda: self.place.call("revise", references=[memory["id"]], muted=True),
+        }
+        if other:
+            successors = list(dict.fromkeys([*other["supersedes"], memory["id"]]))
+            actions["s"] = lambda: self.place.call("revise", references=[other["id"]], supersedes=successors)
+        return actions.get(key)
