@@ -1,9 +1,13 @@
-"""The measurements of `scripts/bench`: client, whole hook, the naive way, a cold start, memory, time by stage."""
+"""The measurements of `scripts/bench`: client, whole hook, the naive way, a cold start, memory, time by stage.
+
+The hook is also measured while notes are imported, which includes housekeeping and the upkeep of the indexes.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import random
@@ -15,18 +19,24 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from memhook.daemon import control, hook_client, wire
 from memhook.paths import Paths, user_paths
+from memhook.store.table.opening import SNAPSHOT
 
 ROOT = Path(__file__).resolve().parents[1]
 MEMORIES = 10_000
 SCALE_ROUNDS = 100
+PAGE_ROUNDS = 9
 RARE_SAMPLES = 8  # for measurements that take seconds
+IMPORTED = 1_500  # notes, while prompts are answered
+REST_SECONDS = 15.0  # by which a daemon that nobody asks has given memory back
+SNAPSHOT_SECONDS = 60.0
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memhook-bench"
 LAUNCH = ROOT / "hooks" / "launch"
 NAIVE = """
@@ -51,23 +61,39 @@ def main() -> int:
         import bench_scale  # noqa: PLC0415  it needs this module
 
         return bench_scale.main(min(rounds, SCALE_ROUNDS), given.full)
-    home = prepared_home()
+    if given.what == "packages":
+        import bench_packages  # noqa: PLC0415  imports what it measures
+
+        return bench_packages.main()
+    home = Path(tempfile.mkdtemp(prefix="memhook-bench-"))
+    shutil.copytree(prepared_home(), home, dirs_exist_ok=True)  # what is imported must not stay
     os.environ["HOME"] = str(home)
     for name in [name for name in os.environ if name.startswith(("XDG_", "MEMHOOK_", "CLAUDE"))]:
         del os.environ[name]
     paths = user_paths()
     control.started(paths)
     try:
+        if given.what == "page":
+            import bench_page  # noqa: PLC0415  it needs this module, and a browser
+
+            return bench_page.main(min(rounds, PAGE_ROUNDS))
         samples = measured(paths, rounds)
-        print_table(samples, paths, rounds)
+        sizes = while_importing(paths, samples)
+        print_table(samples, paths, rounds, sizes)
     finally:
         control.stopped(paths)
+        shutil.rmtree(home, ignore_errors=True)
     return 0
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("scale",), help="stores of 1k to 100k memories, as ratios to 1k")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=("scale", "page", "packages"),
+        help="larger stores; the page in a browser; which packages are installed, and which loaded",
+    )
     parser.add_argument("--full", action="store_true", help="with scale: also a million")
     parser.add_argument("--rounds", type=int, default=200, help="rounds of the measurements that take milliseconds")
     return parser.parse_args()
@@ -139,6 +165,7 @@ def measured(paths: Paths, rounds: int) -> Samples:
         steps: dict[str, Callable[[int], object]] = {
             "bare interpreter": lambda _: run([sys.executable, "-I", "-S", "-c", "pass"]),
             "client, echo socket": lambda n: run(client(), event(n), XDG_STATE_HOME=str(echo_state)),
+            "tool call that no memory names": lambda n: run(client("PreToolUse"), tool_event(n)),
             "whole prompt hook, warm": whole_hook,
             "inject with a query": lambda n: control.called(paths, "inject", {"query": prompt(n)}),
             "inject with ten hits": lambda n: control.called(paths, "inject", {"hits": hits[n % len(hits)]}),
@@ -148,6 +175,7 @@ def measured(paths: Paths, rounds: int) -> Samples:
         for number in range(1, rounds + 1):
             for name, step in steps.items():
                 samples.setdefault(name, []).append(timed(partial(step, number)))
+    wait_for_snapshot(paths)
     for number in range(RARE_SAMPLES):
         for name, step in rare_steps(paths).items():
             samples.setdefault(name, []).append(timed(partial(step, number)))
@@ -164,7 +192,48 @@ def rare_steps(paths: Paths) -> dict[str, Callable[[int], object]]:
         "importing lancedb": lambda _: run([sys.executable, "-c", "import lancedb"]),
         "memhook mcp, until initialize is answered": lambda _: greeted(),
         "cold SessionStart": lambda n: cold_start(paths, n),
+        "cold prompt": lambda n: cold_start(paths, n, "UserPromptSubmit"),
+        "cold SessionStart, no snapshot": lambda n: cold_start(paths, n, with_snapshot=False),
     }
+
+
+def wait_for_snapshot(paths: Paths) -> None:
+    """Wait until the daemon has kept what the start of a session asks for, as it does before it ends."""
+    whole_hook(0, "SessionStart")
+    asked = time.time()
+    kept = paths.store / SNAPSHOT
+    while not (kept.exists() and kept.stat().st_mtime > asked) and time.time() < asked + SNAPSHOT_SECONDS:
+        time.sleep(0.5)
+
+
+def while_importing(paths: Paths, samples: Samples) -> dict[str, float]:
+    """Measure the hook during an import, and return the daemon's memory before, at its peak and after, in MB."""
+    whole_hook(0)
+    time.sleep(REST_SECONDS)
+    sizes = {"at rest": memory_of(paths)["VmRSS"], "of code": memory_of(paths)["RssFile"]}
+    for number in range(20):
+        whole_hook(number)
+    sizes["during prompts"] = memory_of(paths)["VmRSS"]
+    lines = Path(os.environ["HOME"]) / "more.jsonl"
+    lines.write_text("".join(json.dumps(memory(MEMORIES + one)) + "\n" for one in range(IMPORTED)), encoding="utf-8")
+    command = [sys.executable, "-m", "memhook.cli", "import", str(lines)]
+    sizes["largest during an import"] = 0.0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as importing:
+        for number in count():
+            samples.setdefault("whole prompt hook, during an import", []).append(timed(partial(whole_hook, number)))
+            run_bare = partial(run, [sys.executable, "-I", "-S", "-c", "pass"])
+            samples.setdefault("bare interpreter, during an import", []).append(timed(run_bare))
+            sizes["largest during an import"] = max(sizes["largest during an import"], memory_of(paths)["VmRSS"])
+            if importing.poll() is not None:
+                break
+    time.sleep(60.0)
+    return sizes | {"a minute after": memory_of(paths)["VmRSS"]}
+
+
+def memory_of(paths: Paths) -> dict[str, float]:
+    status = Path(f"/proc/{control.called(paths, 'daemon_status')['pid']}/status").read_text(encoding="utf-8")
+    fields = (line.split() for line in status.splitlines())
+    return {name[:-1]: int(value) / 1000 for name, value, *unit in fields if unit == ["kB"]}
 
 
 def greeted() -> float:
@@ -182,29 +251,46 @@ def greeted() -> float:
         return time.perf_counter() - started
 
 
-def cold_start(paths: Paths, number: int) -> float:
+def cold_start(paths: Paths, number: int, name: str = "SessionStart", *, with_snapshot: bool = True) -> float:
     control.stopped(paths)
+    kept, aside = paths.store / SNAPSHOT, paths.store / f"{SNAPSHOT}.aside"
+    if not with_snapshot and kept.exists():
+        kept.rename(aside)
     started = time.perf_counter()
-    whole_hook(number, "SessionStart")
-    return time.perf_counter() - started
+    is_answered = whole_hook(number, name)
+    seconds = time.perf_counter() - started
+    if aside.exists():
+        control.stopped(paths)
+        aside.replace(kept)
+    return seconds if is_answered else math.nan
 
 
-def whole_hook(number: int, name: str = "UserPromptSubmit") -> None:
-    """Run both entries at once, as Claude Code does from hooks.json."""
+def whole_hook(number: int, name: str = "UserPromptSubmit") -> bool:
+    """Run both entries at once, as Claude Code does; return whether one of them had an answer."""
     body = event(number, name)
     entries = []
     for part in (1, 2):
         command = ["/bin/sh", "-c", f'"{LAUNCH}" {name} {part}']
-        entries.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=False))
+        entries.append(
+            subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                close_fds=False,
+                env={**os.environ, "CLAUDECODE": "1"},
+            )
+        )
     for entry in entries:
         assert entry.stdin is not None
         entry.stdin.write(body)
         entry.stdin.close()
+    answered = False
     for entry in entries:
         assert entry.stdout is not None
-        entry.stdout.read()
+        answered = bool(entry.stdout.read()) or answered
         entry.stdout.close()
         entry.wait()
+    return answered
 
 
 def event(number: int, name: str = "UserPromptSubmit") -> bytes:
@@ -215,10 +301,16 @@ def event(number: int, name: str = "UserPromptSubmit") -> bytes:
     return json.dumps({**payload, **extra}).encode()
 
 
-def client() -> list[str]:
+def tool_event(number: int) -> bytes:
+    payload = {"session_id": f"bench {number} {time.time_ns()}", "cwd": str(ROOT), "tool_use_id": f"t{number}"}
+    given = {"file_path": f"{ROOT}/docs/page{number}.rst", "old_string": "", "new_string": "some words\n" * 40}
+    return json.dumps({**payload, "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": given}).encode()
+
+
+def client(name: str = "UserPromptSubmit") -> list[str]:
     """Return the command as the launcher runs it."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])"
-    return [sys.executable, "-I", "-S", "-c", code, str(Path(hook_client.__file__).parent), "UserPromptSubmit", "1"]
+    return [sys.executable, "-I", "-S", "-c", code, str(Path(hook_client.__file__).parent), name, "1"]
 
 
 def run(command: list[str], given: bytes = b"", **environment: str) -> None:
@@ -264,10 +356,9 @@ class echo_server:  # noqa: N801  used like a function
         self._folder.cleanup()
 
 
-def print_table(samples: Samples, paths: Paths, rounds: int) -> None:
+def print_table(samples: Samples, paths: Paths, rounds: int, sizes: Mapping[str, float]) -> None:
     bare = percentile(samples["bare interpreter"], 50)
     imports = percentile(samples["importing lancedb, fastembed"], 50)
-    status = control.called(paths, "daemon_status")
     print(f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, {rounds} rounds, {MEMORIES:,} memories: `scripts/bench`\n")
     print("| what | p50 ms | p95 ms | p50 / bare | p95 / bare |")
     print("| --- | --- | --- | --- | --- |")
@@ -281,9 +372,16 @@ def print_table(samples: Samples, paths: Paths, rounds: int) -> None:
     share = greeting / percentile(samples["importing lancedb"], 50)
     print(f"memhook mcp answers initialize in {share:.2f} of the time that importing lancedb takes.")
     print(f"A cold SessionStart takes {cold:.2f} times as long as importing lancedb and fastembed.")
-    print(f"The daemon uses {status['memory_mb']} MB of memory.")
-    stages = ", ".join(f"{name} {p50:.1f}" for name, p50 in stage_medians(paths).items())
-    print(f"Inside the daemon a warm prompt takes, in ms at p50: {stages}.")
+    unanswered = sum(map(math.isnan, samples["cold SessionStart"]))
+    print(f"{unanswered} of {RARE_SAMPLES} cold starts were not answered within the hook's deadline.")
+    during, beside = (samples[f"{name}, during an import"] for name in ("whole prompt hook", "bare interpreter"))
+    ratios = [percentile(during, percent) / percentile(beside, 50) for percent in (50, 95)]
+    print(f"During an import a prompt takes {ratios[0]:.1f} (p50) and {ratios[1]:.1f} (p95) times a bare interpreter.")
+    print(f"The daemon's memory in MB: {', '.join(f'{name} {size:.0f}' for name, size in sizes.items())}.")
+    stages = stage_medians(paths)
+    stages["search"] -= stages["embed"]  # which it includes
+    shares = ", ".join(f"{name} {p50:.1f}" for name, p50 in stages.items())
+    print(f"Inside the daemon a warm prompt takes, in ms at p50: {shares}.")
 
 
 def stage_medians(paths: Paths) -> dict[str, float]:
@@ -299,7 +397,7 @@ def stage_medians(paths: Paths) -> dict[str, float]:
 
 
 def percentile(values: list[float], percent: int) -> float:
-    ordered = sorted(values)
+    ordered = sorted(value for value in values if not math.isnan(value)) or [math.nan]
     return ordered[min(len(ordered) - 1, round(len(ordered) * percent / 100))]
 
 

@@ -9,7 +9,7 @@ only in how they spend the budget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Reversible, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -45,7 +45,7 @@ def _preview(memory: Memory, shown: Shown) -> Rendering:
     return rendering(memory, Level.PREVIEW, HOOK, shown=shown)
 
 
-def _greedy(offers: Sequence[Iterable[Rendering]], budget: int) -> Sequence[str]:
+def _greedy(offers: Sequence[Reversible[Rendering]], budget: int) -> Sequence[str]:
     return packed(offers, budget, [FRAME]).parts
 
 

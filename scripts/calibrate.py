@@ -43,6 +43,7 @@ from memhook.store.embedding.vector_cache import CachedEmbedder
 RESOURCE = Path(__file__).parents[1] / "memhook" / "resources" / "calibration.json"
 SMALL_TALK = Path(__file__).with_name("small_talk.txt")
 SHORT_REQUESTS = Path(__file__).with_name("short_requests.txt")
+CHORES = Path(__file__).with_name("chores.txt")
 SIZES = (40, 200, 1000)
 DRAWN = 2  # stores of each size
 SMALL = 100
@@ -90,10 +91,12 @@ def main() -> int:
     paths = user_paths()
     with closing(CachedEmbedder(load_embedder(args.model, paths.models), paths.evaluation_vectors)) as embedder:
         sets = [_loaded(read_set(folder), embedder) for folder in args.sets]
+        chores = [vector for _, vector in _phrases(CHORES, embedder)]
         talk, short = _phrases(SMALL_TALK, embedder), [vector for _, vector in _phrases(SHORT_REQUESTS, embedder)]
     rows = [row for one in sets for row in _rows(one, talk)]
     print(f"{'set':<16}{'prompts':>8}{'fitted':>8}{'unseen':>8}   answerable or not: share of pairs separated")
     whole = _with_talk(_fitted(rows), [vector for _, vector in talk], short, sets)
+    whole = _with_chores(whole, chores, sets)
     for one in sets:
         own = [row for row in rows if row.of == one.name]
         unseen = _fitted([row for row in rows if row.of != one.name]) if len(sets) > 1 else whole
@@ -197,6 +200,15 @@ def _with_talk(
     is_talk = np.array([1.0] * len(talk) + [0.0] * (len(long) + len(short)))
     found, intercept = _regression(np.array([*talk, *long, *short], dtype=np.float64), is_talk, weights, TALK_RIDGE)
     return replace(fit, talk=tuple(map(float, found)), talk_constant=intercept)
+
+
+def _with_chores(fit: Calibration, chores: Sequence[Vector], sets: Sequence[Loaded]) -> Calibration:
+    """Fit housekeeping against the prompts of the sets, half the weight each."""
+    others = [v for one in sets for v, kind in zip(one.prompt_vectors, one.kinds, strict=True) if kind != "neg_ack"]
+    weights = np.concatenate([np.full(len(group), 500.0 / len(group)) for group in (chores, others)])
+    is_chore = np.array([1.0] * len(chores) + [0.0] * len(others))
+    found, intercept = _regression(np.array([*chores, *others], dtype=np.float64), is_chore, weights, TALK_RIDGE)
+    return replace(fit, chore=tuple(map(float, found)), chore_constant=intercept)
 
 
 def _regression(design: Numbers, wanted: Numbers, weights: Numbers, ridge: float) -> tuple[Numbers, float]:
