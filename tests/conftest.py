@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -12,16 +10,20 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from memhook.answering import recall
 from memhook.daemon import control
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library
+from memhook.store import project
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
+from tests.daemons import kill_daemon
 from tests.fake_embedder import HashEmbedder
 
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
-control.START_SECONDS, control.IMMEDIATE_SECONDS = 300.0, 60.0
+control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
+project._CONFIG_SECONDS = recall.GIT_SECONDS = 300.0  # git is in no hurry either
 
 
 Open = Callable[..., Library]
@@ -29,7 +31,7 @@ Open = Callable[..., Library]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty home. A daemon started for it is stopped at the end."""
+    """An empty home. A daemon started for it is killed at the end: nobody needs what it would still write."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     for name in [name for name in os.environ if name.startswith(("MEMHOOK_", "XDG_", "CLAUDE", "COPILOT"))]:
@@ -37,9 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     yield home
-    if (home / ".local/state/memhook/daemon.lock").exists():
-        command = [sys.executable, "-m", "memhook.cli", "daemon", "stop"]
-        subprocess.run(command, check=False, capture_output=True, timeout=300, cwd=home)
+    kill_daemon(home)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memhook.daemon import hook_client
 
-SECONDS = 120
+SECONDS = 300
 
 
 def patient_source() -> str:

@@ -11,6 +11,7 @@ import memhook
 PACKAGE = Path(memhook.__file__).parent
 PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
+    "core/phrases.py languages": "a file of the package",
     "cli/commands/inject.py _parsed": "its caller catches it",
     "cli/round_trip.py": "what memhook's own hook command printed",
     "files/json_layout.py": "a string or a number",
@@ -21,8 +22,10 @@ OWN = {
     "settings.py _parsed": "its caller catches it",
     "store/embedding/calibration.py calibration_of": "a file of the package",
     "store/embedding/model_files.py": "files verified by their hash",
+    "store/cache/snapshot_file.py load": "what memhook wrote itself, checked by its digest",
     "store/ledger.py": "columns that memhook wrote itself",
     "store/project_aliases.py _parsed": "its caller catches it",
+    "ui/health.py _findings": "what memhook's own doctor printed",
     "writing/offered_settings.py _current": "its caller catches it",
 }
 

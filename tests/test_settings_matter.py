@@ -19,10 +19,23 @@ from memhook.paths import user_paths
 from memhook.settings import setting_keys
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder
+from tests.cli import test_distill
 from tests.daemon import test_server
+from tests.engine import test_following
 from tests.fake_embedder import HashEmbedder
 from tests.fake_encoder import Dictionary
-from tests.hooks import conftest, test_capture, test_prompt, test_runner, test_session_budget, test_session_start
+from tests.hooks import (
+    conftest,
+    test_action,
+    test_capture,
+    test_cues,
+    test_prompt,
+    test_receipts,
+    test_runner,
+    test_session_budget,
+    test_session_start,
+    test_stop,
+)
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
 from tests.store.test_ledger import INJECTION
@@ -210,9 +223,21 @@ SHOWN_BY: dict[str, Callable[..., Any]] = {
     "hooks.relevance": test_relevance_is_how_sure_memhook_must_be,
     "hooks.max_memories": test_the_number_of_memories_bounds_an_answer,
     "hooks.capture": test_capture.test_capturing_can_be_switched_off,
+    "hooks.actions": test_action.test_actions_switches_memories_at_tool_calls,
+    "hooks.notice": test_receipts.test_the_notice_can_be_switched_off,
     "hooks.session_start.max_tokens": test_session_start.test_a_start_is_bounded_in_tokens_everything_included,
     "hooks.session_start.max_memories": (
         test_session_start.test_pinned_memories_come_first_and_at_most_so_many_as_configured
+    ),
+    "capture.enabled": test_stop.test_nothing_is_written_before_the_user_has_agreed,
+    "capture.instruction": test_cues.test_the_instruction_can_be_switched_off,
+    "capture.cues": test_cues.test_cues_can_be_switched_off,
+    "capture.follow": test_following.test_following_can_be_switched_off,
+    "capture.exclude": test_stop.test_an_excluded_or_paused_project_keeps_nothing,
+    "distill.command": test_distill.test_a_command_gets_the_request_on_stdin_with_memhook_off,
+    **dict.fromkeys(
+        ("distill.url", "distill.model", "distill.key_variable"),
+        test_distill.test_facts_whose_span_is_in_the_digest_are_captured_with_it,
     ),
     "pack.half_life_days": test_the_half_life_is_how_fast_a_memory_grows_old,
     "store.uri": test_the_store_is_where_its_uri_says,

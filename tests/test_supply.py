@@ -94,7 +94,7 @@ def test_the_core_works_with_networking_blocked_and_never_tries(tmp_path: Path) 
 
     def ran(*arguments: str, body: str = "") -> str:
         command = [*prefix, python, *arguments]
-        run = subprocess.run(command, input=body, capture_output=True, text=True, timeout=120, check=False, cwd="/")
+        run = subprocess.run(command, input=body, capture_output=True, text=True, timeout=300, check=False, cwd="/")
         assert run.returncode == 0, run.stderr
         return run.stdout
 

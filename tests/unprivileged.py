@@ -39,7 +39,7 @@ os.umask(0o077)
 def ran(code: str, home: Path, *arguments: str, start_in: Path = Path("/")) -> str:
     """What the code prints, with `home` as its home; fails with what it raises."""
     with started(code, home, *arguments, start_in=start_in) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     return out
 

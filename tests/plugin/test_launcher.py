@@ -37,10 +37,12 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-def launch(home: Path, tools: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {"HOME": str(home), "PATH": str(tools)}
+def launch(home: Path, tools: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {"HOME": str(home), "PATH": str(tools), **variables}
     command = [str(LAUNCH), *arguments]
-    return subprocess.run(command, input="{}", capture_output=True, text=True, check=False, env=environment, timeout=60)
+    return subprocess.run(
+        command, input="{}", capture_output=True, text=True, check=False, env=environment, timeout=300
+    )
 
 
 def state(home: Path) -> Path:
@@ -58,6 +60,19 @@ def test_it_imports_the_recorded_client_with_the_recorded_interpreter_isolated(h
     run = launch(home, tools, "UserPromptSubmit", "2")
     assert (run.returncode, run.stderr) == (0, "-I -S\n")
     assert run.stdout == f"['UserPromptSubmit', '2'] {{}} {client}\n"
+
+
+def test_a_second_part_that_is_never_needed_is_not_asked_for(home: Path, tools: Path) -> None:
+    script(tools / "memhook", 'echo memhook "$@"')
+    (state(home) / "one-part").touch()
+    assert launch(home, tools, "UserPromptSubmit", "2", CLAUDECODE="1").stdout == ""
+    asked = "memhook hook UserPromptSubmit"
+    assert launch(home, tools, "UserPromptSubmit", "1", CLAUDECODE="1").stdout == f"{asked} 1\n"
+    assert launch(home, tools, "UserPromptSubmit", "2").stdout == f"{asked} 2\n"
+    own_settings = launch(home, tools, "UserPromptSubmit", "2", CLAUDECODE="1", MEMHOOK_MAX_TOKENS="9000")
+    assert own_settings.stdout == f"{asked} 2\n"
+    (state(home) / "one-part").unlink()
+    assert launch(home, tools, "UserPromptSubmit", "2", CLAUDECODE="1").stdout == f"{asked} 2\n"
 
 
 def test_an_interpreter_that_is_gone_gives_way_to_memhook_on_the_path(home: Path, tools: Path) -> None:
@@ -120,7 +135,7 @@ def test_the_lock_of_a_dead_set_up_is_taken_over(home: Path, tools: Path) -> Non
 def run_setup(home: Path, tools: Path, directory: Path = ROOT) -> None:
     command = [str(ROOT / "hooks" / "setup"), __version__, str(state(home))]
     environment = {"HOME": str(home), "PATH": str(tools)}
-    subprocess.run(command, check=False, capture_output=True, env=environment, timeout=60, cwd=directory)
+    subprocess.run(command, check=False, capture_output=True, env=environment, timeout=300, cwd=directory)
 
 
 def test_hooks_json_names_two_entries_of_each_event_with_short_commands() -> None:
@@ -128,7 +143,9 @@ def test_hooks_json_names_two_entries_of_each_event_with_short_commands() -> Non
         (group,) = HOOKS[event]
         commands = [entry["command"] for entry in group["hooks"]]
         assert commands == [f'"${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event} {part}' for part in (1, 2)]
-    assert set(HOOKS) == {"SessionStart", "SubagentStart", "UserPromptSubmit"}
+    for event in ("Stop", "PostCompact"):  # never answered: one is enough
+        (group,) = HOOKS[event]
+        assert [entry["command"] for entry in group["hooks"]] == [f'"${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event} 1']
 
 
 def test_plugin_marketplace_launcher_and_package_are_of_one_version() -> None:

@@ -20,7 +20,7 @@ def test_the_plugin_offers_its_tools_to_the_model_at_once(home: Path) -> None:
     (state(home) / "interpreter").write_text(f"{python}\n{hook_client.__file__}\n{__version__}\n", encoding="utf-8")
     command = [SERVER["command"].replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT)), *SERVER["args"]]
     asked = lines(hello(), INITIALIZED, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    ran = subprocess.run(command, input=asked, capture_output=True, timeout=60, check=True, cwd=home)
+    ran = subprocess.run(command, input=asked, capture_output=True, timeout=300, check=True, cwd=home)
     tools = json.loads(ran.stdout.splitlines()[1])["result"]["tools"]
     assert {"inject_context", "get_memory"} <= {tool["name"] for tool in tools}
     assert SERVER["alwaysLoad"] is True  # else Claude Code hides them behind a search

@@ -128,7 +128,7 @@ def refusal_of_pip(folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert run.returncode != 0
     return run.stderr

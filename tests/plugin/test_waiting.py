@@ -40,7 +40,7 @@ class Client:
         self.process.stdin.flush()
 
     def hears(self) -> dict[str, Any]:
-        return self._heard.get(timeout=60)
+        return self._heard.get(timeout=300)
 
     def finish(self, outcome: str = "done") -> None:
         with self.setups.open("w", encoding="utf-8") as pipe:  # blocks until a set-up runs
@@ -49,7 +49,7 @@ class Client:
     def leaves(self) -> int:
         assert self.process.stdin
         self.process.stdin.close()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=300)
 
     def _listen(self) -> None:
         assert self.process.stdout
@@ -199,7 +199,7 @@ def test_options_reach_the_real_server(start: Start) -> None:
     client.says(hello(), INITIALIZED)
     client.hears()
     client.finish()
-    assert client.process.wait(timeout=60) == 2  # which refuses them
+    assert client.process.wait(timeout=300) == 2  # which refuses them
 
 
 def test_without_a_python_it_says_what_to_install(home: Path, tools: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_wheel_carries_client_graph_tokenizer_defaults_guide_and_licences(wh
 
 def test_installed_in_a_clean_environment_it_serves_a_hook(wheel: Path, home: Path) -> None:
     environment = home / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=300)
     install = [
         sys.executable,
         "-m",
@@ -63,7 +63,7 @@ def test_installed_in_a_clean_environment_it_serves_a_hook(wheel: Path, home: Pa
     def run(*arguments: str, given: str = "") -> str:
         command = [memhook, *arguments]
         return subprocess.run(
-            command, input=given, capture_output=True, text=True, check=True, timeout=120, env=env, cwd=home
+            command, input=given, capture_output=True, text=True, check=True, timeout=300, env=env, cwd=home
         ).stdout
 
     try:

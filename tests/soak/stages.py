@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -50,8 +50,8 @@ def prompt(session: str, text: str = QUESTION) -> bytes:
     return json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": text}).encode()
 
 
-def hooked(body: bytes) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(CLIENT, input=body, capture_output=True, timeout=60, check=False)
+def hooked(body: bytes, client: Sequence[str] = CLIENT) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(client, input=body, capture_output=True, timeout=300, check=False)
 
 
 def daemons() -> list[int]:
@@ -88,7 +88,7 @@ def race(hooks: int, answers: int) -> str:
     return f"{answered} of {hooks} with the memory, 1 daemon"
 
 
-def load(clients: int, prompts: int) -> str:
+def load(clients: int, prompts: int, hook: Sequence[str] = CLIENT) -> str:
     """Many at once while a writer adds memories: no failure, nothing past its deadline, memory flat after warm-up."""
     paths = user_paths()
     call = control.daemon_door(paths, "/")
@@ -106,7 +106,8 @@ def load(clients: int, prompts: int) -> str:
 
     def one(client: int, number: int) -> float:
         began = time.monotonic()
-        run = hooked(prompt(f"c{client}-{number}", f"{QUESTION} And what of the {subjects[number % 8]} {number}?"))
+        asked = prompt(f"c{client}-{number}", f"{QUESTION} And what of the {subjects[number % 8]} {number}?")
+        run = hooked(asked, hook)
         assert (run.returncode, run.stderr) == (0, b"")
         assert FACT in json.loads(run.stdout)["hookSpecificOutput"]["additionalContext"]
         return time.monotonic() - began
@@ -212,7 +213,7 @@ def bad_events_through_the_hook(count: int, silent: int, seed: int = 3) -> str:
     runs = [hooked(body) for body in events.bodies(seed, count)]
     runs += [_with_silent_stdin() for _ in range(silent)]
     runs.append(
-        subprocess.run(["sh", "-c", f"exec {' '.join(CLIENT)} <&-"], capture_output=True, check=False, timeout=60)
+        subprocess.run(["sh", "-c", f"exec {' '.join(CLIENT)} <&-"], capture_output=True, check=False, timeout=300)
     )
     for run in runs:
         assert (run.returncode, run.stderr) == (0, b"")
@@ -225,7 +226,7 @@ def bad_events_through_the_hook(count: int, silent: int, seed: int = 3) -> str:
 def _with_silent_stdin() -> subprocess.CompletedProcess[bytes]:
     read, write = os.pipe()
     try:
-        return subprocess.run(CLIENT, stdin=read, capture_output=True, timeout=60, check=False)
+        return subprocess.run(CLIENT, stdin=read, capture_output=True, timeout=300, check=False)
     finally:
         os.close(read)
         os.close(write)
