@@ -13,9 +13,11 @@ import pytest
 
 from memhook.errors import RemoteError
 from memhook.store.remote import waiting
+from memhook.store.remote.origin import Shared
 from memhook.store.remote.waiting import SILENT_SECONDS, Unanswered, answer_of, in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
+from memhook.store.table.table import Table
 from tests.s3 import S3, running_s3
 from tests.store.test_memories import add, memory, replica_of
 
@@ -140,3 +142,19 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
         for thread in [one for one in threading.enumerate() if one.name == "memhook-write"]:
             thread.join(300)
         assert "has arrived" in replica_of(store).late_news
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Client error with status 403 Forbidden: <Error><Code>AccessDenied</Code></Error>", "refuses this"),
+        ("Server returned non-2xx status code: 401 Unauthorized: ", "refuses this"),
+        ("Error performing GET http://127.0.0.1:34011/team in 211.403ms - error sending request", "could not be used"),
+        ("Error performing PUT http://10.0.4.1:5403/a401.lance in 403.401ms, after 2 retries", "could not be used"),
+        ("Server returned non-2xx status code: 503 Service Unavailable", "could not be used"),
+    ],
+)
+def test_a_refusal_is_known_by_its_status_not_by_digits_anywhere(tmp_path: Path, said: str, expected: str) -> None:
+    uri = str(tmp_path / "team")
+    table = Table(uri, tmp_path / "backups", Shared(uri))
+    assert expected in table.failure(RuntimeError(said)).message

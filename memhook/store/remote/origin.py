@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -207,20 +208,28 @@ class Origin:
             pause = min(2 * pause, LONGEST_PAUSE)
 
 
-# LanceDB has no types for these, only words. The last is of two who both store the first memory.
-_CONFLICT = ("conflict", "concurrent", "preempted", "already exists")
-_NO_ANSWER = ("error sending request", "connection", "timed out", "timeout", "503", "500 Internal", "502", "SlowDown")
-_REFUSED = ("403", "401", "access denied", "accessdenied", "permission denied", "permissiondenied", "unauthorized")
+# LanceDB has no types for these, only words. A status counts only where it is one: an address, a port and a duration
+# have digits too. The last of the conflicts is of two who both store the first memory.
+_CONFLICT = re.compile(r"conflict|concurrent|preempted|already exists", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"error sending request|connection|timed out|timeout|slowdown"
+    r"|\bstatus[^\w\n]{0,3}(?:code[^\w\n]{0,3})?50[0234]\b|\b50[0234] (?:internal|bad gateway|service|gateway)",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"\bstatus[^\w\n]{0,3}(?:code[^\w\n]{0,3})?40[13]\b|\b40[13] (?:forbidden|unauthorized)"
+    r"|access ?denied|permission ?denied|\bunauthorized\b",
+    re.IGNORECASE,
+)
 
 
 def _may_land_later(error: Exception) -> bool:
-    said = str(error).lower()
-    return not _is_refused(error) and any(sign.lower() in said for sign in (*_CONFLICT, *_NO_ANSWER))
+    said = str(error)
+    return not _is_refused(error) and bool(_CONFLICT.search(said) or _NO_ANSWER.search(said))
 
 
 def _is_refused(error: BaseException) -> bool:
-    said = str(error).lower()
-    return any(sign in said for sign in _REFUSED)
+    return _REFUSED.search(str(error)) is not None
 
 
 def _share(directory: Path) -> None:
