@@ -108,14 +108,17 @@ def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _either(words: Iterable[str]) -> str:
-    """A pattern for any of the phrases, the longest first, each as whole words."""
-    longest_first = sorted(words, key=len, reverse=True)
-    return "|".join(_whole(word) for word in longest_first)
+    """A pattern for any of the phrases, the longest first, each as whole words.
+
+    Whether a word starts here is asked once for all of them, which is several times as quick.
+    """
+    unspaced, spaced = [], []
+    for phrase in sorted(words, key=len, reverse=True):
+        (unspaced if _ENDS_UNSPACED.search(phrase) else spaced).append(phrase)
+    first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(map(_ended, spaced))})"] if spaced else []
+    return "|".join([*first, *map(re.escape, unspaced)])
 
 
-def _whole(phrase: str) -> str:
-    if _ENDS_UNSPACED.search(phrase):
-        return re.escape(phrase)
-    # An elided "qu'" has its word right behind it.
-    after = "" if phrase.endswith("'") else _NO_WORD_AFTER
-    return f"{_NO_WORD_BEFORE}{re.escape(phrase)}{after}"
+def _ended(phrase: str) -> str:
+    """An elided "qu'" has its word right behind it."""
+    return re.escape(phrase) + ("" if phrase.endswith("'") else _NO_WORD_AFTER)

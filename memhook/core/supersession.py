@@ -96,15 +96,19 @@ class _Clause:
 
 def chance_to_supersede(older: str, newer: str, cosine: float | None) -> float:
     """Return how likely `newer` is to replace what `older` says; `cosine` is that of their vectors."""
-    if _says_all_of(older, newer) or _says_all_of(newer, older):
+    old, new = _sentences(older), _sentences(newer)
+    if _says_all_of(old, new) or _says_all_of(new, old):
         return 0.0
-    parts = evidence(older, newer, cosine)
+    parts = _evidence(old, new, cosine)
     return 1.0 / (1.0 + math.exp(-_CONSTANT - sum(_WEIGHTS[name] * value for name, value in parts.items())))
 
 
 def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
     """Return what counts for and against it, by the names of the weights."""
-    old, new = _sentences(older), _sentences(newer)
+    return _evidence(_sentences(older), _sentences(newer), cosine)
+
+
+def _evidence(old: Sequence[_Sentence], new: Sequence[_Sentence], cosine: float | None) -> dict[str, float]:
     return {
         "cosine": WITHOUT_MODEL if cosine is None else cosine,
         **_nearest(old, new),
@@ -153,11 +157,11 @@ def _names_what_ended(old: Sequence[_Sentence], new: Sequence[_Sentence]) -> boo
     return bool((stated - denied) & (ended - kept) & values)
 
 
-def _says_all_of(text: str, other: str) -> bool:
-    """Whether the text only repeats the other one, in more words but without another value."""
-    sentences = _sentences(text)
-    ours, theirs = _by_polarity(sentences), _by_polarity(_sentences(other))
-    added = (word for sentence in sentences for word in sentence.words if word.whole not in theirs[0] | theirs[1])
+def _says_all_of(sentences: Sequence[_Sentence], other: Sequence[_Sentence]) -> bool:
+    """Whether a text only repeats the other one, in more words but without another value."""
+    ours, theirs = _by_polarity(sentences), _by_polarity(other)
+    known = theirs[0] | theirs[1]
+    added = (word for sentence in sentences for word in sentence.words if word.whole not in known)
     return theirs[0] <= ours[0] and theirs[1] <= ours[1] and not any(word.is_value for word in added)
 
 
