@@ -14,6 +14,7 @@ from memhook.store.memories import MemoryStore, replicated_store
 from memhook.store.remote.origin import Origin
 
 ROOT = Path(__file__).parents[1]
+READ_ONLY_KEY = "reader"
 
 
 @dataclass
@@ -26,7 +27,8 @@ class S3:
 
     def start(self) -> None:
         """Again while another process happens to have the port."""
-        command = [sys.executable, "-m", "tests.s3_server", str(self.port), str(self.folder / "journal")]
+        journal = str(self.folder / "journal")
+        command = [sys.executable, "-m", "tests.s3_server", str(self.port), journal, READ_ONLY_KEY]
         for _ in range(20):
             self.process = subprocess.Popen(
                 command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

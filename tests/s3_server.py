@@ -2,9 +2,9 @@
 
 One at a time, because moto looks whether an object is there and then writes it, between which S3 lets nobody pass. In a
 file, so that a server that is killed comes back with what it had acknowledged, as S3 would: `python -m tests.s3_server
-PORT JOURNAL`. The port 0 takes a free one; the port is printed when it answers.
+PORT JOURNAL KEY`. The port 0 takes a free one; the port is printed when it answers.
 
-The key `reader` may only read.
+The key may only read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from werkzeug.serving import make_server
 from werkzeug.test import run_wsgi_app
 
-READ_ONLY_KEY = "reader"
 KEPT = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "CONTENT_TYPE", "RAW_URI", "REQUEST_URI", "HTTP_HOST")
 DENIED = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
 
@@ -31,7 +30,8 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class OneAtATime:
-    def __init__(self, application: Application, journal: Path) -> None:
+    def __init__(self, application: Application, journal: Path, read_only_key: str) -> None:
+        self._read_only = f"Credential={read_only_key}/"
         self._application = application
         self._journal = journal
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class OneAtATime:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         writes = environ["REQUEST_METHOD"] not in ("GET", "HEAD")
-        if writes and f"Credential={READ_ONLY_KEY}/" in environ.get("HTTP_AUTHORIZATION", ""):
+        if writes and self._read_only in environ.get("HTTP_AUTHORIZATION", ""):
             start_response("403 Forbidden", [("Content-Type", "application/xml")])
             return [DENIED]
         kept = {name: value for name, value in environ.items() if name in KEPT or name.startswith("HTTP_")}
@@ -74,7 +74,7 @@ class OneAtATime:
 
 
 def main() -> None:
-    application = OneAtATime(DomainDispatcherApplication(create_backend_app), Path(sys.argv[2]))
+    application = OneAtATime(DomainDispatcherApplication(create_backend_app), Path(sys.argv[2]), sys.argv[3])
     server = make_server("127.0.0.1", int(sys.argv[1]), application, threaded=True)
     sys.stdout.write(f"{server.server_port}\n")
     sys.stdout.flush()

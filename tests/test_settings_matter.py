@@ -89,8 +89,7 @@ def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path)
 
 
 def test_the_number_of_memories_bounds_an_answer(assistant: Assistant, home: Path) -> None:
-    for number in range(4):
-        assistant.remembers(f"{FACT} Seen {number} times.")
+    assistant.imports(*(f"{FACT} Seen {number} times." for number in range(4)))
     assert len(urns(assistant.prompts(QUESTION, session="a"))) == 4
     configure(home, "hooks.max_memories = 2")
     assert len(urns(assistant.prompts(QUESTION, session="b"))) == 2

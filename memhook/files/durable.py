@@ -9,6 +9,7 @@ write(path, content)   the same for content in memory
 moved(source, target)  rename a file or a folder, also to another file system
 delete(path)           delete so that no name comes back
 sync_tree(folder)      sync everything a library wrote
+below(folder)          everything below it, with its status
 Synced(folder)         the same repeatedly, each time only the changes
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -84,7 +86,7 @@ def delete(path: Path) -> None:
         sync(path.parent)
 
 
-def sync(path: Path) -> None:
+def sync(path: Path | str) -> None:
     """Force one file, or the names in one folder, to disk."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -102,11 +104,29 @@ def sync(path: Path) -> None:
 
 def sync_tree(folder: Path, since_ns: int = 0) -> None:
     """Force everything below `folder` that changed since then to disk, and its own name."""
-    for below, _, names in os.walk(folder):
-        for name in names:
-            _sync_if_newer(Path(below, name), since_ns)
-        _sync_if_newer(Path(below), since_ns)
-    _sync_if_newer(folder.parent, since_ns)
+    for path, status in below(str(folder)):
+        if status.st_ctime_ns >= since_ns and not stat.S_ISLNK(status.st_mode):
+            _sync_if_there(path)
+    for path in (folder, folder.parent):
+        with suppress(FileNotFoundError):
+            if path.stat().st_ctime_ns >= since_ns:
+                sync(path)
+
+
+def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below a folder with its status, a folder after what is in it; links are not followed.
+
+    By names instead of `Path`: it is done at each write, over every file of a table.
+    """
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:  # deleted meanwhile, or not ours
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from below(entry.path)
+        with suppress(FileNotFoundError):  # compaction deleted it meanwhile
+            yield entry.path, entry.stat(follow_symlinks=False)
 
 
 class Synced:
@@ -128,12 +148,9 @@ class Synced:
         self._clock, self._monotonic, self._since = clock, monotonic, clock - _COARSE_CLOCK
 
 
-def _sync_if_newer(path: Path, since_ns: int) -> None:
-    try:
-        if path.lstat().st_ctime_ns >= since_ns and not path.is_symlink():
-            sync(path)
-    except FileNotFoundError:  # compaction deleted it meanwhile: a newer file has its rows
-        return
+def _sync_if_there(path: str) -> None:
+    with suppress(FileNotFoundError):  # compaction deleted it meanwhile: a newer file has its rows
+        sync(path)
 
 
 def _copied(source: Path, target: Path) -> None:

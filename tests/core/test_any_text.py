@@ -494,8 +494,14 @@ def test_no_odd_text_raises(name: str) -> None:
     EVERY[name]('{"a":' * 3_000)
 
 
-WORDS = ["".join(letters) for length in (1, 2, 3, 4) for letters in product(ascii_lowercase, repeat=length)]
 TOGETHER = 1_000
+
+
+@cache
+def words() -> list[str]:
+    return ["".join(letters) for length in (1, 2, 3, 4) for letters in product(ascii_lowercase, repeat=length)]
+
+
 # Made of the others, which read each word of four letters by themselves, and slow: words of three will do.
 COMPOSED = {
     *("ranking", "rendering", "packing", "passages", "topics", "policy"),
@@ -506,8 +512,8 @@ COMPOSED = {
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in QUADRATIC])
 def test_no_word_of_up_to_four_letters_raises(name: str) -> None:
     """Of the stemmer each is tested by itself where its other tests are."""
-    last = 26 + 26**2 + 26**3 if name.partition(".")[0] in COMPOSED else len(WORDS)
-    for text in (*WORDS[:26], *(" ".join(WORDS[start : start + TOGETHER]) for start in range(26, last, TOGETHER))):
+    last = 26 + 26**2 + 26**3 if name.partition(".")[0] in COMPOSED else len(words())
+    for text in (*words()[:26], *(" ".join(words()[start : start + TOGETHER]) for start in range(26, last, TOGETHER))):
         EVERY[name](text)
 
 

@@ -17,8 +17,7 @@ import tomli_w
 from memhook.daemon import control
 from memhook.paths import user_paths
 from tests.daemon.conftest import FACT, QUESTION, answered, event
-from tests.s3 import S3, running_s3
-from tests.s3_server import READ_ONLY_KEY
+from tests.s3 import READ_ONLY_KEY, S3, running_s3
 
 SECRET = "the-secret-of-the-team"
 WAIT = 300

@@ -69,9 +69,10 @@ class Assistant:
         called = self.runner.call("remember", {"content": content, **fields}, str(self.directory), self.environment)
         return str(called["memory"]["urn"])
 
-    def imports(self, *contents: str) -> None:
-        """Many at once: one by one, each is a write of its own to the disk."""
-        lines = [[number, json.dumps({"content": content})] for number, content in enumerate(contents, 1)]
+    def imports(self, *contents: str, **fields: Any) -> None:
+        """Many at once, as if the user had typed them: one by one, each is a write of its own to the disk."""
+        records = [{"content": content, "origin": "user", **fields} for content in contents]
+        lines = [[number, json.dumps(record)] for number, record in enumerate(records, 1)]
         assert self.calls("import_lines", lines=lines)["outcomes"] == {"stored": len(contents)}
 
     def calls(self, method: str, **params: Any) -> Any:

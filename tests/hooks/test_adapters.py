@@ -103,8 +103,7 @@ LONG = "Die Größe der Schlüssel änderte sich für das Ledger: " + "größer,
 def test_no_part_is_above_what_the_assistant_carries(
     assistant: Assistant, client: str, prompt_event: str, measure: Any, limit: int
 ) -> None:
-    for number in range(6):
-        assistant.remembers(f"{FACT} Case {number}. {LONG}")
+    assistant.imports(*(f"{FACT} Case {number}. {LONG}" for number in range(6)))
     assistant.environment = {FORCED: client, "MEMHOOK_HOOKS__DETAIL": "full", "MEMHOOK_MAX_TOKENS": "20000"}
     event = {"hook_event_name": prompt_event, "session_id": "s", "prompt": QUESTION, "prompt_id": "p", "turn_id": "p"}
     parts = [assistant.sends(event, part) for part in (1, 2)]

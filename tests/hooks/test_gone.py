@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pytest
 
@@ -28,6 +27,7 @@ from memhook.store.memories import own_store
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table import checksums
 from memhook.store.table.arrow_file import rows_in
+from memhook.store.table.lance import lancedb
 from memhook.store.table.opening import back_up
 from memhook.writing.archive import ROWS
 from memhook.writing.backup import backed_up, restored
@@ -132,7 +132,7 @@ def needles(words: dict[str, str], vector: bytes) -> dict[str, list[bytes]]:
 
 
 def row_of(urn: str) -> dict[str, Any]:
-    table = lancedb.connect(user_paths().store).open_table("memories")
+    table = lancedb().connect(user_paths().store).open_table("memories")
     (row,) = table.search().where(f"id = '{urn.rpartition(':')[2]}'").to_arrow().to_pylist()
     return dict(row)
 
@@ -313,7 +313,7 @@ def test_of_a_damaged_copy_no_file_is_left_that_belongs_to_no_version(assistant:
     assert holding(paths.backups, {"word": [b"qzjxvkwpyt"]})
     assert assistant.calls("purge", references=[urn])["deleted_copies"] == []
     assert holding(home, {"word": [b"qzjxvkwpyt"]}) == {}
-    copy = lancedb.connect(paths.backups / "damaged-1").open_table("memories")
+    copy = lancedb().connect(paths.backups / "damaged-1").open_table("memories")
     assert [row["content"] for row in copy.to_arrow().to_pylist()] == [FACT]
 
 

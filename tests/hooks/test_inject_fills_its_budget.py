@@ -54,8 +54,8 @@ def test_the_best_comes_in_full_the_next_in_part_and_a_weak_one_in_a_line(
     }
     for title, (text, namespace) in notes.items():
         assistant.remembers(" ".join(text[:sentences]), title=title, namespace=namespace, source="ticket-7")
-    for other in UNRELATED if with_others else ():
-        assistant.remembers(other)
+    if with_others:
+        assistant.imports(*UNRELATED)
     block = assistant.calls("inject", query=QUERY, max_tokens=500)["text"]
     assert estimated_tokens(block) <= 500
     first, second, third = block.split("\n\n**")[1:4]
@@ -71,6 +71,5 @@ def test_the_best_comes_in_full_the_next_in_part_and_a_weak_one_in_a_line(
 
 
 def test_what_bears_on_nothing_that_was_asked_is_not_named(assistant: Assistant) -> None:
-    for text in UNRELATED:
-        assistant.remembers(text)
+    assistant.imports(*UNRELATED)
     assert assistant.calls("inject", query=QUERY, max_tokens=500)["text"] == ""

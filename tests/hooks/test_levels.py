@@ -13,7 +13,7 @@ import shutil
 import sys
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -155,55 +155,64 @@ class Kept:
 Memories = dict[str, Kept]
 
 
+@dataclass
+class Template:
+    """A home and a shared store that have the memories in one of the two; empty until the first test has made them."""
+
+    folder: Path
+    store: str
+    kept: Memories = field(default_factory=dict)
+
+    @property
+    def shared(self) -> Path:
+        """Always at the same place: the home has a copy that knows it by that."""
+        return self.folder / "shared"
+
+    def copy_to(self, home: Path) -> None:
+        shutil.rmtree(self.shared, ignore_errors=True)
+        shutil.copytree(self.folder / "shared as made", self.shared)
+        shutil.copytree(self.folder / "home", home, dirs_exist_ok=True)
+
+    def copy_from(self, home: Path) -> None:
+        shutil.copytree(self.shared, self.folder / "shared as made")
+        shutil.copytree(home, self.folder / "home")
+
+
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Memories]:
-    """A home with the memories in its store, and which they are; empty until the first test has made them."""
-    return tmp_path_factory.mktemp("template") / "home", {}
+def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
+    """By the name of the store. The memories belong to the project of the template's own working directory."""
+    made = {store: Template(tmp_path_factory.mktemp("template"), store) for store in ("", "team")}
+    for one in made.values():
+        (one.folder / "work").mkdir()
+        one.shared.mkdir()
+    return made
 
 
 @pytest.fixture
-def home_with_memories(home: Path, template: tuple[Path, Memories], request: pytest.FixtureRequest) -> Memories:
-    """Those of the template, copied before anything opens the store; none where the test has a shared store."""
-    copy, kept = template
-    if not kept or _is_shared(request):
-        return {}
-    shutil.copytree(copy, home, dirs_exist_ok=True)
-    return kept
-
-
-def _is_shared(request: pytest.FixtureRequest) -> bool:
+def template(request: pytest.FixtureRequest, home: Path, templates: dict[str, Template]) -> Template:
+    """The one that the test asked for; what it has is copied before anything opens the store."""
     params = getattr(request.node, "callspec", None)
-    return bool(params and params.params.get("stored"))
+    template = templates[params.params.get("stored", "") if params else ""]
+    if template.kept:
+        template.copy_to(home)
+    elif template.store:
+        configure(home, f'[stores.{template.store}]\nuri = "{template.shared}"\n')
+    return template
 
 
 @pytest.fixture
-def stored(
-    home_with_memories: Memories,
-    assistant: Assistant,
-    request: pytest.FixtureRequest,
-    template: tuple[Path, Memories],
-    tmp_path: Path,
-    home: Path,
-) -> Memories:
+def stored(template: Template, assistant: Assistant, home: Path) -> Memories:
     """One memory of each level, all about the same, each of which was shown before it became what it is.
 
     In the personal store or, where the test says so, in a shared one.
     """
-    copy, kept = template
-    if not _is_shared(request):  # a memory belongs to the project of its folder
-        assistant.directory = copy.parent / "work"
-        assistant.directory.mkdir(exist_ok=True)
-    if home_with_memories:
-        return dict(home_with_memories)
-    if not _is_shared(request):
-        kept |= _made(assistant, {})
+    assistant.directory = template.folder / "work"
+    if not template.kept:
+        template.kept |= _made(assistant, {"store": template.store} if template.store else {})
         assistant.runner.close()
-        shutil.copytree(home, copy)
+        template.copy_from(home)
         assistant.runner = Runner(assistant.runner.engine.paths)
-        return dict(kept)
-    (tmp_path / "team").mkdir()
-    configure(home, f'[stores.team]\nuri = "{tmp_path / "team"}"\n')
-    return _made(assistant, {"store": "team"})
+    return dict(template.kept)
 
 
 def _made(assistant: Assistant, where: Mapping[str, Any]) -> Memories:

@@ -141,8 +141,7 @@ def test_what_was_seen_in_part_may_come_whole_and_then_no_more(assistant: Assist
 
 
 def test_the_label_is_given_once_as_long_as_the_session_has_it(assistant: Assistant) -> None:
-    for number in range(3):
-        assistant.remembers(f"{FACT} Seen in case {number}.")
+    assistant.imports(*(f"{FACT} Seen in case {number}." for number in range(3)))
     cat = "The office cat is called Schroedinger and sleeps on the router."
     dog = "The office dog is called Pavlov and barks at the printer."
     assistant.remembers(cat)
@@ -212,11 +211,14 @@ def test_the_budget_bounds_the_whole_text_and_takes_effect_at_once(assistant: As
     assert assistant.prompts(QUESTION, session="c") == ""
 
 
+def incident(number: int) -> str:
+    story = " ".join(f"On day {day} the ledger replica lagged on shard {number}." for day in range(24))
+    return f"Ledger reconciliation incident {number}. {story}"
+
+
 def test_a_block_above_one_entry_arrives_over_two(assistant: Assistant, home: Path) -> None:
     configure(home, 'hooks.detail = "full"')
-    for number in range(12):
-        story = " ".join(f"On day {day} the ledger replica lagged on shard {number}." for day in range(24))
-        assistant.remembers(f"Ledger reconciliation incident {number}. {story}")
+    assistant.imports(*map(incident, range(12)))
     first = assistant.prompts(QUESTION, part=1, prompt_id="one")
     second = assistant.prompts(QUESTION, part=2, prompt_id="one")
     assert first.startswith(f"## memhook notes\n{LABEL}\n")
@@ -235,8 +237,7 @@ def urns(text: str) -> list[str]:
 
 
 def test_the_same_event_gives_the_same_bytes(assistant: Assistant) -> None:
-    for number in range(8):
-        assistant.remembers(f"{FACT} Seen in case {number}.")
+    assistant.imports(*(f"{FACT} Seen in case {number}." for number in range(8)))
     assert assistant.prompts(QUESTION, session="a") == assistant.prompts(QUESTION, session="b")
 
 

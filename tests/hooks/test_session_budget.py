@@ -41,8 +41,12 @@ def test_clear_and_compact_give_the_session_its_budget_back(assistant: Assistant
 
 
 def test_what_is_left_of_the_sessions_budget_is_what_a_block_is_packed_into(assistant: Assistant, home: Path) -> None:
-    for number in range(8):
-        assistant.remembers(f"{FACT} Seen again on shard {number}, where shard {number} had to be rebuilt that day.")
+    assistant.imports(
+        *(
+            f"{FACT} Seen again on shard {number}, where shard {number} had to be rebuilt that day."
+            for number in range(8)
+        )
+    )
     whole = assistant.prompts(QUESTION, session="s2")
     assistant.remembers(OTHER)
     first = assistant.prompts(OTHER_QUESTION)

@@ -74,8 +74,7 @@ def test_what_the_start_showed_whole_a_prompt_does_not_repeat(assistant: Assista
 
 def test_pinned_memories_come_first_and_at_most_so_many_as_configured(assistant: Assistant, home: Path) -> None:
     pinned = assistant.remembers("Never push to main on a Friday.", pinned=True, created="2020-01-01T00:00:00+00:00")
-    for number in range(12):
-        assistant.remembers(f"Note {number} on topic {number}")
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(12)))
     assert urns(assistant.starts())[0] == pinned
     configure(home, "hooks.session_start.max_tokens = 2000")
     assert len(urns(assistant.starts("clear"))) == 8
@@ -100,8 +99,7 @@ def test_a_start_is_bounded_in_tokens_everything_included(assistant: Assistant, 
 
 
 def test_the_bound_of_a_start_is_a_subagents_too(assistant: Assistant, home: Path) -> None:
-    for number in range(12):
-        assistant.remembers(f"Note {number} on topic {number}")
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(12)))
     configure(home, "hooks.session_start.max_tokens = 200")
     assert 0 < estimated_tokens(assistant.sends(subagent())) <= 200
     configure(home, "hooks.session_start.max_tokens = 200\n[agents.frontend]\nmax_tokens = 110")
@@ -127,8 +125,7 @@ def test_a_start_too_small_for_any_memory_says_so(assistant: Assistant, home: Pa
 
 def test_the_same_memories_give_the_same_start(assistant: Assistant) -> None:
     now = datetime.now(UTC).isoformat()
-    for number in range(20):
-        assistant.remembers(f"Note {number} on topic {number}", created=now)
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(20)), created=now)
     first = assistant.starts()
     assert assistant.starts(session="s2") == first
     assistant.runner = Runner(user_paths())

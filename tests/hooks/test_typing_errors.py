@@ -11,8 +11,7 @@ OTHERS = (
 
 
 def with_notes(assistant: Assistant) -> None:
-    for text in (LAG, *OTHERS):
-        assistant.remembers(text)
+    assistant.imports(LAG, *OTHERS)
 
 
 def test_a_prompt_with_typing_errors_gets_what_it_would_get_without(assistant: Assistant) -> None:

@@ -14,7 +14,7 @@ from memhook.core.grading import EDGES, FLOOR, Strictness
 from memhook.errors import NotFound
 from memhook.paths import user_paths
 from tests.hooks.conftest import Assistant
-from tests.hooks.test_prompt import FACT, QUESTION, configure, urns
+from tests.hooks.test_prompt import FACT, QUESTION, configure, incident, urns
 
 CAT = "The office cat lives on floor 3 and likes tuna."
 
@@ -111,9 +111,7 @@ def test_another_project_has_its_own_last_event(assistant: Assistant, tmp_path: 
 
 def test_what_a_prompt_would_get_is_what_it_gets(assistant: Assistant, home: Path) -> None:
     configure(home, 'hooks.detail = "full"')
-    for number in range(12):
-        story = " ".join(f"On day {day} the ledger replica lagged on shard {number}." for day in range(24))
-        assistant.remembers(f"Ledger reconciliation incident {number}. {story}")
+    assistant.imports(*map(incident, range(12)))
     expected = asked(assistant, QUESTION)
     received = [assistant.prompts(QUESTION, part=part, prompt_id="one") for part in (1, 2)]
     assert expected["parts"] == received

@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pytest
 
@@ -17,6 +16,7 @@ from memhook.core.terms import terms
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
+from memhook.store.table.lance import lancedb
 from memhook.store.table.sizes import Sizes
 from memhook.store.table.upkeep import BUSY, LOCK, Upkeep, main, stop_any
 from tests.store.test_memories import MODEL, Open, add, axis, contents, memory
@@ -30,7 +30,7 @@ def small_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kept_indexes(folder: Path) -> dict[str, Any]:
-    listed = lancedb.connect(folder / "store").open_table("memories").list_indices()
+    listed = lancedb().connect(folder / "store").open_table("memories").list_indices()
     return {index.name: index for index in listed}
 
 
@@ -81,7 +81,9 @@ def test_an_index_that_the_store_has_outgrown_is_made_anew(open_store: Open, tmp
 def test_an_index_of_an_older_memhook_gives_way(open_store: Open, tmp_path: Path) -> None:
     store = open_store(SMALL)
     many(store, 0, 400)
-    store._here.table.handle.create_index("vector", config=lancedb.index.IvfFlat(distance_type="dot", num_partitions=2))
+    store._here.table.handle.create_index(
+        "vector", config=lancedb().index.IvfFlat(distance_type="dot", num_partitions=2)
+    )
     assert store.optimize()
     assert [name for name in kept_indexes(tmp_path) if name.startswith("vector")] == ["vector_in_4"]
 

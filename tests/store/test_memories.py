@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -22,6 +21,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.remote.replica import Replica
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
+from memhook.store.table.lance import lancedb
 from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -219,7 +219,7 @@ def test_a_forgotten_memory_leaves_no_text_behind_in_the_table(store: MemoryStor
         store.write(changes.forget, store.by_reference(["m00000000001"], Filter()), NOW)
     assert store.count() == 1
     assert matching(store, "zanzibar") == []
-    rows = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
+    rows = lancedb().connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
     assert not any("zanzibar" in str(row) for row in rows)
     assert [
         one.id for one in store.find("content_hash", [content_hash("remember the zanzibar protocol")], forgotten=True)
@@ -228,12 +228,12 @@ def test_a_forgotten_memory_leaves_no_text_behind_in_the_table(store: MemoryStor
 
 def test_a_table_from_before_versions_is_migrated_after_a_backup(tmp_path: Path, open_store: Open) -> None:
     old = pa.table({"id": ["m00000000001"], "content": ["an early note"], "created": pa.array([NOW])})
-    lancedb.connect(tmp_path / "store").create_table("memories", data=old)
+    lancedb().connect(tmp_path / "store").create_table("memories", data=old)
     migrated = open_store()
     assert matching(migrated, "early") == ["an early note"]
     assert migrated.by_reference(["m00000000001"], Filter())[0].created == NOW
     (backup,) = (tmp_path / "backups").iterdir()
-    kept = lancedb.connect(backup).open_table("memories").to_arrow()
+    kept = lancedb().connect(backup).open_table("memories").to_arrow()
     assert kept.column_names == ["id", "content", "created"]
     assert open_store().count() == 1
     assert len(list((tmp_path / "backups").iterdir())) == 1
@@ -251,12 +251,12 @@ def test_terms_of_an_older_memhook_are_made_anew_and_nothing_else_changes(tmp_pa
     assert matching(open_store(), "migration")
     assert stored_rows(tmp_path) == expected
     (backup,) = (tmp_path / "backups").iterdir()
-    assert version_of(lancedb.connect(backup).open_table("memories").schema) == OTHER_STEMMER
+    assert version_of(lancedb().connect(backup).open_table("memories").schema) == OTHER_STEMMER
 
 
 def write_as_an_older_memhook(directory: Path) -> None:
     """What memhooks with another stemmer left: a lower version, and terms by other rules."""
-    database = lancedb.connect(directory)
+    database = lancedb().connect(directory)
     rows = database.open_table("memories").to_arrow()
     place = rows.schema.get_field_index("terms")
     rows = rows.set_column(place, rows.schema.field(place), pa.array(["of older rules"] * len(rows)))
@@ -265,7 +265,7 @@ def write_as_an_older_memhook(directory: Path) -> None:
 
 
 def stored_rows(tmp_path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
+    rows: list[dict[str, Any]] = lancedb().connect(tmp_path / "store").open_table("memories").to_arrow().to_pylist()
     return sorted(rows, key=lambda row: row["id"])
 
 
@@ -275,7 +275,7 @@ def snapshot(directory: Path) -> dict[str, bytes]:
 
 def test_a_newer_schema_is_refused_and_left_untouched(tmp_path: Path, open_store: Open) -> None:
     newer = table_schema(MODEL, version=SCHEMA_VERSION + 1)
-    lancedb.connect(tmp_path / "store").create_table("memories", schema=newer)
+    lancedb().connect(tmp_path / "store").create_table("memories", schema=newer)
     before = snapshot(tmp_path / "store")
     with pytest.raises(StoreError, match="newer memhook") as refused:
         open_store()
@@ -312,7 +312,7 @@ def test_an_unreadable_store_is_refused(store: MemoryStore, tmp_path: Path, open
 
 
 def test_a_table_of_somebody_else_is_refused(tmp_path: Path, open_store: Open) -> None:
-    lancedb.connect(tmp_path / "store").create_table("memories", data=pa.table({"x": [1]}))
+    lancedb().connect(tmp_path / "store").create_table("memories", data=pa.table({"x": [1]}))
     with pytest.raises(StoreError, match="not memhook's"):
         open_store()
 
@@ -334,7 +334,7 @@ def test_vectors_of_another_model_are_not_stored_beside_the_table_s_own(store: M
 
 def test_there_are_indexes_for_everything_that_is_filtered_on(store: MemoryStore, tmp_path: Path) -> None:
     add(store, memory(1, "a note"))
-    indexes = lancedb.connect(tmp_path / "store").open_table("memories").list_indices()
+    indexes = lancedb().connect(tmp_path / "store").open_table("memories").list_indices()
     kinds = {index.columns[0]: index.index_type for index in indexes}
     assert kinds["terms"] == "FTS"
     assert {"id", "project", "namespace", "sensitivity", "expires", "content_hash", "tags"} <= set(kinds)

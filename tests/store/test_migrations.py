@@ -9,11 +9,11 @@ import tarfile
 from datetime import timedelta
 from pathlib import Path
 
-import lancedb
 import pytest
 
 from memhook.core.memory import Sensitivity, content_hash
 from memhook.store.table.filters import Filter
+from memhook.store.table.lance import lancedb
 from memhook.store.table.migrations import MIGRATIONS, migrated_rows
 from memhook.store.table.schema import SCHEMA_VERSION, version_of
 from tests.store.test_memories import MODEL, NOW, Open, axis, matching, memory
@@ -45,7 +45,7 @@ def version(request: pytest.FixtureRequest, tmp_path: Path) -> int:
     number: int = request.param
     with tarfile.open(RECORDED / f"schema{number}.tar.xz") as archive:
         archive.extractall(tmp_path / "store", filter="data")
-    assert version_of(lancedb.connect(tmp_path / "store").open_table("memories").schema) == number
+    assert version_of(lancedb().connect(tmp_path / "store").open_table("memories").schema) == number
     return number
 
 
@@ -63,7 +63,7 @@ def test_a_recorded_store_opens_with_every_memory_and_its_vectors(open_store: Op
     assert (store.model, store.vectors.missing()) == (MODEL, [])
     found, _ = store.candidates(lambda: axis(2), [], Filter(), 5)
     assert {one.id: one.cosine for one in found} == {DEPLOYS.id: 0.0, REPLICAS.id: 1.0}
-    assert version_of(lancedb.connect(tmp_path / "store").open_table("memories").schema) == SCHEMA_VERSION
+    assert version_of(lancedb().connect(tmp_path / "store").open_table("memories").schema) == SCHEMA_VERSION
 
 
 @pytest.mark.usefixtures("version")
@@ -73,19 +73,19 @@ def test_a_recorded_store_is_found_by_the_terms_of_today(open_store: Open) -> No
 
 
 def test_a_recorded_store_is_copied_once_before_it_is_migrated(version: int, open_store: Open, tmp_path: Path) -> None:
-    before = lancedb.connect(tmp_path / "store").open_table("memories").to_arrow()
+    before = lancedb().connect(tmp_path / "store").open_table("memories").to_arrow()
     open_store()
     open_store()
     copies = list((tmp_path / "backups").glob("*"))
     assert len(copies) == (version < SCHEMA_VERSION)
     for copy in copies:
         assert copy.name.startswith(f"store-schema{version}-")
-        assert lancedb.connect(copy).open_table("memories").to_arrow().equals(before, check_metadata=True)
+        assert lancedb().connect(copy).open_table("memories").to_arrow().equals(before, check_metadata=True)
 
 
 @pytest.mark.usefixtures("version")
 def test_rows_of_a_recorded_store_can_be_put_back(tmp_path: Path) -> None:
-    rows, model = migrated_rows(lancedb.connect(tmp_path / "store").open_table("memories").to_arrow())
+    rows, model = migrated_rows(lancedb().connect(tmp_path / "store").open_table("memories").to_arrow())
     by_id = {row["id"]: row for row in rows}
     assert model == MODEL
     assert (by_id[DEPLOYS.id]["muted"], by_id[DEPLOYS.id]["quarantine"], by_id[DEPLOYS.id]["released"]) == (

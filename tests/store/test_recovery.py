@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import lancedb
 import pytest
 
 from memhook.errors import DamagedStore, StoreError
@@ -15,6 +14,7 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table import changes, checksums, maintenance, recovery
 from memhook.store.table import table as table_module
 from memhook.store.table.filters import Filter
+from memhook.store.table.lance import lancedb
 from memhook.store.table.manifest import index_files_of, manifests
 from memhook.store.table.recovery import looks_whole, salvaged
 from tests.store.test_memories import MODEL, Open, add, axis, matching, memory
@@ -295,7 +295,7 @@ def test_a_damaged_index_is_set_aside_before_it_is_built_again(table: Path, tmp_
 @pytest.mark.parametrize("lost", ["folder", "file"])
 def test_an_index_that_a_power_cut_lost_is_built_again(table: Path, tmp_path: Path, lost: str) -> None:
     """LanceDB lists it in the manifest, and fails on the first query that would use it."""
-    indexes = lancedb.connect(table.parent).open_table(table.stem).list_indices()
+    indexes = lancedb().connect(table.parent).open_table(table.stem).list_indices()
     (name,) = [f"_indices/{index.index_uuid}" for index in indexes if index.columns == ["id"]]
     assert f"{name}/page_lookup.lance" in index_files_of(manifests(table)[0])
     if lost == "folder":

@@ -15,8 +15,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.remote.waiting import in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from tests.s3 import S3, running_s3
-from tests.s3_server import READ_ONLY_KEY
+from tests.s3 import READ_ONLY_KEY, S3, running_s3
 from tests.store.test_memories import add, memory, replica_of
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +45,7 @@ def writer(s3: S3, number: int) -> subprocess.Popen[str]:
     """A process of its own that stores a hundred, a few at a time."""
     code = f"""
 from pathlib import Path
-from tests.s3 import S3
+from tests.s3 import READ_ONLY_KEY, S3
 from tests.store.test_memories import add, memory
 s3 = S3(Path({str(s3.folder)!r}), {s3.port})
 store = s3.replica("user{number}")

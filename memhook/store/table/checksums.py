@@ -13,10 +13,12 @@ in the table's own folder: who copies or replaces it takes them along.
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from memhook.files import durable
@@ -26,7 +28,7 @@ FOLDER = "_memhook"  # LanceDB leaves alone what it does not know
 VERSIONS, DELETIONS, TRANSACTIONS, DATA, INDEXES = "_versions", "_deletions", "_transactions", "data", "_indices"
 _LIST = "checksums"
 _RECORDED = (VERSIONS, DELETIONS, TRANSACTIONS, DATA, INDEXES)  # the small ones first
-_CHANGING = frozenset({"latest_version_hint.json"})
+_CHANGING = "/latest_version_hint.json"
 _COPIED_MANIFESTS = 2
 _BLOCK = 1 << 20
 
@@ -62,10 +64,11 @@ def damaged(table: Path, most: int | None = None) -> set[Path]:
         if note is None:
             continue
         with suppress(FileNotFoundError):
-            if path.stat().st_size == note.size and (left := left - note.size) < 0:
+            size = Path(path).stat().st_size
+            if size == note.size and (left := left - note.size) < 0:
                 continue
-            if path.stat().st_size != note.size or _read(path) != note:
-                found.add(path)
+            if size != note.size or _read(path) != note:
+                found.add(Path(path))
     return found
 
 
@@ -93,29 +96,24 @@ def put_back(table: Path, path: Path) -> None:
     durable.write(path, (table / FOLDER / _name(table, path)).read_bytes())
 
 
-def _files(table: Path) -> Iterator[tuple[str, Path]]:
+def _files(table: Path) -> Iterator[tuple[str, str]]:
     """The newest of each folder first."""
+    start = len(str(table)) + 1
     for folder in _RECORDED:
-        below = [Path(where) / name for where, _, names in os.walk(table / folder) for name in names]
-        named = [(path, status) for path in below if path.name not in _CHANGING and (status := _status(path))]
-        for path, _ in sorted(named, key=lambda pair: pair[1].st_mtime_ns, reverse=True):
-            yield _name(table, path), path
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
+        found = durable.below(str(table / folder))
+        files = [(path, status.st_mtime_ns) for path, status in found if not stat.S_ISDIR(status.st_mode)]
+        for path, _ in sorted(files, key=itemgetter(1), reverse=True):
+            if not path.endswith(_CHANGING):
+                yield path[start:], path
 
 
 def _name(table: Path, path: Path) -> str:
     return path.relative_to(table).as_posix()
 
 
-def _read(path: Path) -> _Noted:
+def _read(path: Path | str) -> _Noted:
     size = crc = 0
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             crc, size = zlib.crc32(block, crc), size + len(block)
     return _Noted(size, crc)
