@@ -107,10 +107,10 @@ def sync_tree(folder: Path, since_ns: int = 0) -> None:
     for path, status in below(str(folder)):
         if status.st_ctime_ns >= since_ns and not stat.S_ISLNK(status.st_mode):
             _sync_if_there(path)
-    for path in (folder, folder.parent):
+    for above in (folder, folder.parent):
         with suppress(FileNotFoundError):
-            if path.stat().st_ctime_ns >= since_ns:
-                sync(path)
+            if above.stat().st_ctime_ns >= since_ns:
+                sync(above)
 
 
 def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -20,9 +20,8 @@ HERE = Filter(projects=("", "here"))
 def large(open_store: Open) -> MemoryStore:
     """Global memories, and as many of two projects; more than are held together."""
     store = open_store(Sizes(held=20, part=50, parts=60))
-    for number in range(45):
-        project = ("", "here", "there")[number % 3]
-        add(store, memory(number, f"note {number} about the ledger", project=project))
+    projects = ("", "here", "there")
+    add(store, *(memory(one, f"note {one} about the ledger", project=projects[one % 3]) for one in range(45)))
     store.keep_in_memory()
     return store
 
@@ -48,8 +47,7 @@ def test_it_answers_from_memory_as_from_disk(large: MemoryStore) -> None:
 
 def test_at_the_threshold_it_is_held_whole_and_beyond_it_in_parts(open_store: Open) -> None:
     store = open_store(Sizes(held=20))
-    for number in range(20):
-        add(store, memory(number, f"note {number} about the ledger", project="here"))
+    add(store, *(memory(number, f"note {number} about the ledger", project="here") for number in range(20)))
     store.keep_in_memory()
     assert whole(store) is not None
     from_whole = answers(store)
@@ -92,8 +90,7 @@ def test_what_is_forgotten_is_gone_at_once(large: MemoryStore) -> None:
 
 
 def test_only_so_many_are_held_and_the_longest_unused_go_first(large: MemoryStore) -> None:
-    for number in range(100, 140):
-        add(large, memory(number, f"note {number} about the ledger", project="elsewhere"))
+    add(large, *(memory(one, f"note {one} about the ledger", project="elsewhere") for one in range(100, 140)))
     held(large)
     assert large._here.cache is not None
     large._here.cache.renew_parts(["elsewhere"])
@@ -102,8 +99,7 @@ def test_only_so_many_are_held_and_the_longest_unused_go_first(large: MemoryStor
 
 def test_a_project_that_is_too_large_is_searched_on_disk(open_store: Open) -> None:
     store = open_store(Sizes(held=20, part=25))
-    for number in range(30):
-        add(store, memory(number, f"note {number} about the ledger", project="here"))
+    add(store, *(memory(number, f"note {number} about the ledger", project="here") for number in range(30)))
     store.keep_in_memory()
     assert store._here.cache is not None
     store._here.cache.renew_parts(HERE.projects)

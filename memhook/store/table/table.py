@@ -114,7 +114,8 @@ class Table:
         query = query.where(where) if where else query
         there = set(self._handle.schema.names) if columns else set()  # asked once: LanceDB reads it anew each time
         query = query.select([name for name in columns if name in there]) if columns else query
-        return (query if limit is None else query.limit(limit)).to_arrow()
+        # Not `to_arrow`, which reads the schema once more to look for columns of blobs.
+        return (query if limit is None else query.limit(limit)).to_batches().read_all()
 
     def count(self, where: str | None = None) -> int:
         return 0 if self.handle is None else int(self._handle.count_rows(where))
