@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from memhook.core.memory import id_of
 from tests.hooks.conftest import Assistant
@@ -16,19 +18,23 @@ def git(directory: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(directory), *who, *arguments], check=True, capture_output=True)
 
 
-def commit(directory: Path, *arguments: str) -> None:
+def commit(directory: Path, *arguments: str, minutes_ago: int) -> None:
+    """At a time of its own: git knows whole seconds, and the memory may be of the same one."""
     git(directory, *arguments)
-    git(directory, "commit", "-m", "change")
+    at = datetime.now(UTC) - timedelta(minutes=minutes_ago)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_COMMITTER_DATE", at.isoformat(timespec="seconds"))
+        git(directory, "commit", "-m", "change")
 
 
 def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_proposed(assistant: Assistant) -> None:
     place = assistant.directory
     git(place, "init")
     (place / "ledger.prod.toml").write_text("timeout = 1\n")
-    commit(place, "add", ".")
+    commit(place, "add", ".", minutes_ago=5)
     urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
     assert "is gone" not in assistant.prompts(QUESTION, session="a")
-    commit(place, "rm", "ledger.prod.toml")
+    commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
     assistant.runner.keep_house()
     assert f"(ledger.prod.toml is gone; 1 commit since) {urn}" in assistant.prompts(QUESTION, session="b")
     waiting = assistant.calls("inbox_list")["items"]
