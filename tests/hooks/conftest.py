@@ -23,12 +23,16 @@ def real_embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     return load_embedder(DEFAULT_MODEL, tmp_path_factory.mktemp("models"))
 
 
-@pytest.fixture
-def runner(home: Path, real_embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
+def runner_with(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
     loaded: Future[Embedder] = Future()
-    loaded.set_result(real_embedder)
+    loaded.set_result(embedder)
     monkeypatch.setattr(engine_module, "loading_embedder", lambda *_: loaded)
     return Runner(user_paths())
+
+
+@pytest.fixture
+def runner(home: Path, real_embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    return runner_with(real_embedder, monkeypatch)
 
 
 class Assistant:

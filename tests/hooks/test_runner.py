@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhook.hooks.runner import Runner
-from tests.hooks.conftest import PAYLOADS, Assistant
+from memhook.store.embedding.encoder import Embedder
+from tests.hooks.conftest import PAYLOADS, Assistant, runner_with
 from tests.hooks.test_prompt import FACT, QUESTION
 
 JSON = st.recursive(
@@ -30,13 +31,24 @@ def hooked(runner: Runner, body: bytes) -> bytes:
     return runner.hook("UserPromptSubmit", 1, "/", {}, body)[0]
 
 
+@pytest.fixture(scope="module")
+def greeted(tmp_path_factory: pytest.TempPathFactory, real_embedder: Embedder) -> Iterator[Assistant]:
+    """One that the payloads share, each in a session of its own."""
+    folder = tmp_path_factory.mktemp("greeted")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        assistant = Assistant(runner_with(real_embedder, patch), folder)
+        assistant.remembers("hello there")
+        yield assistant
+        assistant.runner.close()
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in PAYLOADS.glob("*.json")))
 def test_recorded_payloads_get_an_answer_in_the_clients_shape_or_none(
-    assistant: Assistant, payload: Callable[[str], dict[str, Any]], name: str
+    greeted: Assistant, payload: Callable[[str], dict[str, Any]], name: str
 ) -> None:
-    assistant.remembers("hello there")
-    event = payload(name)
-    answer = assistant.answer(event)
+    event = {key: name if key in ("session_id", "sessionId") else value for key, value in payload(name).items()}
+    answer = greeted.answer(event)
     speaks = "start" in name.lower() and not name.endswith(("resume", "fork"))
     key = "additionalContext" if name.startswith("copilot") else "hookSpecificOutput"
     notice = {"systemMessage"} if name.startswith("claude") else set()  # of what the model was shown
