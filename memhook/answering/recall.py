@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 
 from memhook.answering.block import Block, Ranked
@@ -204,7 +205,7 @@ def _is_filed_under(names: Collection[str], memory: Memory) -> bool:
 _SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "rule": 1.0, "type": 2.0}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Ranking:
     allowed: Filter
     candidates: Mapping[str, ranking.Candidate]
@@ -265,11 +266,15 @@ class _Ranking:
             "title": found.title,
             "companion": found.companion,
             "multilingual": found.multilingual,
-            "request": self.answer.request,
-            "talk": self.answer.talk,
-            "chance": self.answer.chance,
         }
-        return {name: round(value, 4) for name, value in parts.items() if value is not None}
+        return {name: round(value, 4) for name, value in parts.items() if value is not None} | self._of_all
+
+    @cached_property
+    def _of_all(self) -> dict[str, float]:
+        """The parts that all candidates share."""
+        answer = self.answer
+        parts = {"request": answer.request, "talk": answer.talk, "chance": answer.chance}
+        return {name: round(value, 4) for name, value in parts.items()}
 
 
 def _prompt_ranking(

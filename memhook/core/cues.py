@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from memhook.core import phrases
 from memhook.core.fencing import clean, collapsed
@@ -66,6 +67,7 @@ def _without_leads(sentence: str) -> str:
     return sentence
 
 
+@cache
 def _leads() -> tuple[str, ...]:
     denials = set(phrases.all_of("no"))
     return tuple(lead for lead in phrases.all_of("lead") if lead not in denials)

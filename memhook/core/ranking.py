@@ -14,8 +14,8 @@ to find a memory and mislead that decision.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -178,7 +178,8 @@ def ranked(
     most = attainable(weights)
     even = _even(documents if searched is None else searched)
     lexical = [_lexical(weights, most, candidate.terms, average_length) for candidate in candidates]
-    titles = [_title_share(weights, candidate.title_terms, df, documents) for candidate in candidates]
+    in_titles = term_weights((term for one in candidates for term in one.title_terms), df, documents)
+    titles = [_title_share(weights, candidate.title_terms, in_titles) for candidate in candidates]
     alone = [
         _evidence(candidate, share, title, even, is_english=is_english)
         for candidate, share, title in zip(candidates, lexical, titles, strict=True)
@@ -201,17 +202,18 @@ def _lexical(weights: Mapping[str, float], most: float, terms: Sequence[str], av
         return 0.0
     relative = (len(terms) + LENGTH_FLOOR) / (average_length + LENGTH_FLOOR)
     damping = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * relative)
-    counts = Counter(term for term in terms if term in weights)
+    counts: dict[str, int] = {}
+    for term in filter(weights.__contains__, terms):
+        counts[term] = counts.get(term, 0) + 1
     evidence = sum(weights[term] * n * (1.0 + SATURATION) / (n + damping) for term, n in counts.items())
     return evidence / most
 
 
-def _title_share(
-    prompt_weights: Mapping[str, float], title_terms: Sequence[str], df: Mapping[str, int], documents: int
-) -> float:
-    weights = term_weights(title_terms, df, documents)
-    matched = sum(weight for term, weight in weights.items() if term in prompt_weights)
-    return matched / (sum(weights.values()) + TITLE_PRIOR)
+def _title_share(asked: Collection[str], title_terms: Sequence[str], weights: Mapping[str, float]) -> float:
+    """`weights` has those of all titles."""
+    distinct = dict.fromkeys(title_terms)
+    matched = sum(weights[term] for term in distinct if term in asked)
+    return matched / (sum(weights[term] for term in distinct) + TITLE_PRIOR)
 
 
 def _even(searched: int) -> _Even:

@@ -25,7 +25,7 @@ def estimated_tokens(text: str) -> int:
 
 def _codes(text: str) -> bytes:
     """Return one byte for the start and for each character: ASCII itself, or a stand-in for its kind."""
-    short = _LONG_RUN.sub(_SHORTENED, text)
+    short = _LONG_RUN.sub(_SHORTENED, text) if any(run in text for run in _RUNS) else text  # the pattern is slow
     plain = short if short.isascii() else short.translate(_STAND_INS)
     return _START + plain.encode("latin-1")
 
@@ -38,6 +38,7 @@ def _ceil_div(number: int, divisor: int) -> int:
 _RULERS = "-#*+./=_~"
 _LONG_RUN = re.compile(rf"([{_RULERS} \t])\1{{3}}\1+|(─)─{{15}}─+")
 _SHORTENED = r"\1" * 4 + r"\2" * 16
+_RUNS = (*(5 * char for char in f"{_RULERS} \t"), 17 * "─")
 
 # Costs are integers, in fortieths of a token, so that sums are exact. A smaller `_TOKEN` raises every estimate.
 _TOKEN = 39

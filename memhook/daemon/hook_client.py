@@ -1,13 +1,13 @@
 """The hook command: passes the event on stdin to the daemon, and the daemon's answer to stdout.
 
 Run by path as `python -I -S hook_client.py [EVENT] [PART] [--client NAME]`, on every prompt. It uses four built-in
-modules and nothing of memhook, because importing `socket` and `json` alone would double its time. It always exits 0
-within its deadline, after writing one complete JSON object or nothing.
+modules and nothing of memhook, because importing `socket` and `json` alone would double its time; `os` would add a
+tenth. It always exits 0 within its deadline, after writing one complete JSON object or nothing.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal itself imports enum
 import _socket
-import os
+import posix as os
 import sys
 
 VERSION = "0.1.0"
@@ -17,12 +17,16 @@ DEADLINE_WITH_START = 5.0
 POLL_SECONDS = 0.02
 STILL_STARTING = b"\xff\xff\xff\xff"
 RETRY = b"\xff\xff\xff\xfe"
-PASSED_ON = ("COPILOT_CLI", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR")
+PASSED_ON = (b"COPILOT_CLI", b"CLAUDE_PROJECT_DIR", b"GEMINI_PROJECT_DIR", b"QWEN_PROJECT_DIR")
 # Neither worth starting a daemon for nor waiting for one: never answered, or one for every tool call.
 OF_TOOLS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "AfterTool", "preToolUse", "postToolUse")
 QUIET = ("Stop", "PostCompact", "AfterAgent", *OF_TOOLS)
 BROKEN = (OSError, ValueError, MemoryError)
 ENDING_SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
+ENCODING = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+# In `memhook hook`, os is there and knows what was changed since the process started.
+environment: "dict[bytes, bytes]" = sys.modules["os"].environb if "os" in sys.modules else os.environ
 
 deadline = DEADLINE
 
@@ -61,7 +65,7 @@ def ignore_signals() -> None:
 
 def hook(argv: list[str]) -> int:
     event, part, client = arguments(argv)
-    if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
+    if variable("MEMHOOK_DISABLE") not in ("", "0"):
         return 0
     try:
         state = state_directory()
@@ -114,11 +118,12 @@ def answer(state: str, event: str, part: str, client: str) -> None:
 def request(event: str, part: str, client: str, working_directory: str, body: bytes) -> bytes:
     """Encode two length-prefixed blocks: the header's fields separated by NUL, and stdin."""
     passed_on = [
-        f"{name}={value}" for name, value in os.environ.items() if name in PASSED_ON or name.startswith("MEMHOOK_")
+        name + b"=" + value for name, value in environment.items() if name in PASSED_ON or name.startswith(b"MEMHOOK_")
     ]
     if client:
-        passed_on.append(f"MEMHOOK_CLIENT={client}")
-    header = os.fsencode("\0".join([PROTOCOL, VERSION, "hook", event, part, working_directory, *passed_on]))
+        passed_on.append(encoded(f"MEMHOOK_CLIENT={client}"))
+    fields = map(encoded, (PROTOCOL, VERSION, "hook", event, part, working_directory))
+    header = b"\0".join([*fields, *passed_on])
     return len(header).to_bytes(4, "big") + header + len(body).to_bytes(4, "big") + body
 
 
@@ -185,40 +190,59 @@ def start_daemon() -> None:
         os.setsid()
         if os.fork():
             os._exit(0)
-        nothing = os.open(os.devnull, os.O_RDWR)
+        nothing = os.open("/dev/null", os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
         os.closerange(3, 1024)
-        kept = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
+        kept = (b"HOME", b"PATH", b"USER", b"LOGNAME", b"LANG", b"LC_ALL", b"LC_CTYPE", b"TMPDIR", b"TZ")
         # The last four have the credentials of remote stores.
-        started_with = ("XDG_", "MEMHOOK_", "AWS_", "AZURE_", "GOOGLE_", "LANCEDB_")
-        environment = {
-            name: value for name, value in os.environ.items() if name in kept or name.startswith(started_with)
+        started_with = (b"XDG_", b"MEMHOOK_", b"AWS_", b"AZURE_", b"GOOGLE_", b"LANCEDB_")
+        variables = {
+            name: value for name, value in environment.items() if name in kept or name.startswith(started_with)
         }
         # -P: do not import from the project's folder. -E: nor from PYTHONPATH.
-        os.execve(sys.executable, [sys.executable, "-P", "-E", "-m", "memhook.daemon"], environment)
+        os.execve(sys.executable, [sys.executable, "-P", "-E", "-m", "memhook.daemon"], variables)
     finally:
         os._exit(1)
 
 
 def state_directory() -> str:
     """Return the state folder as memhook.paths does: XDG, or in /tmp if the home is not writable."""
-    base = os.environ.get("XDG_STATE_HOME", "")
+    base = variable("XDG_STATE_HOME")
     if not base.startswith("/"):
-        base = (os.environ.get("HOME") or home_of_user()) + "/.local/state"
+        base = (variable("HOME") or home_of_user()) + "/.local/state"
     preferred = base + "/memhook"
     try:
-        os.makedirs(preferred, 0o700, exist_ok=True)
+        make_folders(preferred)
         if os.stat(preferred).st_uid == os.getuid() and os.access(preferred, os.W_OK | os.X_OK):
             return preferred
     except OSError:
         pass
     fallback = f"/tmp/memhook-{os.getuid()}"
-    os.makedirs(fallback, 0o700, exist_ok=True)
+    make_folders(fallback)
     status = os.lstat(fallback)
     if status.st_uid != os.getuid() or status.st_mode & 0o170077 != 0o040000:
         raise OSError(f"{fallback} is not a private directory of this user")
     return fallback
+
+
+def make_folders(path: str) -> None:
+    try:
+        os.mkdir(path, 0o700)
+    except FileNotFoundError:
+        make_folders(path.rpartition("/")[0])
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+
+
+def variable(name: str) -> str:
+    return environment.get(encoded(name), b"").decode(*ENCODING)
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes that the system knows a name by, as `os.fsencode` does."""
+    return text.encode(*ENCODING)
 
 
 def home_of_user() -> str:
@@ -332,7 +356,7 @@ def note(state: str, reason: str) -> None:
     """Append a line to the daemon's log: the failure only, never the prompt."""
     try:
         log = os.open(state + "/memhook.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
-        os.write(log, os.fsencode(f"hook client {os.getpid()}: {reason[:300]}\n"))
+        os.write(log, encoded(f"hook client {os.getpid()}: {reason[:300]}\n"))
         os.close(log)
     except BROKEN:
         pass

@@ -253,7 +253,7 @@ class Library:
         """The model that made the stored vectors; for an empty store the wanted one, or the default where it fails."""
         current = self.store.model
         embedder = self._model(current.id) if current.id else self._model(self._wanted) or self._model(DEFAULT_MODEL)
-        if embedder is None or (self.store.exists and embedder.model != current):
+        if embedder is None or (embedder.model != current and self.store.exists):
             return None
         return embedder
 

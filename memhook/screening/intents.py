@@ -63,7 +63,7 @@ class Vocabulary:
 
     words: Classes
     starts: Classes
-    phrases: Mapping[str, Sequence[tuple[list[str], tuple[str, ...]]]]
+    phrases: Mapping[str, Sequence[tuple[str, list[str], tuple[str, ...]]]]
     marks: Sequence[Mark]
     unspaced: Sequence[Mark]
     intents: Sequence[Intent]
@@ -141,7 +141,7 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
             at = tokens[number].start() + shifts[-1]
             for name in _own_classes(word):
                 places.setdefault(name, []).append(at)
-            for rest, names in phrases.get(word, ()):
+            for _, rest, names in phrases.get(word, ()):
                 if words[number + 1 : number + 1 + len(rest)] == rest:
                     for name in names:
                         places.setdefault(name, []).append(at)
@@ -156,7 +156,7 @@ def _classes_in(word: str, in_a_row: str) -> tuple[str, ...]:
     phrases = vocabulary().phrases.get(word)
     if phrases is None:
         return _own_classes(word)
-    said = [names for rest, names in phrases if f" {word} {' '.join(rest)} " in in_a_row]
+    said = [names for whole, _, names in phrases if whole in in_a_row]
     return _own_classes(word) + tuple(chain.from_iterable(said))
 
 
@@ -180,11 +180,11 @@ def vocabulary() -> Vocabulary:
         for name, words in section.items():
             for word in words:
                 classes[word] = (*classes.get(word, ()), name)
-    phrases: dict[str, list[tuple[list[str], tuple[str, ...]]]] = {}
+    phrases: dict[str, list[tuple[str, list[str], tuple[str, ...]]]] = {}
     for phrase, names in classes.items():
         first, *rest = phrase.split()
         if rest:
-            phrases.setdefault(first, []).append((rest, names))
+            phrases.setdefault(first, []).append((f" {' '.join((first, *rest))} ", rest, names))
     return Vocabulary(
         words=classes,
         starts={word[:-1]: names for word, names in classes.items() if word.endswith("*")},

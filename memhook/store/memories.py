@@ -158,12 +158,12 @@ class MemoryStore:
         From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
         the query's vector by the multilingual encoder, also those nearest to that.
         """
-        if not self._here.exists:
+        in_memory = self._here.reach(allowed)
+        if in_memory is None and not self._here.exists:
             return [], 0
         languages = self._here.languages
         if not languages.is_in_use:
             multilingual = None
-        in_memory = self._here.reach(allowed)
         if in_memory is None:
             by_vector = cache(vector_of_query)
             words = self._worth_looking_up(terms) if terms else []

@@ -144,7 +144,7 @@ def test_a_huge_text_is_cut_before_it_is_tokenised(granite: Embedder, monkeypatc
         seen.extend(texts)
         return [[3.0, 4.0]]
 
-    monkeypatch.setattr(granite, "_runtime", encoder.Runtime(embedded, embedded, None, None))
+    monkeypatch.setattr(granite, "_runtime", encoder.Runtime(embedded, embedded, embedded, None, lambda: None))
     assert granite.embed_query("x" * 10_000_000) == pytest.approx([0.6, 0.8])
     assert [len(text) for text in seen] == [encoder.MAX_CHARS]
 

@@ -98,10 +98,12 @@ class CachedTable:
         return self.cache.reach(allowed) if self.cache else None
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        if not ids or not self.exists:
+        if not ids:
             return {}
         if (in_memory := self.reach(allowed)) is not None:
             return {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
+        if not self.exists:
+            return {}
         return {memory.id: memory for memory in self.table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:

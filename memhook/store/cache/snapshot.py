@@ -89,6 +89,8 @@ class Snapshot:
 
         `multilingual` has the cosines by the other encoder, of all rows, -inf where there is none: the best by it too.
         """
+        if not len(places) or (vector is None and not terms and multilingual is None):
+            return []
         weights = term_weights(terms, self.words.frequencies, self.words.documents)
         shares = self.words.evidence(weights)[places] / (attainable(weights) or 1.0)
         proposed = set(_best(shares, min(limit, BY_ONE_KIND), above=0.0))

@@ -20,11 +20,20 @@ FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
 def candidates(
     facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
 ) -> Iterator[Candidate]:
-    """From the columns FACTS, in their order."""
-    columns = (column.to_pylist() for column in facts.itercolumns())
+    """From the columns FACTS."""
+    keys, hashes, titles, texts = (facts[name].to_pylist() for name in ("id", "content_hash", "title", "terms"))
+    hours = _hours(facts["created"])
     others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
-    for key, content_hash, created, title, words, cosine, other in zip(*columns, cosines, others, strict=True):
-        yield Candidate(key, cosine, words.split(), created.isoformat(), title_terms(title), other, content_hash)
+    found = zip(keys, cosines, texts, hours, titles, others, hashes, strict=True)
+    for key, cosine, words, hour, title, other, content_hash in found:
+        yield Candidate(key, cosine, words.split(), hour, title_terms(title), other, content_hash)
+
+
+def _hours(moments: pa.ChunkedArray) -> list[str]:
+    """Each as ISO 8601 has it, up to the hour: a datetime for each would take a third of the time of all this."""
+    numbers = moments.cast(pa.int64()).to_numpy().astype("datetime64[us]")
+    hours: list[str] = np.datetime_as_string(numbers, unit="h").tolist()
+    return hours
 
 
 @lru_cache(maxsize=KEPT_TITLES)
