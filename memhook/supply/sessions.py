@@ -14,7 +14,7 @@ from memhook.core.memory import Origin, derived_title
 from memhook.screening.credentials import may_hold_credentials
 from memhook.supply import digests
 from memhook.supply.digests import Exchange, digest
-from memhook.supply.lessons import Commands, standing_orders
+from memhook.supply.lessons import Commands, orders
 from memhook.supply.source import Entry, Record
 from memhook.supply.typed import begins_exchange
 
@@ -110,7 +110,7 @@ def _pairs(turn: _Turn, exchange: Exchange) -> Iterator[Entry]:
 
 
 def _orders(exchange: Exchange) -> Iterator[Order]:
-    for number, sentence in enumerate(standing_orders(exchange.asked), start=1):
+    for number, sentence in enumerate(orders(exchange.asked), start=1):
         if not may_hold_credentials(sentence):
             place = f"{exchange.place}.rule{number}"
             record = _record(sentence, place, sentence, exchange.project, exchange.when)
