@@ -1,6 +1,6 @@
 """What a session teaches besides its digests, as far as it is plain without a model.
 
-Commands         a command was wrong, and a sibling of it worked with no edit between
+Commands         pairs: a command failed, and a sibling of it worked with no edit between
 orders           what the user said should hold from then on; said in two sessions, it is worth a note
 is_same_order    whether two of them, by their signatures, say the same
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memhook.assistants.sessions.recording import Ran, Step, Used
 from memhook.core.cues import standing_orders
@@ -30,28 +31,43 @@ _REDIRECTED = re.compile(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
 _TOKEN = re.compile(r"[^\s\"'=/]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A command that failed and its sibling that worked; `is_plain` where it failed for its own words."""
+
+    wrong: str
+    right: str
+    is_plain: bool
+
+    @property
+    def words(self) -> str:
+        return f"`{self.wrong}` does not work here; `{self.right}` does."
+
+
 class Commands:
     """Watches the commands of an exchange for pairs."""
 
     def __init__(self) -> None:
-        self._wrong: list[str] = []
+        self._failed: dict[str, bool] = {}
         self._since = 0
 
-    def pair(self, step: Step) -> tuple[str, str] | None:
-        """The command that was wrong and the one that worked, once the second one has."""
+    def pair(self, step: Step) -> Pair | None:
+        """Return a pair once its second command has worked."""
         if isinstance(step, Used) and step.is_edit:
-            self._wrong.clear()
+            self._failed.clear()
         if not isinstance(step, Ran) or not (command := _plain(step.command)):
             return None
         self._since += 1
         if self._since > COMMANDS_BETWEEN:
-            self._wrong.clear()
-        if step.was_wrong:
-            self._wrong.append(command)
+            self._failed.clear()
+        if step.failed:
+            self._failed[command] = step.was_wrong
             self._since = 0
-        elif not step.failed and (wrong := next((one for one in self._wrong if _are_siblings(one, command)), "")):
-            self._wrong.clear()
-            return wrong, command
+        elif failed := [one for one in self._failed if _are_siblings(one, command)]:
+            wrong = max(failed, key=self._failed.__getitem__)
+            pair = Pair(wrong, command, self._failed[wrong])
+            self._failed.clear()
+            return pair
         return None
 
 
