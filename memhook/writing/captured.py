@@ -134,6 +134,12 @@ def expire(library: Library, usage: UsageOf, now: datetime) -> int:
     return len(over)
 
 
+def came_in(memory: Memory, use: Usage) -> datetime:
+    """When it was captured, as far as its expiry tells; if showing it has put that off, when its exchange was."""
+    came = (memory.expires or memory.created) - KEPT
+    return memory.created if came in (use.last_shown, memory.accessed) else max(came, memory.created)
+
+
 def _end(memory: Memory, use: Usage) -> datetime:
     """When probation ends: at once for what was shown often and never used."""
     if use.shown >= SHOWINGS and not use.used and memory.accessed is None:
