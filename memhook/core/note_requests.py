@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from memhook.core import phrases
 from memhook.core.pasted import is_machine, pasted_from
-from memhook.core.phrases import Language
+from memhook.core.phrases import Language, Opening
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
@@ -39,6 +39,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"')\]]?(?=\s)|[。！？]")
 _QUESTION = re.compile(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
 _MARK = re.compile(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
 _NAMES_THING = re.compile(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
+_COLONS = (":", "：")
 _PARTICLE = re.compile(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
 _CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
 _QUOTED = re.compile(r"[ \t>|*+-]")
@@ -189,44 +190,46 @@ def _object_of(sentence: str) -> str | None:
     found = phrases.opening(lowered)
     if found is None:
         return _object_before(sentence, lowered)
-    language, lead, rest = found
-    is_polite = any(word in lead for word in ("can you", "could you", "would you", "will you"))
-    if (_QUESTION.search(sentence) and not is_polite) or _NAMES_THING.match(rest):
+    is_polite = any(word in found.lead for word in ("can you", "could you", "would you", "will you"))
+    if (_QUESTION.search(sentence) and not is_polite) or _NAMES_THING.match(found.rest):
         return None
-    mark, start = _mark_after(rest, language)
-    words = sentence[len(lowered) - len(rest) + start :].rstrip("?？ \t" if is_polite else " \t")
-    has_colon = mark in (":", "：")
-    if has_colon and not words:
+    mark, start = _mark_after(found.rest, found.language)
+    words = sentence[len(lowered) - len(found.rest) + start :].rstrip("?？ \t" if is_polite else " \t")
+    if mark in _COLONS and not words:
         return ""
-    return _understood(words, language, has_colon=has_colon, has_mark=bool(mark))
+    return _understood(words, found, mark)
 
 
 def _mark_after(rest: str, language: Language) -> tuple[str, int]:
     """Return the colon, comma or dash behind "remember" or "remember this for later", and where the note starts."""
-    at = len(rest) - len(rest.lstrip())
+    start = at = len(rest) - len(rest.lstrip())
     for _ in range(MOST_FILLERS):
-        filler = phrases.starts_with(rest[at:], language["this"])
-        at += len(filler)
+        start = at if phrases.starts_with(rest[at:], language["that"]) else start
+        at += len(phrases.starts_with(rest[at:], phrases.all_of("this")))
         at += len(rest[at:]) - len(rest[at:].lstrip())
     found = _MARK.match(rest, at) or _MARK.match(rest)
-    if found and found["mark"]:
-        return found["mark"], found.end()
-    return "", len(rest) - len(rest.lstrip())
+    return (found["mark"], found.end()) if found else ("", start)
 
 
-def _understood(words: str, language: Language, *, has_colon: bool, has_mark: bool) -> str | None:
-    lowered = phrases.plain(words)
+def _understood(words: str, found: Opening, mark: str) -> str | None:
+    """Return the note in the words behind a request, without "that"; None if they name a thing or an action."""
+    language, lowered = found.language, phrases.plain(words)
     if that := phrases.starts_with(lowered, language["that"]):
         words, lowered = (text[len(that) :].lstrip(" \t:,，：") for text in (words, lowered))
-    is_said = bool(that) or has_colon
+    is_said = bool(that) or mark in _COLONS
     if not _is_enough(lowered, is_said=is_said) or (not is_said and phrases.starts_with(lowered, language["asks"])):
         return None
     to = "" if that else phrases.starts_with(lowered, language["to"])
-    if (to and not has_colon) or (not is_said and phrases.holds(lowered, language["zu"])):
+    if (to and mark not in _COLONS) or (not is_said and phrases.holds(lowered, language["zu"])):
         return words[len(to) :].lstrip() if phrases.holds(lowered, phrases.all_of("always")) else None
-    if not is_said and not has_mark and language["clause"] and not phrases.holds(lowered, language["clause"]):
-        return None
-    return words
+    return words if is_said or mark or (found.is_plain and _is_statement(lowered, language)) else None
+
+
+def _is_statement(lowered: str, language: Language) -> bool:
+    """Whether words without "that" say something rather than name something."""
+    if not language["clause"]:
+        return not language["that"] or phrases.holds(lowered, phrases.all_of("always"))
+    return phrases.holds(phrases.before(lowered, language["sub"]), language["clause"])
 
 
 def _object_before(sentence: str, lowered: str) -> str | None:

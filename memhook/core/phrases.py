@@ -1,9 +1,10 @@
 """The words of `phrases.toml`, which has a section per language, compiled for finding them.
 
-opening(sentence)          the language of a request to remember at its start, and what follows the request
+opening(sentence)          a request to remember at its start
 closing(sentence)          the same for languages whose verb comes last, and what stands before it
 mentions_a_request(text)   whether it is worth looking for either
 starts_with(text, words)   the words, of those given, that a text starts with
+before(text, words)        the part of a text in front of them
 holds(text, words)         whether a text has one of them as a word
 """
 
@@ -22,7 +23,8 @@ MOST_LEADS = 4
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
-_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-])"
+_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
+_GAP = "…"
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 
@@ -53,11 +55,21 @@ def plain(text: str) -> str:
     return lowered.replace("’", "'").replace("‘", "'")
 
 
-def opening(sentence: str) -> tuple[Language, str, str] | None:
-    """Return the language, the words before the request, and what follows it; `sentence` is plain."""
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A request at the start of a sentence; `is_plain` where its words ask for nothing else."""
+
+    language: Language
+    lead: str
+    rest: str
+    is_plain: bool
+
+
+def opening(sentence: str) -> Opening | None:
+    """Return the request that a plain sentence opens with."""
     for language in languages():
         if found := _opening(language).match(sentence):
-            return language, found["lead"], sentence[found.end() :]
+            return Opening(language, found["lead"], sentence[found.end() :], found["plain"] is not None)
     return None
 
 
@@ -68,12 +80,18 @@ def closing(sentence: str) -> tuple[Language, str] | None:
 
 def mentions_a_request(text: str) -> bool:
     """Whether a plain text may have an opening or a closing, quickly."""
-    return any(phrase in text for kind in ("remember", "after") for phrase in all_of(kind))
+    return any(all(piece in text for piece in pieces) for pieces in _pieces())
 
 
 def starts_with(text: str, words: tuple[str, ...]) -> str:
     found = _alternatives(words).match(text) if words else None
     return found[0] if found else ""
+
+
+def before(text: str, words: tuple[str, ...]) -> str:
+    """Return the text up to the first of the words, or all of it."""
+    found = _alternatives(words).search(text) if words else None
+    return text[: found.start()] if found else text
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
@@ -87,10 +105,17 @@ def all_of(kind: str) -> tuple[str, ...]:
 
 
 @cache
+def _pieces() -> tuple[tuple[str, ...], ...]:
+    every = (phrase for kind in ("remember", "write", "after") for phrase in all_of(kind))
+    return tuple(tuple(piece.strip() for piece in phrase.split(_GAP)) for phrase in every)
+
+
+@cache
 def _opening(language: Language) -> re.Pattern[str]:
     """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
     leads = rf"(?P<lead>(?:(?:{_either(language['lead'])}){_PAUSE}){{0,{MOST_LEADS}}})"
-    return re.compile(rf"{leads}(?:{_either(language['remember'])})")
+    plain, other = (_either(language[kind], language["this"]) or "(?!)" for kind in ("remember", "write"))
+    return re.compile(rf"{leads}(?:(?P<plain>{plain})|(?:{other}))")
 
 
 @cache
@@ -108,18 +133,23 @@ def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_either(words))
 
 
-def _either(words: Iterable[str]) -> str:
+def _either(words: Iterable[str], in_gaps: Iterable[str] = ()) -> str:
     """A pattern for any of the phrases, the longest first, each as whole words.
 
     Whether a word starts here is asked once for all of them, which is several times as quick.
     """
     longest_first = sorted(words, key=len, reverse=True)
-    unspaced = [phrase for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
-    spaced = [phrase for phrase in longest_first if not _ENDS_UNSPACED.search(phrase)]
-    first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(map(_ended, spaced))})"] if spaced else []
-    return "|".join([*first, *map(re.escape, unspaced)])
+    gap = rf"(?: (?:{'|'.join(map(re.escape, in_gaps))}))?" if in_gaps else ""
+    unspaced = [_spelled(phrase, gap) for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
+    spaced = [_ended(phrase, gap) for phrase in longest_first if not _ENDS_UNSPACED.search(phrase)]
+    first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(spaced)})"] if spaced else []
+    return "|".join([*first, *unspaced])
 
 
-def _ended(phrase: str) -> str:
+def _ended(phrase: str, gap: str) -> str:
     """An elided "qu'" has its word right behind it."""
-    return re.escape(phrase) + ("" if phrase.endswith("'") else _NO_WORD_AFTER)
+    return _spelled(phrase, gap) + ("" if phrase.endswith("'") else _NO_WORD_AFTER)
+
+
+def _spelled(phrase: str, gap: str) -> str:
+    return re.escape(phrase).replace(re.escape(f" {_GAP}"), gap)

@@ -14,8 +14,9 @@ from memhook.core.memory import Draft
 from memhook.engine.caller import Caller
 from memhook.errors import InvalidInput
 from memhook.screening.policy import shown_as
+from memhook.store.ledger import Usage
 from memhook.store.table.filters import Filter
-from memhook.writing.captured import KEPT, UsageOf, capture, captured_of, forget_captured
+from memhook.writing.captured import UsageOf, came_in, capture, captured_of, forget_captured
 from memhook.writing.transfer import draft_from
 
 DISTILLED = "distilled from"
@@ -39,8 +40,8 @@ def supplied(caller: Caller) -> dict[str, Any]:
     store, since = caller.library.store, datetime.now(UTC) - timedelta(days=7)
     written = store.newest(Filter(captured=False, since=since), store.count())
     captured = captured_of(store)
-    shown = usage_of(caller)([one.id for one in captured]) if captured else {}
-    fresh = (one for one in captured if (one.created if one.id in shown else (one.expires or since) - KEPT) >= since)
+    uses = usage_of(caller)([one.id for one in captured]) if captured else {}
+    fresh = (one for one in captured if came_in(one, uses.get(one.id, Usage())) >= since)
     sources = Counter([one.origin.value for one in written] + [one.source or one.origin.value for one in fresh])
     return {
         "digests": caller.settings.capture.enabled,

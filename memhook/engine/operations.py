@@ -52,7 +52,7 @@ NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
-def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) -> dict[str, Any]:
+def remember_(caller: Caller, content: str, here: bool = True, client: str = "", **fields: Any) -> dict[str, Any]:
     """Store one memory: of the caller's project if there is one and `here` is true, else global.
 
     `close_to` has memories of the same project with nearly the same text, `may_supersede` older ones with another value
@@ -60,7 +60,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     """
     given = typed(fields)
     if given.get("origin") == Origin.AGENT and not given.get("session"):
-        given["session"] = _session_here(caller)
+        given["session"] = _session_here(caller, client)
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
@@ -85,10 +85,10 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
     return {"outcome": stored.outcome, "memory": record_of(memory), **_named_near(caller, near), "masked": masked}
 
 
-def _session_here(caller: Caller) -> str:
-    """The session that is at work in the caller's project: an MCP server is not told which one it serves."""
+def _session_here(caller: Caller, client: str) -> str:
+    """The session that this client has at work in the project: an MCP server is not told which one it serves."""
     ledger = caller.ledger
-    last = ledger.last_injection(project=caller.project.id) if ledger else None
+    last = ledger.last_injection(project=caller.project.id, client=client) if ledger else None
     if ledger is None or last is None or not last.session:
         return ""
     return f"{last.client}/{last.session}#{ledger.prompts_of(last.session)}"
@@ -327,6 +327,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "title": shown_as(memory).title if is_open(memory) else "",
         "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
         "history": [

@@ -20,7 +20,7 @@ from memhook.core.memory import URN_PREFIX
 from memhook.engine.scopes import Rights, Scope, written
 from memhook.errors import InvalidInput, MemhookError
 from memhook.mcp_server.stdio import INSTRUCTIONS, NAME, Wire
-from memhook.mcp_server.tools import TOOLS, Tool
+from memhook.mcp_server.tools import TOOLS, Remember, Tool
 
 RESOURCE_NOT_FOUND = -32002
 
@@ -53,7 +53,8 @@ def server_for_many(call: Call, rights_in: Callable[[Any], Rights]) -> Server[An
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            shown = await run_sync(partial(_result, limited(context), params.name, params.arguments or {}))
+            ask = partial(_result, limited(context), params.name, params.arguments or {}, _client_of(context))
+            shown = await run_sync(ask)
         except MemhookError as error:
             return _failed(error)
         return _answer(shown)
@@ -100,7 +101,13 @@ def _described(name: str, tool: Tool) -> types.Tool:
     return types.Tool(name=name, description=tool.description, input_schema=tool.input_schema, annotations=hints)
 
 
-def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str, Any]:
+def _client_of(context: Any) -> str:
+    """The name by which the client introduced itself: claude-code, codex-mcp-client."""
+    introduced = context.session.client_params
+    return introduced.client_info.name.lower() if introduced else ""
+
+
+def _result(call: Call, name: str, arguments: dict[str, Any], client: str) -> str | dict[str, Any]:
     tool = TOOLS.get(name)
     if tool is None:
         raise InvalidInput(f"There is no tool {name!r}.", f"The tools are: {', '.join(TOOLS)}.")
@@ -108,7 +115,8 @@ def _result(call: Call, name: str, arguments: dict[str, Any]) -> str | dict[str,
         params = tool.arguments.model_validate(arguments).params()
     except ValidationError as error:
         raise InvalidInput(f"{'; '.join(map(_reason, error.errors()))}.", "See the tool's input schema.") from error
-    return tool.shown(call(tool.operation, **params))
+    of_client = {"client": client} if client and tool.arguments is Remember else {}
+    return tool.shown(call(tool.operation, **params, **of_client))
 
 
 def _reason(detail: Any) -> str:

@@ -417,13 +417,19 @@ class Ledger:
         )
         return self._read(query, (memory, most))
 
-    def last_injection(self, session: str = "", project: str = "", with_text: bool = False) -> Injection | None:
-        """The last event of the session, or without one of the project; `with_text`, the last that got any."""
+    def last_injection(
+        self, session: str = "", project: str = "", with_text: bool = False, client: str = ""
+    ) -> Injection | None:
+        """The last event of the session, or without one of the project; `with_text`, the last that got any.
+
+        Of a `client` under whatever longer name, if it had any: "codex-mcp-client" is codex.
+        """
         condition, value = ("session = ?", session) if session else ("project = ?", project)
         if with_text:
             condition += " AND text <> ''"
-        query = f"SELECT * FROM injection WHERE {condition} ORDER BY id DESC LIMIT 1"  # noqa: S608  two fixed texts
-        rows = self._read(query, (value,))
+        order = "instr(?, client) > 0 DESC, id DESC"
+        query = f"SELECT * FROM injection WHERE {condition} ORDER BY {order} LIMIT 1"  # noqa: S608  fixed texts
+        rows = self._read(query, (value, client))
         return self._injection(rows[0]) if rows else None
 
     def recent(

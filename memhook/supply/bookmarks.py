@@ -39,7 +39,7 @@ class Bookmarks:
 
     def recurring(self, order: Order) -> Record | None:
         """The record of an order that another session has heard, else None; either way it is known from now on."""
-        mark = signature(order.record["content"])
+        mark = signature(order.record["quote"])
         known = self._orders.setdefault(order.record["project"], [])
         same = [session for session, other in known if is_same_order(mark, other)]
         if order.session not in same:

@@ -1,7 +1,7 @@
 """What a session teaches besides its digests, as far as it is plain without a model.
 
-Commands         a command was wrong, and a sibling of it worked with no edit between
-standing_orders  what the user said should hold from then on; said in two sessions, it is worth a note
+Commands         pairs: a command failed, and a sibling of it worked with no edit between
+orders           what the user said should hold from then on; said in two sessions, it is worth a note
 is_same_order    whether two of them, by their signatures, say the same
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memhook.assistants.sessions.recording import Ran, Step, Used
-from memhook.core import phrases
-from memhook.core.gist import gist
+from memhook.core.cues import standing_orders
+from memhook.core.note_requests import own_words
 from memhook.core.terms import STOP_WORDS, terms
 from memhook.supply.typed import typed
 
@@ -23,37 +24,50 @@ SHARED = 0.5
 """Of the words of the longer command, so that two are siblings."""
 SAME = 0.6
 FEWEST_TERMS = 3
-LONGEST_ORDER = 300
 
 Signature = tuple[int, ...]
 
 _REDIRECTED = re.compile(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
 _TOKEN = re.compile(r"[^\s\"'=/]+")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+|(?<=[。！？])")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A command that failed and its sibling that worked; `is_plain` where it failed for its own words."""
+
+    wrong: str
+    right: str
+    is_plain: bool
+
+    @property
+    def words(self) -> str:
+        return f"`{self.wrong}` does not work here; `{self.right}` does."
 
 
 class Commands:
     """Watches the commands of an exchange for pairs."""
 
     def __init__(self) -> None:
-        self._wrong: list[str] = []
+        self._failed: dict[str, bool] = {}
         self._since = 0
 
-    def pair(self, step: Step) -> tuple[str, str] | None:
-        """The command that was wrong and the one that worked, once the second one has."""
+    def pair(self, step: Step) -> Pair | None:
+        """Return a pair once its second command has worked."""
         if isinstance(step, Used) and step.is_edit:
-            self._wrong.clear()
+            self._failed.clear()
         if not isinstance(step, Ran) or not (command := _plain(step.command)):
             return None
         self._since += 1
         if self._since > COMMANDS_BETWEEN:
-            self._wrong.clear()
-        if step.was_wrong:
-            self._wrong.append(command)
+            self._failed.clear()
+        if step.failed:
+            self._failed[command] = step.was_wrong
             self._since = 0
-        elif not step.failed and (wrong := next((one for one in self._wrong if _are_siblings(one, command)), "")):
-            self._wrong.clear()
-            return wrong, command
+        elif failed := [one for one in self._failed if _are_siblings(one, command)]:
+            wrong = max(failed, key=self._failed.__getitem__)
+            pair = Pair(wrong, command, self._failed[wrong])
+            self._failed.clear()
+            return pair
         return None
 
 
@@ -70,20 +84,9 @@ def _are_siblings(one: str, other: str) -> bool:
     return one != other and some[-1:] == others[-1:] and shared >= SHARED * max(len({*some}), len({*others}), 1)
 
 
-def standing_orders(prompt: str) -> Iterator[str]:
-    """The sentences of a prompt that correct or command for good."""
-    words = typed(prompt)
-    for sentence in _SENTENCE.split(gist(words) or words):
-        if len(sentence) <= LONGEST_ORDER and not sentence.rstrip().endswith("?") and _is_order(sentence):
-            yield sentence.strip()
-
-
-def _is_order(sentence: str) -> bool:
-    """For all times ("from now on"), or a correction ("no, use X instead"), in any language of `phrases.toml`."""
-    lowered = phrases.plain(sentence.strip())
-    is_correction = bool(phrases.starts_with(lowered, phrases.all_of("no")))
-    is_correction = is_correction and phrases.holds(lowered, phrases.all_of("instead"))
-    return is_correction or phrases.holds(lowered, phrases.all_of("always"))
+def orders(prompt: str) -> Iterator[str]:
+    """What its author ordered for good, in words that were not pasted."""
+    return standing_orders(own_words(typed(prompt)))
 
 
 def signature(sentence: str) -> Signature:

@@ -1,20 +1,19 @@
 """From a recorded session to the notes that are kept of it.
 
-learned(...)   the digests of its exchanges and its pairs of commands, each a record or a reason; and standing orders
+learned(...)   the digests of its exchanges and its plain pairs of commands, each a record or a reason; and orders
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from memhook.assistants.sessions.recording import About, Problem, Prompt, Reply, Step
 from memhook.core.memory import Origin, derived_title
 from memhook.screening.credentials import may_hold_credentials
 from memhook.supply import digests
 from memhook.supply.digests import Exchange, digest
-from memhook.supply.lessons import Commands, standing_orders
+from memhook.supply.lessons import Commands, Pair, orders
 from memhook.supply.source import Entry, Record
 from memhook.supply.typed import begins_exchange
 
@@ -24,7 +23,7 @@ GOES_ON = "still going on"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Something the user wants to hold for good, and the record to store when it comes a second time."""
+    """What is worth a note once a second session has it: an order for good, a pair that may have been an accident."""
 
     session: str
     record: Record
@@ -46,7 +45,7 @@ class _Turn:
     prompt: Prompt
     ended: str = ""
     has_ended: bool = False
-    pairs: list[tuple[str, str]] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
     commands: Commands = field(default_factory=Commands)
 
     def add(self, step: Step) -> None:
@@ -96,35 +95,36 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
     found.turns = number
     found.entries.append(digest(exchange))
     if not about.is_subagent and digests.PRIVATE not in prompt.text.lower():
-        found.entries += _pairs(turn, exchange)
-        found.orders += _orders(exchange)
+        pairs = list(dict.fromkeys(turn.pairs))
+        found.entries += _pairs([one for one in pairs if one.is_plain], exchange)
+        said = {sentence: sentence for sentence in orders(exchange.asked)}
+        failed = {one.words: f"{one.wrong} → {one.right}" for one in pairs if not one.is_plain}
+        found.orders += _orders({**said, **failed}, exchange)
 
 
-def _pairs(turn: _Turn, exchange: Exchange) -> Iterator[Entry]:
-    for number, (wrong, right) in enumerate(dict.fromkeys(turn.pairs), start=1):
-        content = f"`{wrong}` does not work here; `{right}` does."
+def _pairs(pairs: Sequence[Pair], exchange: Exchange) -> Iterator[Entry]:
+    for number, pair in enumerate(pairs, start=1):
         place = f"{exchange.place}.{number}"
-        is_secret = may_hold_credentials(content)
-        record = None if is_secret else _record(content, place, right, exchange.project, exchange.when)
+        is_secret = may_hold_credentials(pair.words)
+        record = None if is_secret else _record(pair.words, place, f"{pair.wrong} → {pair.right}", exchange)
         yield Entry(place, record, digests.SECRETS if is_secret else "")
 
 
-def _orders(exchange: Exchange) -> Iterator[Order]:
-    for number, sentence in enumerate(standing_orders(exchange.asked), start=1):
-        if not may_hold_credentials(sentence):
-            place = f"{exchange.place}.rule{number}"
-            record = _record(sentence, place, sentence, exchange.project, exchange.when)
+def _orders(quotes: Mapping[str, str], exchange: Exchange) -> Iterator[Order]:
+    for number, (content, quote) in enumerate(quotes.items(), start=1):
+        if not may_hold_credentials(content):
+            record = _record(content, f"{exchange.place}.rule{number}", quote, exchange)
             yield Order(f"{exchange.assistant}/{exchange.session}", record)
 
 
-def _record(content: str, place: str, quote: str, project: str, when: datetime | None) -> Record:
+def _record(content: str, place: str, quote: str, exchange: Exchange) -> Record:
     return {
         "title": derived_title(content),
         "content": content,
-        "project": project,
+        "project": exchange.project,
         "session": place,
         "quote": quote,
-        "source": f"session in {place.partition('/')[0]}",
+        "source": f"session in {exchange.assistant}",
         "origin": Origin.CAPTURED.value,
-        **({"created": when.isoformat()} if when else {}),
+        **({"created": exchange.when.isoformat()} if exchange.when else {}),
     }

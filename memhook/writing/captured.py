@@ -36,10 +36,14 @@ SHOWINGS = 5
 SAME = 0.93
 """The cosine from which on two say the same."""
 
+TOGETHER = 128
+"""Written under one lock: an import of hundreds would keep other writers waiting, a note of the user's among them."""
+
 UsageOf = Callable[[Sequence[str]], Mapping[str, Usage]]
+Pair = tuple[Memory, "Vector | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Counts:
     """What became of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
 
@@ -60,26 +64,34 @@ def capture(
     usage: UsageOf = lambda _: {},
     again: bool = False,
 ) -> Counts:
-    """Store drafts as captured memories, in one step. With `again`, those that were dropped come back."""
+    """Store drafts as captured memories, some at a time. With `again`, those that were dropped come back."""
     store = library.store
     offered = list(_named(_acceptable(drafts, now)))
-    fitting = _with_room(store, _unknown(store, offered, again))
-    vectors, model = library.vectors(fitting)  # before the lock: it takes longest
-    with store.writing():
-        unknown = _unknown(store, offered, again)
-        new = {memory.id for memory in unknown}
-        ready = [pair for pair in zip(fitting, vectors, strict=True) if pair[0].id in new]
-        plan = _Plan(store, ready)
-        crowded_out = plan.make_room(usage)
-        plan.write(model, again)
-        library.vectors_may_lack(vector is None for vector in vectors)
-    return Counts(
-        stored=plan.stored - crowded_out,
-        merged=plan.merged,
-        known=plan.known + len(offered) - len(unknown),
-        refused=len(drafts) - len(offered),
-        beyond=crowded_out + len(unknown) - len(ready),
-    )
+    unknown = _unknown(store, offered, again)
+    fitting = _with_room(store, unknown)
+    vectors, model = library.vectors(fitting)  # before any lock: it takes longest
+    pairs = list(zip(fitting, vectors, strict=True))
+    counts = Counts(known=len(offered) - len(unknown), refused=len(drafts) - len(offered))
+    counts.beyond = len(unknown) - len(fitting)
+    for start in range(0, len(pairs), TOGETHER):
+        with store.writing():
+            _write(store, pairs[start : start + TOGETHER], model, usage, again, counts)
+    library.vectors_may_lack(vector is None for vector in vectors)
+    return counts
+
+
+def _write(
+    store: MemoryStore, pairs: Sequence[Pair], model: ModelIdentity, usage: UsageOf, again: bool, counts: Counts
+) -> None:
+    """Store what is not there since, and count it."""
+    new = {memory.id for memory in _unknown(store, [memory for memory, _ in pairs], again)}
+    plan = _Plan(store, [pair for pair in pairs if pair[0].id in new])
+    crowded_out = plan.make_room(usage)
+    plan.write(model, again)
+    counts.stored += plan.stored - crowded_out
+    counts.merged += plan.merged
+    counts.known += plan.known + len(pairs) - len(new)
+    counts.beyond += crowded_out
 
 
 def captured_of(store: MemoryStore, *projects: str) -> list[Memory]:
@@ -122,6 +134,12 @@ def expire(library: Library, usage: UsageOf, now: datetime) -> int:
     return len(over)
 
 
+def came_in(memory: Memory, use: Usage) -> datetime:
+    """When it was captured, as far as its expiry tells; if showing it has put that off, when its exchange was."""
+    came = (memory.expires or memory.created) - KEPT
+    return memory.created if came in (use.last_shown, memory.accessed) else max(came, memory.created)
+
+
 def _end(memory: Memory, use: Usage) -> datetime:
     """When probation ends: at once for what was shown often and never used."""
     if use.shown >= SHOWINGS and not use.used and memory.accessed is None:
@@ -137,19 +155,18 @@ def _session_names(memory: Memory) -> set[str]:
 
 
 class _Plan:
-    """What becomes of new memories, and of the stored ones that they say again."""
+    """What becomes of new memories, given project by project, and of the stored ones that they say again."""
 
-    def __init__(self, store: MemoryStore, batch: Sequence[tuple[Memory, Vector | None]]) -> None:
+    def __init__(self, store: MemoryStore, batch: Sequence[Pair]) -> None:
         self.stored = self.merged = self.known = 0
         self._store = store
-        self._written: dict[str, tuple[Memory, Vector | None]] = {}
+        self._written: dict[str, Pair] = {}
         self._replaced: set[str] = set()
         self._removed: list[str] = []
         self._by_text: dict[str, list[Memory]] = {}
         for memory in store.find("content_hash", [memory.content_hash for memory, _ in batch]):
             self._by_text.setdefault(memory.content_hash, []).append(memory)
-        in_order = sorted(batch, key=lambda pair: (pair[0].project, pair[0].created))
-        for _, some in groupby(in_order, key=lambda pair: pair[0].project):
+        for _, some in groupby(batch, key=lambda pair: pair[0].project):
             self._place_all(list(some))
 
     def make_room(self, usage: UsageOf) -> int:
@@ -177,8 +194,8 @@ class _Plan:
         if self._removed:
             self._store.write(changes.remove, self._removed)
 
-    def _place_all(self, pairs: Sequence[tuple[Memory, Vector | None]]) -> None:
-        """Decide on the memories of one project, the oldest first."""
+    def _place_all(self, pairs: Sequence[Pair]) -> None:
+        """Decide on the memories of one project."""
         becomes: list[str] = []
         by_text: dict[str, str] = {}
         for (memory, vector), twin in zip(pairs, earlier_twins([vector for _, vector in pairs], SAME), strict=True):
@@ -214,16 +231,13 @@ class _Plan:
             return found
         near, _ = self._store.candidates(lambda: vector, (), reach, NEAREST)
         there = self._store.by_ids([one.id for one in near], reach)
-        own = terms(memory.content)
-        for one in sorted(near, key=lambda one: -(one.cosine or 0.0)):
-            if (one.cosine or 0.0) >= SAME or (
-                there[one.id].origin is not Origin.CAPTURED and is_contained(one.terms, own)
-            ):
-                return there[one.id]
-        return None
+        written = [one for one in near if there[one.id].origin is not Origin.CAPTURED]
+        own = terms(memory.content) if written else ()
+        said = [one for one in near if (one.cosine or 0.0) >= SAME or (one in written and is_contained(one.terms, own))]
+        return there[max(said, key=lambda one: one.cosine or 0.0).id] if said else None
 
 
-def _merged(old: tuple[Memory, Vector | None], new: tuple[Memory, Vector | None]) -> tuple[Memory, Vector | None]:
+def _merged(old: Pair, new: Pair) -> Pair:
     """Return one memory in the newer words, with the name of the old one and the places of both."""
     words, vector = new if new[0].created >= old[0].created else old
     aliases = tuple(dict.fromkeys((*old[0].aliases, *new[0].aliases)))
@@ -276,10 +290,11 @@ def _unknown(store: MemoryStore, memories: Sequence[Memory], again: bool) -> lis
 
 
 def _with_room(store: MemoryStore, memories: Sequence[Memory]) -> list[Memory]:
-    """Return those that are not older than all that a full project keeps."""
+    """Return, by project and the newest first, those that are not older than all that a full project keeps."""
     found = []
-    for project in {memory.project for memory in memories}:
-        newest = sorted((one for one in memories if one.project == project), key=lambda one: one.created)[-MOST:]
+    for project in sorted({memory.project for memory in memories}):
+        of_it = (one for one in memories if one.project == project)
+        newest = sorted(of_it, key=lambda one: one.created, reverse=True)[:MOST]
         there = captured_of(store, project)
         oldest = min((one.created for one in there), default=None) if len(there) >= MOST else None
         found += [one for one in newest if oldest is None or one.created > oldest]

@@ -197,6 +197,11 @@ EXPLAINED: dict[str, Any] = {
 }
 
 
+def test_a_memory_of_a_file_that_an_assistant_reads_is_explained(engine: Engine, cli: Cli) -> None:
+    engine.answers["explain"] = EXPLAINED | {"loaded_by": ["claude"]}
+    assert "not shown to claude: it reads the file of this memory by itself" in cli("why", EXPLAINED["urn"]).out
+
+
 def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli) -> None:
     engine.answers["explain"] = EXPLAINED
     for name in ("urn:memhook:k3v9x2m4p7qa", "urn:memhook:k3v", "k3v9x2m4p7qa"):

@@ -126,9 +126,9 @@ def test_most_ways_to_ask_for_it_are_understood_and_hardly_a_look_alike_is_taken
     requests, others = sentences("remember_requests"), sentences("remember_look_alikes")
     missed = [one for one in requests if not any(asked_in(one).commands)]
     mistaken = [one for one in others if any(asked_in(one).commands)]
-    assert len(requests) == len(others) == 100
-    assert len(missed) <= 5, missed
-    assert len(mistaken) <= 2, mistaken
+    assert len(requests) > 100 < len(others)
+    assert len(missed) <= 0.05 * len(requests), missed
+    assert len(mistaken) <= 0.02 * len(others), mistaken
 
 
 @pytest.mark.parametrize(

@@ -148,3 +148,13 @@ def test_what_the_model_saves_is_linked_to_the_session_at_work(assistant: Assist
     assistant.prompts(ORDER, session="s7")
     saved = assistant.calls("remember", content="Use pnpm, not npm, in this project.", origin="agent")["memory"]
     assert (saved["origin"], saved["session"]) == ("agent", "claude/s7#1")
+
+
+def test_of_two_assistants_at_work_the_one_that_saves_is_linked(assistant: Assistant) -> None:
+    (assistant.directory / ".memhook.toml").touch()
+    assistant.prompts(ORDER, session="s7")
+    assistant.environment = {"MEMHOOK_CLIENT": "codex"}
+    assistant.prompts(ORDER, session="c9")
+    for client, session in {"claude-code": "claude/s7#1", "codex-mcp-client": "codex/c9#1", "other": "codex/c9#1"}.items():
+        saved = assistant.calls("remember", content=f"Said to {client}.", origin="agent", client=client)["memory"]
+        assert saved["session"] == session

@@ -16,6 +16,7 @@ def imports(assistant: Assistant, loaded_by: list[str]) -> None:
 def test_only_those_that_do_not_read_the_file_are_shown_its_memories(assistant: Assistant) -> None:
     imports(assistant, ["claude"])
     assert assistant.prompts(QUESTION) == ""
+    assert assistant.calls("explain", reference="md-1")["loaded_by"] == ["claude"]
     assert FACT not in assistant.starts()
     assistant.environment = {"MEMHOOK_CLIENT": "codex"}
     assert FACT in assistant.starts(session="c1")

@@ -86,6 +86,8 @@ def test_both_sides_are_cut_at_a_sentence() -> None:
         (ending(f"{ENDED} It answers to Tr0ub4dor&3 from now on."), digests.SECRETS),
         (ending(f"{ENDED} Das Kennwort steht darunter."), digests.SECRETS),
         (ending(f"{ENDED} The token was [masked:github-token]."), digests.SECRETS),
+        (ending(f"{ENDED} The PIN of the vault is 4921."), digests.SECRETS),
+        (ending(f"{ENDED} Scan otpauth://totp/x?secret=LMPMDGTURJIVQRFKOTHM."), digests.SECRETS),
     ],
 )
 def test_an_exchange_that_is_not_kept_says_why(exchange: Exchange, problem: str) -> None:

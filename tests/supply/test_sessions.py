@@ -11,7 +11,7 @@ import pytest
 
 from memhook.assistants.assistant import Where
 from memhook.assistants.sessions import recording
-from memhook.assistants.sessions.recording import About, Recording
+from memhook.assistants.sessions.recording import About, Recording, words
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.bookmarks import Bookmarks
@@ -189,7 +189,7 @@ def test_the_project_of_a_directory_that_is_gone_is_its_remotes_or_its_repositor
 
 
 def order(session: str, sentence: str) -> sessions.Order:
-    return sessions.Order(session, {"content": sentence, "project": PROJECT})
+    return sessions.Order(session, {"content": sentence, "quote": sentence, "project": PROJECT})
 
 
 def test_an_order_counts_once_a_second_session_has_heard_it(tmp_path: Path) -> None:
@@ -223,3 +223,22 @@ def test_orders_are_found_in_what_the_user_typed_and_questions_are_none(home: Pa
     (one,) = only(read(home)).orders
     assert one.record["content"] == "From now on, use the primary for imports."
     assert one.record["created"] == datetime(2026, 2, 21, 9, 30, tzinfo=UTC).isoformat()
+
+
+def test_a_command_that_failed_for_any_reason_is_worth_a_note_when_a_second_session_has_the_pair(home: Path) -> None:
+    by_chance = Turn(LEDGER.asked, LEDGER.ended, output="2 failed, 40 passed")
+    bookmarks = Bookmarks(home / "read.json")
+    notes = []
+    for session in ("5f2c", "77aa"):
+        path = written(home / f"{session}.jsonl", claude_lines([by_chance], str(home / "work"), session))
+        one = only(read(home, path))
+        assert len(contents(one)) == 1
+        notes += [bookmarks.recurring(order) for order in one.orders]
+    assert [note and note["content"] for note in notes] == [None, f"`{WRONG}` does not work here; `{RIGHT}` does."]
+
+
+@pytest.mark.parametrize(
+    "content", ["Why?", {"text": "Why?"}, [{"text": "Why?"}, {"text": "Hm.", "thought": True}], ["Why?"]]
+)
+def test_a_message_is_read_in_each_form_that_the_apis_allow(content: object) -> None:
+    assert words(content) == "Why?"

@@ -171,3 +171,18 @@ def test_what_the_model_saves_takes_the_place_of_the_digest_before_and_after(lib
     assert len(captured_of(library.store)) == 1
     assert capture(library, [digest(ENTRY + " So it was.", "claude/s2#1")], NOW) == Counts(known=1)
     assert capture(library, [digest(ENTRY, "claude/s2#1", project="q")], NOW) == Counts(known=1)
+
+
+def test_other_writers_get_their_turn_during_a_long_import(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captured, "TOGETHER", 2)
+    stored_before: list[int] = []
+    lock = type(library.store).writing
+
+    def writing(store: Any) -> Any:
+        stored_before.append(store.count())
+        return lock(store)
+
+    monkeypatch.setattr(type(library.store), "writing", writing)
+    drafts = [digest(f"Fact {'abcde'[day] * 9} of its own.", f"claude/s{day}#1", day) for day in range(5)]
+    assert capture(library, drafts, NOW) == Counts(stored=5)
+    assert stored_before == [0, 2, 4]

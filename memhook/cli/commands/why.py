@@ -94,6 +94,8 @@ def _say_explained(one: Report) -> None:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
         if one["anchors"]:
             say_wrapped(f"and when a tool touches: {', '.join(map(collapsed, one['anchors']))}")
+    if readers := one.get("loaded_by"):
+        say_wrapped(f"not shown to {' and '.join(readers)}: it reads the file of this memory by itself")
     if captured := one.get("captured"):
         use = f"shown {captured['shown']}, used {captured['used']}"
         say_wrapped(
