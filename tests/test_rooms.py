@@ -78,7 +78,7 @@ LIBRARIES = {
     },
     "writing": {"pydantic"},
     "evaluation": {"pydantic", "pyarrow", "numpy"},
-    "mcp_server": {"mcp", "anyio", "pydantic", "uvicorn"},
+    "mcp_server": {"mcp", "anyio", "pydantic", "starlette", "uvicorn"},
     "ui": {"jinja2", "markupsafe", "starlette", "uvicorn"},
     "cli": {"packaging", "tqdm", "shtab"},
 }

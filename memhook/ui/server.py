@@ -26,6 +26,7 @@ from memhook.ui.session import Session
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.types import Receive, Scope, Send
 
 MAX_CONNECTIONS = 100
 LAST_ANSWERS_SECONDS = 5
@@ -89,17 +90,16 @@ def _server(call: Call, paths: Paths, session: Session, idle_seconds: float) -> 
     import uvicorn  # noqa: PLC0415  as said above
 
     from memhook.ui.app import application  # noqa: PLC0415  as said above
-    from memhook.ui.guard import App, guarded  # noqa: PLC0415  as said above
+    from memhook.ui.guard import guarded  # noqa: PLC0415  as said above
 
     last_request = time.monotonic()
 
-    def noticing(app: App) -> App:
-        async def notice(scope: Any, receive: Any, send: Any) -> None:
-            nonlocal last_request
-            last_request = time.monotonic()
-            await app(scope, receive, send)
+    guarded_pages = guarded(application(call, paths, session), session)
 
-        return notice
+    async def noticed(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal last_request
+        last_request = time.monotonic()
+        await guarded_pages(scope, receive, send)
 
     class Server(uvicorn.Server):
         """Leaves signals to `_served`: uvicorn would end the process by the signal that ended it."""
@@ -113,7 +113,7 @@ def _server(call: Call, paths: Paths, session: Session, idle_seconds: float) -> 
 
     return Server(
         uvicorn.Config(
-            noticing(guarded(application(call, paths, session), session)),
+            noticed,
             http="h11",
             ws="none",
             lifespan="off",
