@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistants.known",
         "daemon.control",
         "mcp_server.address",
+        "mcp_server.web_server",
     },
     "evaluation": SETTINGS | {"assistants", "store", "library", "answering", "writing", "hooks"},
     "cli": SETTINGS
@@ -79,7 +80,7 @@ LIBRARIES = {
     "writing": {"pydantic"},
     "evaluation": {"pydantic", "pyarrow", "numpy"},
     "mcp_server": {"mcp", "anyio", "pydantic", "starlette", "uvicorn"},
-    "ui": {"jinja2", "markupsafe", "starlette", "uvicorn"},
+    "ui": {"jinja2", "markupsafe", "starlette"},
     "cli": {"packaging", "tqdm", "shtab"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
