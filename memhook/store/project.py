@@ -332,7 +332,7 @@ def _common_dir(git_dir: Path) -> Path | None:
 
 
 def _main_worktree(common_dir: Path, config: _Config) -> Path:
-    """Where the repository's first checkout is, told from what all its worktrees share; a bare one is its own."""
+    """Where the repository's first checkout is, derived from what all its worktrees share; a bare one is its own."""
     if common_dir.name == ".git":
         return common_dir.parent
     # A submodule's git directory lies in its superproject's.
