@@ -40,7 +40,7 @@ def _or(asked: Callable[Concatenate[Ledger, P], T], otherwise: T) -> Callable[Co
 
 
 class Accounts:
-    """What was shown, stored and reported in which session, as far as the ledger can say it."""
+    """The record of what was shown, stored and reported in which session, as far as there is a ledger."""
 
     def __init__(self, ledger: Ledger | None) -> None:
         self._ledger = ledger

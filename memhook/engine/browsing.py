@@ -132,7 +132,7 @@ def look(caller: Caller, reference: str, events: int = 50) -> dict[str, Any]:
 
 
 def _predecessors(caller: Caller, memory: Memory) -> list[Memory]:
-    """What it superseded, what that did, and so on."""
+    """The memories that it superseded, directly and through others."""
     found: dict[str, Memory] = {}
     ahead = _named(caller, memory.supersedes)
     while ahead and len(found) < MOST_VERSIONS:
@@ -189,7 +189,7 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
 
 
 def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
-    """What happened by day, what memories there are by origin and week, how often they were used, and their size."""
+    """Events by day, memories by origin and week, how often they were used, and their size."""
     now = datetime.now(UTC)
     used = caller.ledger.usage() if caller.ledger else {}
     recorded = caller.ledger.events(now - timedelta(days=days)) if caller.ledger else []

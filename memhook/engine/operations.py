@@ -85,7 +85,7 @@ def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) 
 
 
 def _neighbours_of_new(caller: Caller, memory: Memory) -> Neighbours:
-    """What is near to a new memory; the user is asked about what it may supersede."""
+    """The neighbours of a new memory; the user is asked about those that it may supersede."""
     forget_said(caller.library, memory, _now())
     if Scope.READ not in caller.rights.scopes:
         return Neighbours()
@@ -426,7 +426,7 @@ def _filter(
     before: str = "",
     quarantined: bool = False,
 ) -> Filter:
-    """What the caller may see, narrowed."""
+    """The memories that the caller may see, narrowed by these conditions."""
     if quarantined and caller.rights != OWNER_RIGHTS:
         raise AccessDenied("Only the owner may see the quarantine.", "Run: memhook list --quarantined")
     return replace(

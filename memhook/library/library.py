@@ -208,7 +208,7 @@ class Library:
 
     @property
     def calibration(self) -> Calibration:
-        """What the cosines of the store's own model mean."""
+        """The meaning of the cosines of the store's own model."""
         return calibration_of(self.store.model.id)
 
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:

@@ -77,7 +77,7 @@ def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
 
 
 def rights_in(context: Any) -> Rights:
-    """What the request that a handler of the SDK was given may do; fails where no guard has let it through."""
+    """The rights of the request in the context of the SDK; fails where no guard has let it through."""
     rights: Rights = context.request.scope[_RIGHTS]
     return rights
 

@@ -217,7 +217,7 @@ class Ledger:
         self._connection = self._connected()
 
     def record(self, injection: Injection) -> int:
-        """Write it down; the number returned names it to `delivered`."""
+        """Record an event; return its number, for `delivered`."""
         injection = _without(injection, self._gone)
         with self._writing() as connection:
             row = {name: getattr(injection, name) for name in _EVENT_COLUMNS}
@@ -227,13 +227,13 @@ class Ledger:
         return number
 
     def add_considered(self, number: int, considered: Sequence[Considered]) -> None:
-        """What came into question besides, found out after the event was written down."""
+        """Add memories that came into question too, found after the event was recorded."""
         kept = [one for one in considered if one.memory not in self._gone]
         with self._writing() as connection:
             _insert_considered(connection, number, kept)
 
     def delivered(self, number: int, part: int) -> None:
-        """The client has read that part of the answer to its end: what was in it counts as shown."""
+        """Count the memories in that part of the answer as shown: the client has read it to its end."""
         arrived = "injection = ?1 AND part = ?2 AND reason = '' AND delivered = 0"
         with self._writing() as connection:
             connection.execute(
@@ -285,7 +285,7 @@ class Ledger:
         self._write("UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers])
 
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
-        """What the session has seen since it began or was last reset, by memory."""
+        """The showings of each memory in the session since it began or was last reset."""
         rows = self._read(
             "SELECT memory, content_hash, level, passage_start, passage_end, passages FROM considered"
             " JOIN injection ON injection.id = considered.injection"
@@ -299,7 +299,7 @@ class Ledger:
         return account
 
     def _typed(self, session: str) -> dict[str, list[Shown]]:
-        """What the session's user wrote down in it is known to it whole."""
+        """The notes that the user typed into the session, which count as shown in full."""
         rows = self._read(
             "SELECT memory, content_hash FROM captured WHERE session = ?1 AND NOT taken_back AND injection >= coalesce("
             "(SELECT injection FROM reset WHERE session = ?1 AND agent = ''), 0)",
@@ -335,13 +335,13 @@ class Ledger:
         self._write("UPDATE captured SET taken_back = 1 WHERE id = ?", [(number,)])
 
     def begin_report(self, line: str, at: datetime) -> int:
-        """What to report to the user if nothing more is heard of it; returns its number."""
+        """Record a line to report to the user if `finish_report` never comes; return its number."""
         with self._writing() as connection:
             row = at.isoformat(), line
             return connection.execute("INSERT INTO report (at, line) VALUES (?, ?)", row).lastrowid or 0
 
     def finish_report(self, number: int, line: str, memories: Sequence[str]) -> None:
-        """Nothing of a memory that was redacted or purged meanwhile is written down."""
+        """Complete a report, unless one of its memories was redacted or purged meanwhile."""
         if self._gone.isdisjoint(memories):
             row = line, " ".join(memories), number
             self._write("UPDATE report SET line = ?, memories = ? WHERE id = ?", [row])
@@ -417,7 +417,7 @@ class Ledger:
         ]
 
     def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
-        """What was recorded, the oldest first, of one project or of all."""
+        """The recorded events, the oldest first, of one project or of all."""
         condition, arguments = _within(since, project)
         query = f"SELECT at, event, session, outcome, tokens FROM injection WHERE {condition} ORDER BY id"  # noqa: S608  fixed texts
         return [Recorded(datetime.fromisoformat(at), *rest) for at, *rest in self._read(query, arguments)]
@@ -439,7 +439,7 @@ class Ledger:
         self._write("UPDATE injection SET project = ? WHERE project = ?", [(target, source)])
 
     def prune(self, now: datetime, keep_days: int) -> int:
-        """Forget what is older than that; returns how many events went."""
+        """Delete what is older than that; return how many events were deleted."""
         with self._writing() as connection:
             oldest = (now - timedelta(days=keep_days)).isoformat()
             connection.execute("DELETE FROM captured WHERE at < ?", (oldest,))
@@ -447,7 +447,7 @@ class Ledger:
             return connection.execute("DELETE FROM injection WHERE at < ?", (oldest,)).rowcount
 
     def expunge(self, memories: Sequence[str]) -> int:
-        """Take what was shown of these out of the texts, and all else about them; in how many texts they were."""
+        """Delete these memories from recorded texts, and all else about them; return how many texts had one."""
         self._gone |= set(memories)  # an answer that is on its way now is written down later
         with self._writing() as connection:
             texts = dict(
@@ -475,7 +475,7 @@ class Ledger:
         return {event: datetime.fromisoformat(at) for event, at in rows}
 
     def problem(self) -> str:
-        """What SQLite finds wrong with the file, or nothing."""
+        """The damage that SQLite finds in the file; empty for none."""
         try:
             found = self._read("PRAGMA quick_check(1)", ())[0][0]
         except StoreError as error:
@@ -483,7 +483,7 @@ class Ledger:
         return "" if found == "ok" else f"The ledger at {self.path} is damaged: {found}"
 
     def close(self) -> None:
-        """With it goes the write-ahead file."""
+        """Close the file; SQLite deletes its write-ahead log."""
         with self._lock:
             self._connection.close()
 
@@ -528,7 +528,7 @@ class Ledger:
             connection.executemany(query, rows)
 
     def _rewrite(self) -> None:
-        """Into a file without a trace of what was in it before, and its log emptied."""
+        """Rewrite the file without traces of deleted rows, and empty its log."""
         with self._lock:
             try:
                 self._connection.execute("VACUUM")

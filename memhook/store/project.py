@@ -110,7 +110,7 @@ def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
 
 
 def recent_work(root: str | Path, timeout: float) -> RecentWork:
-    """What has been worked on in the repository at `root`, within `timeout` seconds; empty when git cannot tell."""
+    """The recent work in the repository at `root`, asked within `timeout` seconds; empty when git cannot tell."""
     branch = git_answer(root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
     subjects = git_answer(root, *LOG, "--format=%s", f"-{RECENT_COMMITS}", "HEAD", "--", timeout=timeout / 2)
     return RecentWork(
@@ -120,7 +120,7 @@ def recent_work(root: str | Path, timeout: float) -> RecentWork:
 
 
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
-    """What git says of the repository at `root`; None when it is none, or its configuration leads elsewhere."""
+    """The output of git for the repository at `root`; None when it is none, or its configuration leads elsewhere."""
     start = _real_directory(root)
     repository = _repository(_possible_roots(start)) if start else None
     if repository is None or _leads_elsewhere(repository.common_dir):
@@ -308,7 +308,7 @@ def _is_checked_out(git_dir: Path) -> bool:
 
 
 def _git_dir_in(directory: Path) -> Path | None:
-    """What `.git` is or points to: a worktree and a submodule have a file there."""
+    """The git directory that `.git` is or points to: a worktree and a submodule have a file there."""
     git = directory / ".git"
     try:
         mode = git.stat().st_mode
@@ -395,7 +395,7 @@ def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
 
 
 def _entries(config: Path) -> list[tuple[str, str]]:
-    """What `git config --file` says of these keys. Read here: git may be missing or slow, and takes a process.
+    """The wanted keys, as `git config --file` reads them. git itself may be missing or slow, and takes a process.
 
     Of this file alone: the user's own configuration can hold remotes too, and insteadOf depends on the machine.
     """
@@ -433,7 +433,7 @@ def _unescaped(text: str) -> str:
 
 
 def _git_output(*arguments: str, timeout: float) -> str | None:
-    """What git printed, or None when it failed, is missing or took too long."""
+    """The output of git; None when it failed, is missing or took too long."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     try:
         finished = subprocess.run(

@@ -41,7 +41,7 @@ UsageOf = Callable[[Sequence[str]], Mapping[str, Usage]]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
+    """The outcomes of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
 
     `known` were captured before, or say what a memory that was not captured already says.
     """
@@ -137,7 +137,7 @@ def _session_names(memory: Memory) -> set[str]:
 
 
 class _Plan:
-    """What becomes of new memories, and of the stored ones that they say again."""
+    """The changes for new memories, and for the stored ones that they repeat."""
 
     def __init__(self, store: MemoryStore, batch: Sequence[tuple[Memory, Vector | None]]) -> None:
         self.stored = self.merged = self.known = 0
