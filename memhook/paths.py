@@ -17,6 +17,18 @@ ENVIRONMENT_PREFIX = "MEMHOOK_"
 FALLBACK_PARENT = Path("/tmp")  # noqa: S108  its owner is checked
 
 
+class _Below:
+    """A path below one of the folders."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._folder = folder
+        self._name = name
+
+    def __get__(self, paths: Paths, _: type[Paths]) -> Path:
+        folder: Path = getattr(paths, self._folder)
+        return folder / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The four folders, and the paths below them."""
@@ -26,72 +38,28 @@ class Paths:
     state: Path
     cache: Path
 
-    @property
-    def config_file(self) -> Path:
-        return self.config / "config.toml"
-
-    @property
-    def store(self) -> Path:
-        return self.data / "store"
-
-    @property
-    def replicas(self) -> Path:
-        """Copies of remote stores; recreated if deleted."""
-        return self.data / "replicas"
-
-    @property
-    def backups(self) -> Path:
-        return self.data / "backups"
-
-    @property
-    def tokens(self) -> Path:
-        """Access over HTTP: scopes and hashes, no token."""
-        return self.data / "tokens.json"
-
-    @property
-    def followed(self) -> Path:
-        """The files of assistants whose memories follow them."""
-        return self.data / "followed.json"
-
-    @property
-    def models(self) -> Path:
-        return self.cache / "models"
-
-    @property
-    def evaluation_vectors(self) -> Path:
-        """The cache of embeddings of `memhook eval`; may be deleted."""
-        return self.cache / "eval" / "vectors.sqlite3"
-
-    @property
-    def ledger(self) -> Path:
-        return self.state / "ledger.sqlite3"
-
-    @property
-    def spool(self) -> Path:
-        """Captured notes that are not stored yet."""
-        return self.state / "captured.spool"
-
-    @property
-    def log(self) -> Path:
-        return self.state / "memhook.log"
-
-    @property
-    def socket(self) -> Path:
-        return self.state / "daemon.sock"
-
-    @property
-    def daemon_lock(self) -> Path:
-        return self.state / "daemon.lock"
-
-    @property
-    def interpreter(self) -> Path:
-        """Three lines for the launcher: interpreter, client file, version."""
-        return self.state / "interpreter"
-
-    @property
-    def one_part(self) -> Path:
-        """A mark for the launcher: no answer needs a second part."""
-        return self.state / "one-part"
+    config_file = _Below("config", "config.toml")
+    store = _Below("data", "store")
+    replicas = _Below("data", "replicas")
+    """Copies of remote stores; recreated if deleted."""
+    backups = _Below("data", "backups")
+    tokens = _Below("data", "tokens.json")
+    """Access over HTTP: scopes and hashes, no token."""
+    followed = _Below("data", "followed.json")
+    """The files of assistants whose memories follow them."""
+    models = _Below("cache", "models")
+    evaluation_vectors = _Below("cache", "eval/vectors.sqlite3")
+    """The cache of embeddings of `memhook eval`; may be deleted."""
+    ledger = _Below("state", "ledger.sqlite3")
+    spool = _Below("state", "captured.spool")
+    """Captured notes that are not stored yet."""
+    log = _Below("state", "memhook.log")
+    socket = _Below("state", "daemon.sock")
+    daemon_lock = _Below("state", "daemon.lock")
+    interpreter = _Below("state", "interpreter")
+    """Three lines for the launcher: interpreter, client file, version."""
+    one_part = _Below("state", "one-part")
+    """A mark for the launcher: no answer needs a second part."""
 
 
 def user_paths(environment: Mapping[str, str] | None = None) -> Paths:

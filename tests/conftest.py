@@ -14,7 +14,6 @@ from memhook.answering import recall
 from memhook.daemon import control
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library
-from memhook.store import project
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
 from tests.daemons import kill_daemon
@@ -23,7 +22,7 @@ from tests.fake_embedder import HashEmbedder
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
 control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
-project._CONFIG_SECONDS = recall.GIT_SECONDS = 300.0  # git is in no hurry either
+recall.GIT_SECONDS = 300.0  # git is in no hurry either
 
 
 Open = Callable[..., Library]

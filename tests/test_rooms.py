@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": SETTINGS
     | {"assistants", "store.ledger", "answering", "engine", "files", "supply"}
     | {"writing.captured", "writing.notes", "writing.transfer"},
-    "daemon": {"errors", "paths", "screening", "engine", "hooks"},
+    "daemon": {"errors", "files", "paths", "screening", "engine", "hooks"},
     "mcp_server": BASE | {"paths", "store.access_tokens", "engine.catalogue", "engine.scopes", "daemon"},
     "ui": {
         "core.fencing",
@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistants.known",
         "daemon.control",
         "mcp_server.address",
+        "mcp_server.web_server",
     },
     "evaluation": SETTINGS | {"assistants", "store", "library", "answering", "writing", "hooks"},
     "cli": SETTINGS
@@ -78,8 +79,8 @@ LIBRARIES = {
     },
     "writing": {"pydantic"},
     "evaluation": {"pydantic", "pyarrow", "numpy"},
-    "mcp_server": {"mcp", "anyio", "pydantic", "uvicorn"},
-    "ui": {"jinja2", "markupsafe", "starlette", "uvicorn"},
+    "mcp_server": {"mcp", "anyio", "pydantic", "starlette", "uvicorn"},
+    "ui": {"jinja2", "markupsafe", "starlette"},
     "cli": {"packaging", "tqdm", "shtab"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]

@@ -1,4 +1,4 @@
-"""What memhook has to know about an assistant. Each assistant's own module fills in one `Assistant`."""
+"""The description of an assistant: each assistant's own module fills in one `Assistant`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def output(notice: str, context: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assistant:
-    """What differs from Claude Code is set; the defaults are Claude Code's, whose hooks the others adopted."""
+    """One assistant. The defaults are Claude Code's, whose hooks the others adopted: only differences are set."""
 
     name: str
     title: str
@@ -103,12 +103,12 @@ class Assistant:
     moment: str = "prompt_id"
     """The field that distinguishes one prompt from the next."""
     typed: Callable[[str], str] = str
-    """What the user typed, of the prompt as it is sent."""
+    """Returns what the user typed, of the prompt as it is sent."""
     output_of: Callable[[Event, Answer], bytes] = hook_output
     shows_notices: bool = False
     """Whether a notice is known to reach the user and not the model, so that one may come with each answer."""
     part_limit: PartLimit | None = None
-    """What one hook entry can carry."""
+    """The limit of one hook entry."""
     wrote: Callable[[Payload], bool] = _never
     """Whether only this assistant writes such payloads."""
     runs_here: Callable[[Mapping[str, str]], bool] = _never
@@ -118,15 +118,15 @@ class Assistant:
     folder: Callable[[Where], Path]
     """Where it keeps what is the user's."""
     edits: Callable[[Where], tuple[Edit, ...]]
-    """What `memhook install` writes, the hooks first."""
+    """The edits of `memhook install`, the hooks first."""
     way: str = "settings"
-    """What `memhook install` uses there, for `status`."""
+    """The name of what `memhook install` uses there, for `status`."""
     has_plugin: Callable[[Where], bool] = _never
     """Whether memhook is there as a plugin."""
     plugin_has_server: bool = True
     """Whether a plugin brings the MCP server too; `memhook install` does everywhere."""
     note: str = ""
-    """What its user has to know once memhook is on there."""
+    """A note for its user once memhook is on there."""
 
     # What it keeps itself
     user_notes: tuple[str, ...] = ()

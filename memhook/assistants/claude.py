@@ -26,7 +26,7 @@ TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
 
 
 def budget_note(max_tokens: int) -> str:
-    """What to know about a budget that the hook entries cannot carry; empty when they can."""
+    """A note about a budget that the hook entries cannot carry; empty when they can."""
     if max_tokens <= CARRIED_TOKENS:
         return ""
     return (

@@ -15,8 +15,8 @@ def _unnamed_event(payload: Payload) -> str:
     """A native event's name, by what it carries."""
     if "toolName" in payload:
         return "postToolUse" if "toolResult" in payload else "preToolUse"
-    told = {"prompt": "userPromptSubmitted", "source": "sessionStart", "stopReason": "agentStop"}
-    return next((name for field, name in told.items() if field in payload), "")
+    named = {"prompt": "userPromptSubmitted", "source": "sessionStart", "stopReason": "agentStop"}
+    return next((name for field, name in named.items() if field in payload), "")
 
 
 def _output(event: Event, answer: Answer) -> bytes:

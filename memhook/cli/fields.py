@@ -64,7 +64,7 @@ def add_conditions(to: ArgumentParser) -> None:
 
 
 def given_conditions(args: Namespace, place: Place) -> dict[str, Any]:
-    """What `search` and `list` are narrowed to."""
+    """The conditions of `search` and `list`, as the engine takes them."""
     if args.project:
         place.project_asked_for()
     for when in filter(None, (args.since, args.before)):

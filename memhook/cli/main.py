@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _fast(is_hook: bool, arguments: list[str]) -> int:
-    """What runs beside each message: alone, so that it starts fast."""
+    """Run what assistants run at each message, without the other commands: it starts faster."""
     if is_hook:
         from memhook.daemon import hook_client  # noqa: PLC0415  see above
 

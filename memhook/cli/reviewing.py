@@ -15,7 +15,6 @@ from memhook.cli.place import Place
 from memhook.errors import InvalidInput, MemhookError
 
 KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
-PAGE = 50
 
 Item = Mapping[str, Any]
 Answer = dict[str, Any]

@@ -23,7 +23,7 @@ PROMPT = "when does the kestrel at the harbour calibrate its altimeter?"
 
 
 def failure(paths: Paths, directory: str) -> str:
-    """What went wrong on the way; empty when the memory came back. Nothing of it is left or recorded."""
+    """The reason for which the memory did not come back; empty when it did. Nothing of it is left or recorded."""
     folder = Path(tempfile.mkdtemp(prefix="doctor-", dir=paths.state))
     # The user's own settings may keep memhook silent here, which is no fault of the way.
     environment = {"MEMHOOK_STORE__URI": str(folder / "store"), "MEMHOOK_ENABLED": "true", "MEMHOOK_NAMESPACES": "[]"}

@@ -82,7 +82,7 @@ def show_if_unshared(record: Record) -> None:
 
 
 def show_block(args: Namespace, answer: Record) -> None:
-    """What `inject` and `pack` return."""
+    """Show the answer of `inject` or `pack`."""
     if said_json(args, answer):
         return
     if answer["text"]:

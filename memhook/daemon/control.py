@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import select
@@ -22,6 +21,7 @@ from memhook.daemon.peer import is_same_user
 from memhook.daemon.wire import Request
 from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import DaemonUnavailable, MemhookError
+from memhook.files.locking import holder_of
 from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
 
 START_SECONDS = 20.0
@@ -149,7 +149,7 @@ def stopped(paths: Paths) -> int | None:
     try:
         pid = int(called(paths, "stop")["pid"])
     except DaemonUnavailable:
-        pid = _recorded_pid(paths) if is_running(paths) else 0
+        pid = holder_of(paths.daemon_lock) if is_running(paths) else 0
     if not pid:
         return None
     for number in (None, signal.SIGTERM, signal.SIGKILL):  # a hung daemon does not react to the call
@@ -159,18 +159,6 @@ def stopped(paths: Paths) -> int | None:
         if _wait_until(lambda: not _is_alive(pid), STOP_SECONDS):
             return pid
     raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"Kill it: kill -9 {pid}")
-
-
-def _recorded_pid(paths: Paths) -> int:
-    """Return the pid in the lock file, or 0 if nobody holds the lock: the pid may then be another process's."""
-    try:
-        with paths.daemon_lock.open("rb+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return 0
-    except BlockingIOError:
-        return int(paths.daemon_lock.read_text(encoding="ascii") or 0)
-    except (OSError, ValueError):
-        return 0
 
 
 def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:

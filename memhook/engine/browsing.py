@@ -11,12 +11,12 @@ from typing import Any
 
 from memhook.answering import recall, usage
 from memhook.answering.records import record_of
-from memhook.core.memory import URN_PREFIX, Memory, Sensitivity
+from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.staleness import clause
 from memhook.engine.caller import Caller
-from memhook.engine.operations import explain
+from memhook.engine.operations import explain, projects_named, sensitivity_named
 from memhook.errors import InvalidInput
-from memhook.library.access import OWNER, in_reach, is_open
+from memhook.library.access import OWNER, is_open
 from memhook.screening.policy import judged, shown_as
 from memhook.store.ledger import Injection, Usage
 from memhook.store.table.filters import Filter
@@ -84,26 +84,17 @@ def _filter(
     pinned: bool = False,
     muted: bool = False,
 ) -> Filter:
-    """`project` is an id, "here" with the global ones, or "global"."""
-    named = ("",) if project == "global" else (project,) if project else ()
     return Filter(
-        projects=in_reach(caller.project.id).projects if project == "here" else named,
+        projects=projects_named(caller, project),
         namespaces=tuple(namespaces),
         tags=tuple(tags),
         origins=tuple(origins),
-        sensitivities=(_sensitivity(sensitivity),) if sensitivity else OWNER.sensitivities,
+        sensitivities=(sensitivity_named(sensitivity),) if sensitivity else OWNER.sensitivities,
         except_ids=tuple(sorted(name for name, one in used.items() if one.shown)) if never_shown else (),
         quarantined=True if quarantined else None,
         pinned=True if pinned else None,
         only_muted=muted,
     )
-
-
-def _sensitivity(text: str) -> Sensitivity:
-    try:
-        return Sensitivity(text)
-    except ValueError:
-        raise InvalidInput(f"There is no sensitivity {text!r}.", f"It is one of: {', '.join(Sensitivity)}.") from None
 
 
 def _sorted(
@@ -141,7 +132,7 @@ def look(caller: Caller, reference: str, events: int = 50) -> dict[str, Any]:
 
 
 def _predecessors(caller: Caller, memory: Memory) -> list[Memory]:
-    """What it superseded, what that did, and so on."""
+    """The memories that it superseded, directly and through others."""
     found: dict[str, Memory] = {}
     ahead = _named(caller, memory.supersedes)
     while ahead and len(found) < MOST_VERSIONS:
@@ -198,7 +189,7 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
 
 
 def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
-    """What happened by day, what memories there are by origin and week, how often they were used, and their size."""
+    """Events by day, memories by origin and week, how often they were used, and their size."""
     now = datetime.now(UTC)
     used = caller.ledger.usage() if caller.ledger else {}
     recorded = caller.ledger.events(now - timedelta(days=days)) if caller.ledger else []

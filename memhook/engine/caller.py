@@ -38,7 +38,7 @@ class Caller:
     rights: Rights = OWNER_RIGHTS
     aliases: ProjectAliases | None = None
     doubts_in: Callable[[Project], Doubts] = lambda _: NONE
-    """What is known against memories in a project, as its hooks know it."""
+    """The evidence against memories of a project, as its hooks have it."""
 
     @property
     def library(self) -> Library:

@@ -236,7 +236,7 @@ class Engine:
         recall.warm_up(library)
 
     def repair_notice(self, settings: Settings) -> str:
-        """What was repaired when the store was opened, for the user; empty where nothing was."""
+        """A notice for the user of what was repaired when the store was opened; empty where nothing was."""
         library = self._libraries.is_open(settings)
         if library and library.store.repaired:
             return f"memhook: {library.store.repaired} Run: memhook doctor"
@@ -289,7 +289,7 @@ class Engine:
             log.warning("nothing captured expires: %s", error.message)
 
     def doubts(self, project: Project) -> Doubts:
-        """What speaks against memories of this project, and for them."""
+        """The evidence against memories of this project, and for them."""
         return Doubts(self.accounts.successors, self.repositories.check_for(project), self.accounts.measured_usage)
 
     def _check_repositories(self, now: datetime) -> None:

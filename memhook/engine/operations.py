@@ -66,23 +66,34 @@ def remember_(caller: Caller, content: str, here: bool = True, client: str = "",
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = Draft(content=content, **{**home, **given})
     stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
-    memory, near = stored.memory, Neighbours()
-    assert memory is not None  # noqa: S101  only an import can be refused
+    assert stored.memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
-        if not _sees(caller, memory):
-            memory_unseen = {"urn": "", "title": ""}
-            return {"outcome": stored.outcome, "memory": memory_unseen, **_named_near(caller, near), "masked": masked}
-        if changes := _added(memory, given):
-            _refuse_opening(caller, memory, changes)
-            memory = _edited(caller, memory.id, changes)
+        record, near = _remembered_again(caller, stored.memory, given), Neighbours()
     else:
-        forget_said(caller.library, memory, _now())
-        if Scope.READ in caller.rights.scopes:
-            near = neighbours(caller.library, memory, caller.rights.visible)
-            older = [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
-            if caller.ledger and older:
-                caller.ledger.propose(older, _now())
-    return {"outcome": stored.outcome, "memory": record_of(memory), **_named_near(caller, near), "masked": masked}
+        record, near = record_of(stored.memory), _neighbours_of_new(caller, stored.memory)
+    return {"outcome": stored.outcome, "memory": record, **_named_near(caller, near), "masked": masked}
+
+
+def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a memory that was there already, with what was given now; of one unseen by the caller, nothing."""
+    if not caller.library.store.by_reference([memory.id], caller.rights.visible):
+        return {"urn": "", "title": ""}
+    if changes := _added(memory, given):
+        _refuse_opening(caller, memory, changes)
+        memory = _edited(caller, memory.id, changes)
+    return record_of(memory)
+
+
+def _neighbours_of_new(caller: Caller, memory: Memory) -> Neighbours:
+    """The neighbours of a new memory; the user is asked about those that it may supersede."""
+    forget_said(caller.library, memory, _now())
+    if Scope.READ not in caller.rights.scopes:
+        return Neighbours()
+    near = neighbours(caller.library, memory, caller.rights.visible)
+    older = [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
+    if caller.ledger and older:
+        caller.ledger.propose(older, _now())
+    return near
 
 
 def _session_here(caller: Caller, client: str) -> str:
@@ -197,7 +208,7 @@ def pack(
 
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
-    _check_home(caller, [reference])
+    check_home(caller, [reference])
     changes = typed(fields)
     if "redacted" in changes:
         raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
@@ -210,20 +221,20 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
-    _check_home(caller, references)
+    check_home(caller, references)
     remember.found(caller.library, references, caller.rights.visible)
     return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
 
 
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Empty memories in everything memhook wrote; their URNs stay."""
-    _check_home(caller, references)
+    check_home(caller, references)
     return _expunged(caller, expunge.redacted(_holdings(caller), references, _now()))
 
 
 def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Delete memories from everything memhook wrote."""
-    _check_home(caller, references)
+    check_home(caller, references)
     return _expunged(caller, expunge.purged(_holdings(caller), references))
 
 
@@ -296,7 +307,7 @@ def why(
         around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), doubts)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
-        return {**report, "session_budget": _session_budget(caller, account.spent)}
+        return {**report, "session_budget": {"spent": account.spent, "of": caller.settings.session_max_tokens}}
     last = caller.record.last_injection(session, caller.project.id, shown)
     if last is None:
         where = f"of the session {session}" if session else "in this project"
@@ -304,10 +315,10 @@ def why(
             f"Nothing is recorded {where} yet.", 'See what a prompt would get: memhook why "how do we deploy?"'
         )
     earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
-    report = explained_record(last, caller.all, caller.settings)
+    spent = caller.record.spent(last.session, last.agent)
     return {
-        **report,
-        "session_budget": _session_budget(caller, caller.record.spent(last.session, last.agent)),
+        **explained_record(last, caller.all, caller.settings),
+        "session_budget": {"spent": spent, "of": caller.settings.session_max_tokens},
         "last_shown": earlier.at.isoformat() if earlier else None,
     }
 
@@ -330,9 +341,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
-        "history": [
-            dict(zip(("at", "event", "client", "left_out", "session", "level"), one, strict=True)) for one in history
-        ],
+        "history": [dict(zip(HISTORY, one, strict=True)) for one in history],
     }
 
 
@@ -418,19 +427,25 @@ def _filter(
     before: str = "",
     quarantined: bool = False,
 ) -> Filter:
-    """What the caller may see, narrowed. A project is named by its id, as "here" or as "global"."""
+    """The memories that the caller may see, narrowed by these conditions."""
     if quarantined and caller.rights != OWNER_RIGHTS:
         raise AccessDenied("Only the owner may see the quarantine.", "Run: memhook list --quarantined")
-    named = ("",) if project == "global" else (project,) if project else ()
     return replace(
         caller.rights.visible,
-        projects=in_reach(caller.project.id).projects if here or project == "here" else named,
+        projects=projects_named(caller, "here" if here else project),
         namespaces=caller.rights.within(namespaces),
         tags=tuple(tags),
         since=moment_back(since, now) if since else None,
         before=moment_back(before, now) if before else None,
         quarantined=quarantined,
     )
+
+
+def projects_named(caller: Caller, project: str) -> tuple[str, ...]:
+    """The projects of a filter: "here" is the caller's and the global memories; without a name it is all."""
+    if project == "here":
+        return in_reach(caller.project.id).projects
+    return ("",) if project == "global" else (project,) if project else ()
 
 
 def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]:
@@ -452,11 +467,6 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
     ]
 
 
-def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
-    """The tokens a session, or a subagent, was given since its context was last cleared, and its limit."""
-    return {"spent": spent, "of": caller.settings.session_max_tokens}
-
-
 def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
     """The neighbours of a memory by name, as far as they may be shown."""
     groups = {"close_to": near.close, "may_supersede": near.outdated}
@@ -466,7 +476,7 @@ def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
     }
 
 
-def _check_home(caller: Caller, references: Sequence[str]) -> None:
+def check_home(caller: Caller, references: Sequence[str]) -> None:
     """Raise for a memory that only an unnamed shared store has: a change there is one for everybody."""
     if shared := caller.open_shared():
         refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
@@ -475,10 +485,6 @@ def _check_home(caller: Caller, references: Sequence[str]) -> None:
 def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memory:
     writer = Origin.USER if caller.rights == OWNER_RIGHTS else Origin.AGENT
     return remember.edited(caller.library, reference, changes, _now(), caller.rights.visible, writer)
-
-
-def _sees(caller: Caller, memory: Memory) -> bool:
-    return bool(caller.library.store.by_reference([memory.id], caller.rights.visible))
 
 
 def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
@@ -510,7 +516,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
         elif name in names_with(Trait.IMPORTED, datetime):
             typed[name] = moment_ahead(value, _now()) if value else None
         elif name == "sensitivity":
-            typed[name] = _sensitivity(value)
+            typed[name] = sensitivity_named(value)
         elif name == "origin":
             typed[name] = Origin(value)
         else:
@@ -528,12 +534,11 @@ def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sensitivity(value: str) -> Sensitivity:
+def sensitivity_named(name: str) -> Sensitivity:
     try:
-        return Sensitivity(value)
+        return Sensitivity(name)
     except ValueError:
-        allowed = ", ".join(Sensitivity)
-        raise InvalidInput(f"There is no sensitivity {value!r}.", f"It is one of: {allowed}.") from None
+        raise InvalidInput(f"There is no sensitivity {name!r}.", f"It is one of: {', '.join(Sensitivity)}.") from None
 
 
 def _now() -> datetime:

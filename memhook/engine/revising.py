@@ -12,12 +12,11 @@ from typing import Any
 from memhook.answering.records import record_of
 from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
-from memhook.engine.operations import mute, typed
+from memhook.engine.operations import check_home, mute, typed
 from memhook.errors import InvalidInput
 from memhook.screening.policy import masked_fields
 from memhook.writing import remember, revision
 from memhook.writing.revision import plain_form, version_of
-from memhook.writing.sharing import refuse_shared_ones
 
 
 def revise(
@@ -57,8 +56,7 @@ def put_back(
 
 
 def _own(caller: Caller, references: Sequence[str]) -> list[Memory]:
-    if shared := caller.open_shared():
-        refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
+    check_home(caller, references)
     return remember.found(caller.library, references)
 
 

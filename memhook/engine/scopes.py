@@ -27,7 +27,7 @@ NO_NAMESPACE = ("",)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What one caller may do. Without namespaces of its own it may use all.
+    """The rights of one caller. Without namespaces of its own it may use all.
 
     Every scope together does not make the owner: some things no scope gives.
     """
@@ -65,7 +65,7 @@ class Rights:
 
     @property
     def visible(self) -> Filter:
-        """What search, list and get may find. Redacted memories count as confidential, quarantine is the owner's."""
+        """The memories that search, list and get may find. Redacted ones count as confidential."""
         levels = [Sensitivity.NORMAL]
         levels += [Sensitivity.RESTRICTED] if Scope.RESTRICTED in self.scopes else []
         levels += [Sensitivity.CONFIDENTIAL] if Scope.CONFIDENTIAL in self.scopes else []
@@ -88,7 +88,7 @@ _HINT = (
 
 
 def narrowed(granted: tuple[str, ...], surfacing: Iterable[str]) -> tuple[str, ...]:
-    """What is in both; each of them, when empty, stands for all."""
+    """The namespaces in both; each of them, when empty, stands for all."""
     wanted = tuple(surfacing)
     if not granted or not wanted:
         return granted or wanted

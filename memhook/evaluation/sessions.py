@@ -6,7 +6,6 @@ prompt, what the session showed before counts as much as its own block.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from memhook.assistants.events import Event, Kind
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation import metrics
 from memhook.evaluation.policies import Plan
-from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.evaluation.sets import EvaluationSet, Query, lot
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 from memhook.hooks.handlers import handled, settings_for
 from memhook.settings import Settings
@@ -78,13 +77,9 @@ def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[t
         if query.action is None:
             by_project[project].append(query)
     for project, queries in sorted(by_project.items()):
-        drawn = sorted(queries, key=_lot)
+        drawn = sorted(queries, key=lot)
         for start in range(0, max(1, len(drawn) - length + 1), length):
             yield project, drawn[start : start + length]
-
-
-def _lot(query: Query) -> bytes:
-    return hashlib.sha256(f"{query.id}\n{query.prompt}".encode("utf-8", "surrogatepass")).digest()
 
 
 class _Running:

@@ -16,14 +16,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from memhook.core.actions import Action, action_of
 from memhook.core.memory import Draft, id_from_bytes, id_of, is_id
 from memhook.errors import InvalidInput
-from memhook.writing.transfer import draft_of
+from memhook.writing.transfer import Text, draft_of, parsed
 
 MEMORIES = "memories.jsonl"
 QUERIES = "queries.jsonl"
@@ -91,12 +91,13 @@ def _set_folders(folder: Path) -> list[tuple[Path, str]]:
 
 def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]:
     """Return `size` queries in their order: the same for a seed on every machine, and nearly so if some are added."""
-
-    def lot(query: Query) -> bytes:
-        return hashlib.sha256(f"{seed}\n{query.id}\n{query.prompt}".encode("utf-8", "surrogatepass")).digest()
-
-    drawn = set(sorted(range(len(queries)), key=lambda index: (lot(queries[index]), index))[:size])
+    drawn = set(sorted(range(len(queries)), key=lambda index: (lot(queries[index], str(seed)), index))[:size])
     return tuple(query for index, query in enumerate(queries) if index in drawn)
+
+
+def lot(query: Query, *seed: str) -> bytes:
+    """Return what to sort by, for an order that is random and the same on every machine."""
+    return hashlib.sha256("\n".join((*seed, query.id, query.prompt)).encode("utf-8", "surrogatepass")).digest()
 
 
 def _drafts(file: Path) -> dict[str, Draft]:
@@ -105,8 +106,8 @@ def _drafts(file: Path) -> dict[str, Draft]:
     replaced: dict[str, list[str]] = defaultdict(list)
     for number, text in _lines(file):
         try:
-            value = _object(text)
-            name = str(value.get("id") or "")
+            line = parsed(_Named, text)
+            name = line.id
             if not name:
                 raise InvalidInput("id is missing")
             if name in drafts:
@@ -116,8 +117,8 @@ def _drafts(file: Path) -> dict[str, Draft]:
             raise _at(file, number, error.message) from error
         lines[name] = number
         drafts[name] = replace(draft, id=_own_id(name))
-        if successor := str(value.get("superseded_by") or ""):
-            replaced[successor].append(name)
+        if line.superseded_by:
+            replaced[line.superseded_by].append(name)
     for successor, names in replaced.items():
         if successor in drafts:
             old = drafts[successor]
@@ -132,32 +133,34 @@ def _own_id(name: str) -> str:
     )
 
 
-def _or_empty(value: Any) -> Any:
-    return "" if value is None else value
+class _Named(BaseModel):
+    """What a set adds to the line of a memory."""
 
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
-_Text = Annotated[str, BeforeValidator(_or_empty)]
+    id: Text = ""
+    superseded_by: Text = ""
 
 
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
-    prompt: _Text = ""
-    tool: _Text = ""
+    prompt: Text = ""
+    tool: Text = ""
     input: dict[str, Any] = {}
-    error: _Text = ""
-    id: _Text = ""
+    error: Text = ""
+    id: Text = ""
     gold: tuple[str, ...] = ()
-    kind: _Text = ""
-    namespace: _Text = ""
+    kind: Text = ""
+    namespace: Text = ""
     answerable: bool | None = None
-    needs: _Text = ""
+    needs: Text = ""
 
 
 def _queries(file: Path, drafts: Mapping[str, Draft]) -> Iterator[Query]:
     for number, text in _lines(file):
         try:
-            yield _query(_checked(_object(text)), number, drafts)
+            yield _query(parsed(_Line, text), number, drafts)
         except InvalidInput as error:
             raise _at(file, number, error.message) from error
 
@@ -181,24 +184,6 @@ def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
 
 def _all_text(draft: Draft) -> str:
     return " ".join(f"{draft.title} {draft.content}".split())
-
-
-def _checked(value: Mapping[str, Any]) -> _Line:
-    try:
-        return _Line.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"not JSON ({error})") from error
-    if not isinstance(value, dict):
-        raise InvalidInput("not a JSON object")
-    return value
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:

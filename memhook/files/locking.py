@@ -40,6 +40,23 @@ def remove_lock(path: Path) -> None:
             os.close(handle)
 
 
+def holder_of(path: Path) -> int:
+    """The process that holds the lock file and has written its number into it; 0 when none does."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return 0
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        number = os.read(handle, 20).strip()
+        return int(number) if number.isdigit() else 0
+    else:
+        return 0
+    finally:
+        os.close(handle)
+
+
 def is_named(path: Path, handle: int) -> bool:
     """Whether the open file is still the one at `path`: its last holder may have removed it."""
     try:

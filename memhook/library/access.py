@@ -14,7 +14,7 @@ OWNER = Filter()
 
 
 def surfacing(project: str, settings: Settings, now: datetime, reader: str = "") -> Filter:
-    """What may come up by itself: this project's and global memories, nothing confidential, restricted or expired.
+    """Memories that may come up by themselves: this project's and global, none confidential, restricted or expired.
 
     Nor what `reader`, the assistant it is for, loads from a file by itself.
     """
@@ -23,14 +23,14 @@ def surfacing(project: str, settings: Settings, now: datetime, reader: str = "")
 
 
 def enriching(project: str, namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
-    """What `inject` and `pack` may bring up: as a hook, and with `restricted`, what is so."""
+    """The memories that `inject` and `pack` may bring up: those of a hook, and with `restricted`, restricted ones."""
     return replace(
         open_ones(now), projects=in_reach(project).projects, namespaces=namespaces, sensitivities=_levels(restricted)
     )
 
 
 def named_ones(namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:
-    """What may be shown because it was named, of whatever project: nothing confidential, redacted or expired."""
+    """The memories that may be shown when they are named, of any project: nothing confidential, redacted or expired."""
     return Filter(
         namespaces=namespaces, sensitivities=_levels(restricted), redacted=False, quarantined=False, alive_at=now
     )
@@ -41,7 +41,7 @@ def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
 
 
 def open_ones(now: datetime) -> Filter:
-    """What may come up somewhere; what was captured does only where `core.trust` admits it."""
+    """The memories that may come up somewhere; captured ones do only where `core.trust` admits them."""
     return Filter(
         captured=False,
         sensitivities=(Sensitivity.NORMAL,),

@@ -33,7 +33,7 @@ class Statistics(Protocol):
 
 
 class ReadableStore(Protocol):
-    """What finding memories asks of a store, or of several."""
+    """The methods of a store, or of several, that finding memories needs."""
 
     @property
     def statistics(self) -> Statistics: ...

@@ -208,7 +208,7 @@ class Library:
 
     @property
     def calibration(self) -> Calibration:
-        """What the cosines of the store's own model mean."""
+        """The meaning of the cosines of the store's own model."""
         return calibration_of(self.store.model.id)
 
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
@@ -295,20 +295,18 @@ class Library:
 
 def loading_embedder(model: str, models: Path) -> Future[Embedder]:
     """The model, being loaded beside whatever else goes on."""
-    loading: Future[Embedder] = Future()
-    threading.Thread(target=_load, args=(model, models, loading), name="memhook-model", daemon=True).start()
-    return loading
+    return in_thread(partial(_loaded, model, models), "memhook-model")
 
 
-def _load(model: str, models: Path, loading: Future[Embedder]) -> None:
+def _loaded(model: str, models: Path) -> Embedder:
     try:
-        loading.set_result(load_embedder(model, models))
+        return load_embedder(model, models)
     except MemhookError as error:
         log.warning("the model %s is not used: %s %s", model, error.message, error.hint)
-        loading.set_exception(error)
+        raise
     except Exception as error:
         log.exception("the embedding model failed to load")
-        loading.set_exception(EmbeddingError(f"The embedding model {model} failed to load: {error}"))
+        raise EmbeddingError(f"The embedding model {model} failed to load: {error}") from error
 
 
 def _text(memory: Memory) -> str:

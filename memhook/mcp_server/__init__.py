@@ -8,5 +8,6 @@ main         `memhook mcp`: over stdio say hello, then load the SDK and serve; o
 server       The server behind the streams: tools and resources of MCP, each one call to the daemon
 stdio        stdin and stdout for MCP: answered before the SDK is there, and closed to everything that is not protocol
 tools        The tools: what each takes, what it is for, and which call of the engine it makes
+web_server   A web server on one bound socket, until a signal or an idle time: also for the page
 waiting      The MCP server while the plugin's environment is being made, run by the system's Python
 """

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from anyio.to_thread import run_sync
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from memhook.engine.scopes import Rights, scopes_of
 from memhook.errors import MemhookError
@@ -30,29 +33,24 @@ log = logging.getLogger("memhook")
 PATH = "/mcp"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
-AsgiScope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
-
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^:\[\]]+))(?::[0-9]{1,5})?", re.ASCII)
 _RIGHTS = "memhook.rights"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    status: int
-    reason: str
-    header: tuple[bytes, bytes] | None = None
+class Refusal(PlainTextResponse):
+    """An answer in one line. The connection is closed: the rest of the request's body is not waited for."""
+
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        super().__init__(f"{reason}\n", status, {"cache-control": "no-store", "connection": "close", **named})
 
 
 STRANGE_HOST = Refusal(421, "This server does not go by that name.")
 FOREIGN_ORIGIN = Refusal(403, "Requests from pages of another origin are refused.")
-NO_TOKEN = Refusal(
-    401, "A valid bearer token is needed.", (b"www-authenticate", b'Bearer realm="memhook", error="invalid_token"')
-)
+CHALLENGE = 'Bearer realm="memhook", error="invalid_token"'
+NO_TOKEN = Refusal(401, "A valid bearer token is needed.", www_authenticate=CHALLENGE)
 NO_SUCH_PATH = Refusal(404, f"There is only {PATH}.")
-NOT_POST = Refusal(405, "Only POST is answered here.", (b"allow", b"POST"))
+NOT_POST = Refusal(405, "Only POST is answered here.", allow="POST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +59,14 @@ class Admitted:
     rights: Rights
 
 
-def guarded(app: App, tokens: Tokens, names: frozenset[str]) -> App:
+def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
     """`app`, for requests to one of these `names` of the server with a valid token."""
 
     async def guard(scope: AsgiScope, receive: Receive, send: Send) -> None:
         now = datetime.now(UTC)
         verdict = _verdict(scope, tokens, names, now)
         if isinstance(verdict, Refusal):
-            await _refused(verdict, send)
+            await verdict(scope, receive, send)
             return
         admit(scope)
         await run_sync(tokens.note_use, verdict.token, now)
@@ -79,7 +77,7 @@ def guarded(app: App, tokens: Tokens, names: frozenset[str]) -> App:
 
 
 def rights_in(context: Any) -> Rights:
-    """What the request that a handler of the SDK was given may do; fails where no guard has let it through."""
+    """The rights of the request in the context of the SDK; fails where no guard has let it through."""
     rights: Rights = context.request.scope[_RIGHTS]
     return rights
 
@@ -93,7 +91,7 @@ def _verdict(scope: AsgiScope, tokens: Tokens, names: frozenset[str], now: datet
 
 
 def _from_elsewhere(scope: AsgiScope, names: frozenset[str]) -> Refusal | None:
-    hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+    hosts, origins = _values(scope, "host"), _values(scope, "origin")
     if len(hosts) != 1 or not _is_own(hosts[0], names | {_local_address(scope)}):
         return STRANGE_HOST
     own = {f"http://{hosts[0]}", f"https://{hosts[0]}"}
@@ -124,7 +122,7 @@ def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | Non
 
 def _bearer(scope: AsgiScope) -> str:
     """Empty, which no token is, for anything else."""
-    given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+    given = Headers(scope=scope).getlist("authorization")
     scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
@@ -135,18 +133,5 @@ def _beside_the_point(scope: AsgiScope) -> Refusal | None:
     return None if scope["method"] == "POST" else NOT_POST
 
 
-def _values(scope: AsgiScope, wanted: bytes) -> list[str]:
-    return [value.decode("latin-1").strip().lower() for name, value in scope["headers"] if name == wanted]
-
-
-async def _refused(refusal: Refusal, send: Send) -> None:
-    body = refusal.reason.encode() + b"\n"
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"connection", b"close"),  # the rest of its body is not waited for
-        *([refusal.header] if refusal.header else []),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _values(scope: AsgiScope, header: str) -> list[str]:
+    return [value.strip().lower() for value in Headers(scope=scope).getlist(header)]

@@ -6,17 +6,13 @@ lose at a restart. Each request is answered whole, as JSON.
 
 from __future__ import annotations
 
-import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 import anyio
-import uvicorn
-from anyio.abc import TaskStatus
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memhook.errors import InvalidInput
@@ -24,6 +20,7 @@ from memhook.mcp_server.address import Address, is_loopback, listening
 from memhook.mcp_server.connections import Connection
 from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
 from memhook.mcp_server.server import server_for_many
+from memhook.mcp_server.web_server import WebServer
 from memhook.store.access_tokens import Tokens
 
 MAX_BODY_BYTES = 4 << 20
@@ -50,52 +47,20 @@ def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_name
         manager = StreamableHTTPSessionManager(
             server_for_many(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
         )
-        server = _Server(_config(guarded(manager.handle_request, tokens, names)))
+        app = guarded(manager.handle_request, tokens, names)
+        server = WebServer(app, Connection, MAX_CONNECTIONS, LAST_ANSWERS_SECONDS)
         notes = [f"memhook: MCP at http://{place}{PATH} ({valid} valid {'token' if valid == 1 else 'tokens'})"]
         anyio.run(_served, server, manager, bound, notes if is_local else [*notes, NOT_ENCRYPTED])
 
 
-class _Server(uvicorn.Server):
-    """Leaves signals to `_served`: uvicorn would let the one it ended for kill the process, before all is closed."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 async def _served(
-    server: _Server, manager: StreamableHTTPSessionManager, bound: socket.socket, notes: Iterable[str]
+    server: WebServer, manager: StreamableHTTPSessionManager, bound: socket.socket, notes: Iterable[str]
 ) -> None:
-    async with anyio.create_task_group() as tasks, manager.run():
-        await tasks.start(_end_at_a_signal, server)
+    async with manager.run():
+        server.end_at_a_signal()
         for line in notes:
             _report(line)
         await server.serve(sockets=[bound])
-        tasks.cancel_scope.cancel()
-
-
-async def _end_at_a_signal(server: _Server, *, task_status: TaskStatus[None]) -> None:
-    """At the first signal, requests in progress are still answered; a second one ends the process."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for _ in signals:
-            server.should_exit = True
-            return
-
-
-def _config(app: Any) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Connection,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # the token says who asks, never a header
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
-    )
 
 
 def _lowered(*names: str) -> frozenset[str]:

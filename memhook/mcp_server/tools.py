@@ -18,7 +18,7 @@ Params = dict[str, Any]
 
 
 class _Arguments(BaseModel):
-    """What a model may hand over; anything else is refused, so that nothing slips through to the engine."""
+    """The arguments of a tool; any other is refused, so that nothing slips through to the engine."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -148,7 +148,7 @@ def _first(result: Any) -> dict[str, Any]:
 
 
 def _name(record: Any) -> dict[str, Any]:
-    """What was written need not be read again."""
+    """The name of a memory alone: its writer knows the rest."""
     return {"urn": record["urn"], "title": record["title"]}
 
 
@@ -167,7 +167,7 @@ def _changed(record: Any) -> dict[str, Any]:
 
 
 def _noticed(result: Any, record: Any) -> dict[str, Any]:
-    """What was done to the text that its writer may not expect."""
+    """Changes to the text that its writer may not expect."""
     noticed = {"masked": result.get("masked"), "quarantined": record.get("quarantine")}
     return {name: value for name, value in noticed.items() if value}
 

@@ -50,7 +50,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is no word between spaces; `text` is in whatever the pattern matches."""
+    """A mark that is no word between spaces; `text` is in whatever the pattern matches."""
 
     name: str
     text: str
@@ -173,7 +173,7 @@ def _intent(needs: Iterable[str], **row: Any) -> Intent:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """What `intents.toml` says, read once."""
+    """The contents of `intents.toml`, read once."""
     data = tomllib.loads(DATA.read_text(encoding="utf-8"))
     classes: dict[str, tuple[str, ...]] = {}
     for section in data["words"].values():

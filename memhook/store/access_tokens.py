@@ -33,7 +33,7 @@ _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token once it is handed out. Without namespaces it may use all, without an end for ever."""
+    """A token without its secret. Without namespaces it may use all, without an end for ever."""
 
     id: str
     name: str

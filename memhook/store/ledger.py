@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
@@ -137,6 +137,12 @@ class Injection:
     considered: tuple[Considered, ...] = ()
 
 
+_EVENT_COLUMNS = tuple(one.name for one in fields(Injection) if one.name != "considered")
+_INSERT_EVENT = (
+    f"INSERT INTO injection ({', '.join(_EVENT_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _EVENT_COLUMNS)})"  # noqa: S608  the names of fields
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """One event, as far as it is counted."""
@@ -211,38 +217,23 @@ class Ledger:
         self._connection = self._connected()
 
     def record(self, injection: Injection) -> int:
-        """Write it down; the number returned names it to `delivered`."""
+        """Record an event; return its number, for `delivered`."""
         injection = _without(injection, self._gone)
         with self._writing() as connection:
-            cursor = connection.execute(
-                "INSERT INTO injection (at, session, agent, client, event, project, outcome, text, tokens, budget,"
-                " milliseconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    injection.at.isoformat(),
-                    injection.session,
-                    injection.agent,
-                    injection.client,
-                    injection.event,
-                    injection.project,
-                    injection.outcome,
-                    injection.text,
-                    injection.tokens,
-                    injection.budget,
-                    json.dumps(injection.milliseconds),
-                ),
-            )
-            number = cursor.lastrowid or 0
+            row = {name: getattr(injection, name) for name in _EVENT_COLUMNS}
+            row |= {"at": injection.at.isoformat(), "milliseconds": json.dumps(injection.milliseconds)}
+            number = connection.execute(_INSERT_EVENT, row).lastrowid or 0
             _insert_considered(connection, number, injection.considered)
         return number
 
     def add_considered(self, number: int, considered: Sequence[Considered]) -> None:
-        """What came into question besides, found out after the event was written down."""
+        """Add memories that came into question too, found after the event was recorded."""
         kept = [one for one in considered if one.memory not in self._gone]
         with self._writing() as connection:
             _insert_considered(connection, number, kept)
 
     def delivered(self, number: int, part: int) -> None:
-        """The client has read that part of the answer to its end: what was in it counts as shown."""
+        """Count the memories in that part of the answer as shown: the client has read it to its end."""
         arrived = "injection = ?1 AND part = ?2 AND reason = '' AND delivered = 0"
         with self._writing() as connection:
             connection.execute(
@@ -255,12 +246,11 @@ class Ledger:
 
     def mark_used(self, memories: Sequence[str], at: datetime) -> None:
         """The assistant went by these: their words are in its answer, or it fetched them whole."""
-        with self._writing() as connection:
-            connection.executemany(
-                "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
-                " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
-                [(memory, at.isoformat()) for memory in memories if memory not in self._gone],
-            )
+        self._write(
+            "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
+            " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
+            [(memory, at.isoformat()) for memory in memories if memory not in self._gone],
+        )
 
     def has_receipts(self) -> bool:
         """Whether any memory is known to have been used: where no assistant says so, none can be unused."""
@@ -278,11 +268,10 @@ class Ledger:
 
     def propose(self, proposals: Sequence[Proposal], at: datetime) -> None:
         """Ask the user, in the inbox; what was asked before, decided or not, is not asked again."""
-        with self._writing() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO proposal (at, kind, memory, other, reason) VALUES (?, ?, ?, ?, ?)",
-                [(at.isoformat(), one.kind, one.memory, one.other, one.reason) for one in proposals],
-            )
+        self._write(
+            "INSERT OR IGNORE INTO proposal (at, kind, memory, other, reason) VALUES (?, ?, ?, ?, ?)",
+            [(at.isoformat(), one.kind, one.memory, one.other, one.reason) for one in proposals],
+        )
 
     def proposals(self) -> list[Proposal]:
         """Those that wait for a decision, the newest first."""
@@ -293,13 +282,10 @@ class Ledger:
         ]
 
     def decide(self, numbers: Sequence[int], decided: bool = True) -> None:
-        with self._writing() as connection:
-            connection.executemany(
-                "UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers]
-            )
+        self._write("UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers])
 
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
-        """What the session has seen since it began or was last reset, by memory."""
+        """The showings of each memory in the session since it began or was last reset."""
         rows = self._read(
             "SELECT memory, content_hash, level, passage_start, passage_end, passages FROM considered"
             " JOIN injection ON injection.id = considered.injection"
@@ -313,7 +299,7 @@ class Ledger:
         return account
 
     def _typed(self, session: str) -> dict[str, list[Shown]]:
-        """What the session's user wrote down in it is known to it whole."""
+        """The notes that the user typed into the session, which count as shown in full."""
         rows = self._read(
             "SELECT memory, content_hash FROM captured WHERE session = ?1 AND NOT taken_back AND injection >= coalesce("
             "(SELECT injection FROM reset WHERE session = ?1 AND agent = ''), 0)",
@@ -326,12 +312,11 @@ class Ledger:
         last = self.last_captured(session)
         # The same note said again, or come in twice, is taken back once.
         fresh = [note for note in notes if note.is_new or last is None or note.memory != last.memory]
-        with self._writing() as connection:
-            connection.executemany(
-                "INSERT INTO captured (at, session, moment, memory, content_hash, is_new, was_forgotten, injection)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
-                [(at.isoformat(), session, moment, n.memory, n.content_hash, n.is_new, n.was_forgotten) for n in fresh],
-            )
+        self._write(
+            "INSERT INTO captured (at, session, moment, memory, content_hash, is_new, was_forgotten, injection)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
+            [(at.isoformat(), session, moment, n.memory, n.content_hash, n.is_new, n.was_forgotten) for n in fresh],
+        )
 
     def was_captured(self, session: str, moment: str) -> bool:
         query = "SELECT 1 FROM captured WHERE session = ? AND moment = ? LIMIT 1"
@@ -347,30 +332,25 @@ class Ledger:
         return next((Captured(m, h, bool(new), bool(gone), n) for m, h, new, gone, n in rows), None)
 
     def take_back(self, number: int) -> None:
-        with self._writing() as connection:
-            connection.execute("UPDATE captured SET taken_back = 1 WHERE id = ?", (number,))
+        self._write("UPDATE captured SET taken_back = 1 WHERE id = ?", [(number,)])
 
     def begin_report(self, line: str, at: datetime) -> int:
-        """What to report to the user if nothing more is heard of it; returns its number."""
+        """Record a line to report to the user if `finish_report` never comes; return its number."""
         with self._writing() as connection:
-            return (
-                connection.execute("INSERT INTO report (at, line) VALUES (?, ?)", (at.isoformat(), line)).lastrowid or 0
-            )
+            row = at.isoformat(), line
+            return connection.execute("INSERT INTO report (at, line) VALUES (?, ?)", row).lastrowid or 0
 
     def finish_report(self, number: int, line: str, memories: Sequence[str]) -> None:
-        """Nothing of a memory that was redacted or purged meanwhile is written down."""
+        """Complete a report, unless one of its memories was redacted or purged meanwhile."""
         if self._gone.isdisjoint(memories):
-            with self._writing() as connection:
-                connection.execute(
-                    "UPDATE report SET line = ?, memories = ? WHERE id = ?", (line, " ".join(memories), number)
-                )
+            row = line, " ".join(memories), number
+            self._write("UPDATE report SET line = ?, memories = ? WHERE id = ?", [row])
 
     def pending_reports(self) -> dict[int, str]:
         return dict(self._read("SELECT id, line FROM report ORDER BY id", ()))
 
     def end_reports(self, numbers: Sequence[int]) -> None:
-        with self._writing() as connection:
-            connection.executemany("DELETE FROM report WHERE id = ?", [(number,) for number in numbers])
+        self._write("DELETE FROM report WHERE id = ?", [(number,) for number in numbers])
 
     def spent(self, session: str, agent: str) -> int:
         """Tokens of what the session was given since it began or was last reset."""
@@ -389,11 +369,8 @@ class Ledger:
 
     def reset(self, session: str, agent: str) -> None:
         """The session's context was cleared: nothing counts as shown any more, or as spent."""
-        with self._writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))",
-                (session, agent),
-            )
+        query = "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))"
+        self._write(query, [(session, agent)])
 
     def times_shown(self, memories: Sequence[str]) -> dict[str, int]:
         marks = ", ".join("?" * len(memories))
@@ -405,8 +382,7 @@ class Ledger:
         return bool(self._read("SELECT 1 FROM told WHERE what = ?", (notice,)))
 
     def mark_read(self, notice: str, at: datetime) -> None:
-        with self._writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (notice, at.isoformat()))
+        self._write("INSERT OR IGNORE INTO told VALUES (?, ?)", [(notice, at.isoformat())])
 
     def history(self, memory: str, most: int) -> list[tuple[str, ...]]:
         """The last events that considered it: when, event, client, why it was left out if so, session and level."""
@@ -424,24 +400,17 @@ class Ledger:
 
         Of a `client` under whatever longer name, if it had any: "codex-mcp-client" is codex.
         """
-        condition, value = ("session = ?", session) if session else ("project = ?", project)
-        if with_text:
-            condition += " AND text <> ''"
-        order = "instr(?, client) > 0 DESC, id DESC"
-        query = f"SELECT * FROM injection WHERE {condition} ORDER BY {order} LIMIT 1"  # noqa: S608  fixed texts
-        rows = self._read(query, (value, client))
-        return self._injection(rows[0]) if rows else None
+        given = {"session = ?" if session else "project = ?": session or project}
+        also = "text <> ''" if with_text else "true"
+        found = self._newest(given | {"instr(?, client) > 0": client}, 1, also) if client else []
+        found = found or self._newest(given, 1, also)
+        return found[0][1] if found else None
 
     def recent(
         self, most: int, before: int = 0, session: str = "", project: str | None = None
     ) -> list[tuple[int, Injection]]:
         """The last events with their numbers, the newest first: before a number, of a session or of a project."""
-        given = {"id < ?": before or None, "session = ?": session or None, "project = ?": project}
-        conditions = {condition: value for condition, value in given.items() if value is not None}
-        where = " AND ".join(conditions) or "true"
-        query = f"SELECT * FROM injection WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608  fixed texts
-        rows = self._read(query, (*conditions.values(), most))
-        return [(row[0], self._injection(row)) for row in rows]
+        return self._newest({"id < ?": before or None, "session = ?": session or None, "project = ?": project}, most)
 
     def last_runs(self) -> list[Run]:
         """The last event of each assistant, the newest first."""
@@ -455,7 +424,7 @@ class Ledger:
         ]
 
     def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
-        """What was recorded, the oldest first, of one project or of all."""
+        """The recorded events, the oldest first, of one project or of all."""
         condition, arguments = _within(since, project)
         query = f"SELECT at, event, session, outcome, tokens FROM injection WHERE {condition} ORDER BY id"  # noqa: S608  fixed texts
         return [Recorded(datetime.fromisoformat(at), *rest) for at, *rest in self._read(query, arguments)]
@@ -474,11 +443,10 @@ class Ledger:
         return dict(self._read("SELECT project, max(at) FROM injection GROUP BY project", ()))
 
     def move_project(self, source: str, target: str) -> None:
-        with self._writing() as connection:
-            connection.execute("UPDATE injection SET project = ? WHERE project = ?", (target, source))
+        self._write("UPDATE injection SET project = ? WHERE project = ?", [(target, source)])
 
     def prune(self, now: datetime, keep_days: int) -> int:
-        """Forget what is older than that; returns how many events went."""
+        """Delete what is older than that; return how many events were deleted."""
         with self._writing() as connection:
             oldest = (now - timedelta(days=keep_days)).isoformat()
             connection.execute("DELETE FROM captured WHERE at < ?", (oldest,))
@@ -486,7 +454,7 @@ class Ledger:
             return connection.execute("DELETE FROM injection WHERE at < ?", (oldest,)).rowcount
 
     def expunge(self, memories: Sequence[str]) -> int:
-        """Take what was shown of these out of the texts, and all else about them; in how many texts they were."""
+        """Delete these memories from recorded texts, and all else about them; return how many texts had one."""
         self._gone |= set(memories)  # an answer that is on its way now is written down later
         with self._writing() as connection:
             texts = dict(
@@ -500,10 +468,11 @@ class Ledger:
                 "UPDATE injection SET text = ? WHERE id = ?",
                 [(without_entries(text, memories, EXPUNGED), number) for number, text in texts.items()],
             )
-            connection.executemany("DELETE FROM considered WHERE memory = ?", [(memory,) for memory in memories])
-            connection.executemany("DELETE FROM usage WHERE memory = ?", [(memory,) for memory in memories])
-            connection.executemany("DELETE FROM proposal WHERE ? IN (memory, other)", [(one,) for one in memories])
-            connection.executemany("DELETE FROM report WHERE instr(memories, ?)", [(memory,) for memory in memories])
+            names = [(memory,) for memory in memories]
+            connection.executemany("DELETE FROM considered WHERE memory = ?", names)
+            connection.executemany("DELETE FROM usage WHERE memory = ?", names)
+            connection.executemany("DELETE FROM proposal WHERE ? IN (memory, other)", names)
+            connection.executemany("DELETE FROM report WHERE instr(memories, ?)", names)
         self._rewrite()
         return len(texts)
 
@@ -513,7 +482,7 @@ class Ledger:
         return {event: datetime.fromisoformat(at) for event, at in rows}
 
     def problem(self) -> str:
-        """What SQLite finds wrong with the file, or nothing."""
+        """The damage that SQLite finds in the file; empty for none."""
         try:
             found = self._read("PRAGMA quick_check(1)", ())[0][0]
         except StoreError as error:
@@ -521,7 +490,7 @@ class Ledger:
         return "" if found == "ok" else f"The ledger at {self.path} is damaged: {found}"
 
     def close(self) -> None:
-        """With it goes the write-ahead file."""
+        """Close the file; SQLite deletes its write-ahead log."""
         with self._lock:
             self._connection.close()
 
@@ -561,8 +530,12 @@ class Ledger:
             except sqlite3.Error as error:
                 raise StoreError(f"The ledger at {self.path} cannot be written ({error}).") from error
 
+    def _write(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with self._writing() as connection:
+            connection.executemany(query, rows)
+
     def _rewrite(self) -> None:
-        """Into a file without a trace of what was in it before, and its log emptied."""
+        """Rewrite the file without traces of deleted rows, and empty its log."""
         with self._lock:
             try:
                 self._connection.execute("VACUUM")
@@ -580,8 +553,15 @@ class Ledger:
             except sqlite3.Error as error:
                 raise StoreError(f"The ledger at {self.path} cannot be read ({error}).") from error
 
-    def _injection(self, row: tuple[Any, ...]) -> Injection:
-        number, at, session, agent, client, event, project, outcome, text, tokens, budget, milliseconds = row
+    def _newest(self, given: Mapping[str, object], most: int, also: str = "true") -> list[tuple[int, Injection]]:
+        """The last events, with their numbers, that meet the conditions whose value is not None."""
+        where, arguments = _where(given)
+        query = (
+            f"SELECT id, {', '.join(_EVENT_COLUMNS)} FROM injection WHERE {where} AND {also} ORDER BY id DESC LIMIT ?"  # noqa: S608  fixed texts
+        )
+        return [(number, self._injection(number, row)) for number, *row in self._read(query, (*arguments, most))]
+
+    def _injection(self, number: int, row: Sequence[Any]) -> Injection:
         rows = self._read(
             "SELECT memory, content_hash, score, reason, level, passage_start, passage_end, passages, tokens, parts,"
             " part FROM considered WHERE injection = ? ORDER BY rank",
@@ -591,20 +571,9 @@ class Ledger:
             Considered(m, h, score, reason, level, _passages(passages, start, end), cost, json.loads(parts), part)
             for m, h, score, reason, level, start, end, passages, cost, parts, part in rows
         )
-        return Injection(
-            at=datetime.fromisoformat(at),
-            session=session,
-            agent=agent,
-            client=client,
-            event=event,
-            project=project,
-            outcome=outcome,
-            text=text,
-            tokens=tokens,
-            budget=budget,
-            milliseconds=json.loads(milliseconds),
-            considered=considered,
-        )
+        values = dict(zip(_EVENT_COLUMNS, row, strict=True))
+        values |= {"at": datetime.fromisoformat(values["at"]), "milliseconds": json.loads(values["milliseconds"])}
+        return Injection(**values, considered=considered)
 
 
 def _insert_considered(connection: sqlite3.Connection, number: int, considered: Sequence[Considered]) -> None:
@@ -646,6 +615,9 @@ def _without(injection: Injection, gone: Collection[str]) -> Injection:
 
 def _within(since: datetime | None, project: str | None) -> tuple[str, tuple[object, ...]]:
     """The condition of these days and this project, and what goes into it."""
-    conditions = {"at >= ?": since and since.isoformat(), "project = ?": project}
-    given = {condition: value for condition, value in conditions.items() if value is not None}
-    return " AND ".join(given) or "true", tuple(given.values())
+    return _where({"at >= ?": since and since.isoformat(), "project = ?": project})
+
+
+def _where(given: Mapping[str, object]) -> tuple[str, tuple[object, ...]]:
+    conditions = {condition: value for condition, value in given.items() if value is not None}
+    return " AND ".join(conditions) or "true", tuple(conditions.values())

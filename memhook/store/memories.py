@@ -88,7 +88,7 @@ class MemoryStore:
 
     @property
     def repaired(self) -> str:
-        """What had to be done to open it, or nothing."""
+        """The repair that opening it needed; empty for none."""
         return self._table.repaired
 
     @property
@@ -134,7 +134,7 @@ class MemoryStore:
         self._here.close()
 
     def mark(self, name: str) -> str:
-        """What was recorded under this name; nothing is, in a store that is not a folder."""
+        """The value recorded under this name; empty for none, and in a store that is not a folder."""
         return mark_of(self._table.directory, name) if self._table.directory else ""
 
     def set_mark(self, name: str, value: str) -> None:

@@ -79,7 +79,7 @@ def _file(paths: Paths) -> Path:
 
 
 def _read(file: Path) -> dict[str, Pause]:
-    """What cannot be understood pauses nothing: the file is memhook's own, and replaced in one step."""
+    """The pauses in the file; none when it cannot be read."""
     try:
         written = json.loads(file.read_text(encoding="utf-8"))
         return {

@@ -39,7 +39,6 @@ ROOT_MARKERS = (
 RECENT_COMMITS = 5
 SUBJECT_CHARS = 200
 
-_CONFIG_SECONDS = 1.0
 _LARGEST_CONFIG = 16 * 1024 * 1024
 _LARGEST_POINTER = 8192  # a .git or commondir file holds one path
 _WANTED_KEYS = re.compile(r"(remote\..*\.url|core\.worktree)")
@@ -101,7 +100,7 @@ def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
     """The project `directory` belongs to: by its remote, its main worktree, a root marker or, lacking all, by itself.
 
     A plain directory below `session_root`, where the assistant was started, is that one: whoever goes into a folder of
-    it has not left. Starts no process unless the repository's configuration is new or changed.
+    it has not left. Starts no process.
     """
     start = _real_directory(directory)
     if start is None:
@@ -111,7 +110,7 @@ def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
 
 
 def recent_work(root: str | Path, timeout: float) -> RecentWork:
-    """What has been worked on in the repository at `root`, within `timeout` seconds; empty when git cannot tell."""
+    """The recent work in the repository at `root`, asked within `timeout` seconds; empty when git cannot tell."""
     branch = git_answer(root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
     subjects = git_answer(root, *LOG, "--format=%s", f"-{RECENT_COMMITS}", "HEAD", "--", timeout=timeout / 2)
     return RecentWork(
@@ -121,7 +120,7 @@ def recent_work(root: str | Path, timeout: float) -> RecentWork:
 
 
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
-    """What git says of the repository at `root`; None when it is none, or its configuration leads elsewhere."""
+    """The output of git for the repository at `root`; None when it is none, or its configuration leads elsewhere."""
     start = _real_directory(root)
     repository = _repository(_possible_roots(start)) if start else None
     if repository is None or _leads_elsewhere(repository.common_dir):
@@ -309,7 +308,7 @@ def _is_checked_out(git_dir: Path) -> bool:
 
 
 def _git_dir_in(directory: Path) -> Path | None:
-    """What `.git` is or points to: a worktree and a submodule have a file there."""
+    """The git directory that `.git` is or points to: a worktree and a submodule have a file there."""
     git = directory / ".git"
     try:
         mode = git.stat().st_mode
@@ -332,7 +331,7 @@ def _common_dir(git_dir: Path) -> Path | None:
 
 
 def _main_worktree(common_dir: Path, config: _Config) -> Path:
-    """Where the repository's first checkout is, told from what all its worktrees share; a bare one is its own."""
+    """Where the repository's first checkout is, derived from what all its worktrees share; a bare one is its own."""
     if common_dir.name == ".git":
         return common_dir.parent
     # A submodule's git directory lies in its superproject's.
@@ -382,9 +381,7 @@ def _worktree_configs(common_dir: Path) -> Iterator[Path]:
 
 @lru_cache(maxsize=512)
 def _config_in(file: _FileState) -> _Config:
-    entries = _entries_by_git(file.path)
-    if entries is None:
-        entries = _entries_by_reading(file.path)
+    entries = _entries(file.path)
     worktrees = [value for key, value in entries if key == "core.worktree"]
     return _Config(identity=_first_identity(entries), worktree=worktrees[-1] if worktrees else "")
 
@@ -397,21 +394,13 @@ def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
     return _readable(next(named, ""))
 
 
-def _entries_by_git(config: Path) -> tuple[tuple[str, str], ...] | None:
-    # The file is named instead of the repository: the user's own configuration can hold remotes too, insteadOf depends
-    # on the machine, and git refuses a repository that someone else owns.
-    wanted = f"^{_WANTED_KEYS.pattern}$"
-    output = _git_output("config", "--file", str(config), "-z", "--get-regexp", wanted, timeout=_CONFIG_SECONDS)
-    if output is None:  # git gives the same answer for no match and for a file it cannot read
-        return None
-    pairs = (entry.partition("\n") for entry in output.split("\0") if entry)
-    return tuple((key, value) for key, _, value in pairs)
+def _entries(config: Path) -> list[tuple[str, str]]:
+    """The wanted keys, as `git config --file` reads them. git itself may be missing or slow, and takes a process.
 
-
-def _entries_by_reading(config: Path) -> tuple[tuple[str, str], ...]:
-    """What git would say, so that a project does not change its identity when git is missing or slow."""
+    Of this file alone: the user's own configuration can hold remotes too, and insteadOf depends on the machine.
+    """
     text = _small_file(config, _LARGEST_CONFIG).removeprefix("\ufeff")
-    return tuple(entry for entry in _config_entries(text) if _WANTED_KEYS.fullmatch(entry[0]))
+    return [entry for entry in _config_entries(text) if _WANTED_KEYS.fullmatch(entry[0])]
 
 
 _SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
@@ -444,7 +433,7 @@ def _unescaped(text: str) -> str:
 
 
 def _git_output(*arguments: str, timeout: float) -> str | None:
-    """What git printed, or None when it failed, is missing or took too long."""
+    """The output of git; None when it failed, is missing or took too long."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     try:
         finished = subprocess.run(

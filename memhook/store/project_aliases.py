@@ -63,7 +63,7 @@ class ProjectAliases:
         return target
 
     def put_back(self, text: str) -> None:
-        """What `aliases_text` wrote, in place of all there are."""
+        """Replace all aliases by those that `aliases_text` wrote."""
         try:
             known = _parsed(text)
         except _UNREADABLE as error:
@@ -81,7 +81,7 @@ def aliases_text(known: Mapping[str, str]) -> str:
 
 
 def name_of(project: str) -> str:
-    """What a project is called, by its id: the last part of a remote or of a path."""
+    """The name of a project: the last part of its id, which is a remote or a path."""
     return project.rstrip("/").rpartition("/")[2] or project
 
 

@@ -1,4 +1,4 @@
-"""What a request asks: the fields of its address and of its form."""
+"""A request: the fields of its address and of its form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done on the page, newest last, to be undone as long as the page is served."""
+"""The changes made on the page, newest last, which can be undone as long as the page is served."""
 
 from __future__ import annotations
 

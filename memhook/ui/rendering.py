@@ -84,7 +84,7 @@ def moment(iso: str) -> str:
 
 
 def short(project: str) -> str:
-    """What a project is called: the last part of its id."""
+    """Return the name of a project: the last part of its id."""
     return project.rstrip("/").rpartition("/")[2] or project
 
 

@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,15 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memhook.daemon.control import Call, door
 from memhook.mcp_server.address import LOOPBACK, Address, listening
 from memhook.paths import Paths, private_directory, write_private
 from memhook.ui.session import Session
-
-if TYPE_CHECKING:
-    import uvicorn
 
 MAX_CONNECTIONS = 100
 LAST_ANSWERS_SECONDS = 5
@@ -52,7 +48,7 @@ def serve(paths: Paths, directory: str, options: Options) -> None:
         if options.opens_browser:
             _open_browser(opener, session)
         call = _at_first_use(lambda: door(paths, directory, use_daemon=options.use_daemon))
-        asyncio.run(_served(_server(call, paths, session, options.idle_seconds), bound))
+        asyncio.run(_served(call, paths, session, options.idle_seconds, bound))
 
 
 def _at_first_use(opened: Callable[[], Call]) -> Call:
@@ -84,53 +80,13 @@ def _open_browser(opener: Path, session: Session) -> None:
     threading.Thread(target=webbrowser.open, args=[opener.as_uri()], daemon=True).start()
 
 
-def _server(call: Call, paths: Paths, session: Session, idle_seconds: float) -> uvicorn.Server:
+async def _served(call: Call, paths: Paths, session: Session, idle_seconds: float, bound: socket.socket) -> None:
     # Loaded while the browser starts.
-    import uvicorn  # noqa: PLC0415  as said above
-
+    from memhook.mcp_server.web_server import WebServer  # noqa: PLC0415  as said above
     from memhook.ui.app import application  # noqa: PLC0415  as said above
-    from memhook.ui.guard import App, guarded  # noqa: PLC0415  as said above
+    from memhook.ui.guard import guarded  # noqa: PLC0415  as said above
 
-    last_request = time.monotonic()
-
-    def noticing(app: App) -> App:
-        async def notice(scope: Any, receive: Any, send: Any) -> None:
-            nonlocal last_request
-            last_request = time.monotonic()
-            await app(scope, receive, send)
-
-        return notice
-
-    class Server(uvicorn.Server):
-        """Leaves signals to `_served`: uvicorn would end the process by the signal that ended it."""
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-        async def on_tick(self, counter: int) -> bool:
-            return await super().on_tick(counter) or time.monotonic() - last_request > idle_seconds
-
-    return Server(
-        uvicorn.Config(
-            noticing(guarded(application(call, paths, session), session)),
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
-        )
-    )
-
-
-async def _served(server: uvicorn.Server, bound: socket.socket) -> None:
-    def end() -> None:
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, end)
+    pages = guarded(application(call, paths, session), session)
+    server = WebServer(pages, "h11", MAX_CONNECTIONS, LAST_ANSWERS_SECONDS, idle_seconds)
+    server.end_at_a_signal()
     await server.serve(sockets=[bound])

@@ -45,7 +45,7 @@ Pair = tuple[Memory, "Vector | None"]
 
 @dataclass(slots=True)
 class Counts:
-    """What became of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
+    """The outcomes of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
 
     `known` were captured before, or say what a memory that was not captured already says.
     """
@@ -155,7 +155,7 @@ def _session_names(memory: Memory) -> set[str]:
 
 
 class _Plan:
-    """What becomes of new memories, given project by project, and of the stored ones that they say again."""
+    """The changes for new memories, given project by project, and for the stored ones that they repeat."""
 
     def __init__(self, store: MemoryStore, batch: Sequence[Pair]) -> None:
         self.stored = self.merged = self.known = 0

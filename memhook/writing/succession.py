@@ -46,7 +46,7 @@ def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
 
 
 def set_heir(store: MemoryStore, memory: Memory, heir: str) -> None:
-    """What this memory had replaced is now replaced by another one."""
+    """Make `heir` the successor of what this memory had superseded."""
     _set_successor(store, [old.id for old in store.find("superseded_by", [memory.id], forgotten=None)], heir)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
 
@@ -20,6 +20,8 @@ from memhook.library.library import Library
 from memhook.writing.remember import Outcome, Stored, checked_for_secrets, edited, foreseen, remembered
 
 log = logging.getLogger("memhook")
+
+M = TypeVar("M", bound=BaseModel)
 
 Line = tuple[int, str]
 
@@ -171,7 +173,7 @@ def draft_of(text: str, project: str) -> Draft:
 
 def draft_from(record: object, project: str) -> Draft:
     """Read a record as a line has it, unmasked; raise InvalidInput with the reason if it is invalid."""
-    return _draft(dict(_validated(record)), project)
+    return _draft(dict(_validated(_Line, record)), project)
 
 
 def _known_by_name(library: Library, drafts: Mapping[int, _Given]) -> dict[int, Memory]:
@@ -218,15 +220,15 @@ def _or_empty(value: Any) -> Any:
     return "" if value is None else value
 
 
-_Text = Annotated[str, BeforeValidator(_or_empty)]
+Text = Annotated[str, BeforeValidator(_or_empty)]
 _Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: _as_list(value) or ())]
 _Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
 
 
-_TYPES: dict[type, Any] = {str: _Text, tuple: _Names, datetime: _Moment}
+_TYPES: dict[type, Any] = {str: Text, tuple: _Names, datetime: _Moment}
 _LINE: Any = {
     **{one.name: (_TYPES.get(one.kind, one.kind), one.default) for one in FIELDS if Trait.IMPORTED in one.traits},
-    "text": (_Text, ""),
+    "text": (Text, ""),
     "project": (str | None, None),
     "origin": (Origin, Origin.IMPORT),
 }
@@ -248,7 +250,7 @@ class _Given:
 
 
 def _given(text: str, project: str) -> _Given:
-    line = _parsed(text)
+    line = parsed(_Line, text)
     given = {"content" if name == "text" else name for name in line.model_fields_set}
     draft, kinds = checked_for_secrets(_draft(dict(line), project))
     return _Given(draft, frozenset(given), bool(kinds))
@@ -267,19 +269,20 @@ def _draft(line: dict[str, Any], project: str) -> Draft:
     return Draft(**{**line, **own})
 
 
-def _parsed(text: str) -> BaseModel:
+def parsed(model: type[M], text: str) -> M:
+    """Parse one line of a file as a JSON object of this shape; raise InvalidInput with the reason if it is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"not JSON ({error})") from error
-    return _validated(value)
+    return _validated(model, value)
 
 
-def _validated(value: object) -> BaseModel:
+def _validated(model: type[M], value: object) -> M:
     if not isinstance(value, dict):
         raise InvalidInput("not a JSON object")
     try:
-        return _Line.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -21,6 +21,7 @@ from memhook import __version__
 from memhook.cli.main import main
 from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable, MemhookError, SettingsError
+from memhook.files.locking import holder_of
 from memhook.paths import Paths
 from tests.daemon.conftest import CLIENT, FACT, PATIENT_CLIENT, answered, event, hook, log_text, with_a_memory
 from tests.daemon.test_server import daemons, gone, left_behind
@@ -144,7 +145,7 @@ def test_a_stale_socket_and_lock_start_a_daemon_and_harm_no_other_process(paths:
         (paths.state / "daemon.starting").touch()
         assert control.stopped(paths) is None
         with impostor(paths):  # one that answers nothing, where the lock names somebody else
-            assert control._recorded_pid(paths) == 0
+            assert holder_of(paths.daemon_lock) == 0
         assert bystander.poll() is None
     finally:
         bystander.kill()

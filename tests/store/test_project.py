@@ -685,11 +685,10 @@ def test_a_name_that_is_not_text_gives_an_id_and_a_name_that_are(tmp_path: Path)
     assert found.id.encode()
 
 
-def test_the_second_question_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_project_it_is_takes_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = repository(tmp_path / "shop", REMOTE)
     (shop / "src").mkdir()
     git(shop, "worktree", "add", "-q", str(tmp_path / "linked"))
-    project_of(shop)
     monkeypatch.setattr(subprocess, "run", runs_nothing)
     assert {project_of(place).id for place in (shop, shop / "src", tmp_path / "linked")} == {IDENTITY}
 
@@ -751,11 +750,13 @@ def test_a_project_is_the_same_when_git_does_not_answer(
         '[url "https://mirror.example/"]\ninsteadOf = https://example.com/\n[include]\npath = other\n',
     ],
 )
-def test_a_configuration_reads_the_same_with_and_without_git(tmp_path: Path, config: str) -> None:
+def test_a_configuration_reads_as_git_reads_it(tmp_path: Path, config: str) -> None:
     file = tmp_path / "config"
     file.write_bytes(config.encode())
-    by_reading = project._entries_by_reading(file)
-    assert [(key, value.strip()) for key, value in project._entries_by_git(file) or ()] == list(by_reading)
+    command = ["git", "config", "--file", str(file), "-z", "--get-regexp", f"^{project._WANTED_KEYS.pattern}$"]
+    by_git = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    pairs = [entry.partition("\n")[::2] for entry in by_git.split("\0") if entry]
+    assert [(key, value.strip()) for key, value in pairs] == project._entries(file)
 
 
 def test_a_repository_that_git_distrusts_keeps_its_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

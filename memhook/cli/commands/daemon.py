@@ -61,7 +61,7 @@ def _facts(state: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def daemon_state(paths: Paths) -> dict[str, Any]:
-    """What the daemon reports of itself, and whether there is one. Starts none."""
+    """The daemon's report of itself, and whether one is running. Starts none."""
     try:
         return {"running": True, **called(paths, "daemon_status")}
     except DaemonUnavailable:

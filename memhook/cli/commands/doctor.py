@@ -84,10 +84,10 @@ def found(place: Place) -> Iterator[Finding]:
         try:
             yield from check(place)
         except (MemhookError, OSError) as error:
-            yield Finding(check.__name__, False, str(error), _mend_of(error, place))
+            yield Finding(check.__name__, False, str(error), _repair_of(error, place))
 
 
-def _mend_of(error: Exception, place: Place) -> str:
+def _repair_of(error: Exception, place: Place) -> str:
     """Its hint, unless that sends to the doctor."""
     hint = str(getattr(error, "hint", ""))
     return "memhook daemon restart" if "memhook doctor" in hint else hint or f"see {place.paths.log}"

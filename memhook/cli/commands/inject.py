@@ -77,7 +77,7 @@ def _hit(text: str) -> dict[str, Any]:
 
 
 def _hits_in(name: str) -> list[Any]:
-    """What `search --json` printed, or any JSON list or lines of hits."""
+    """The hits in the output of `search --json`, or in any JSON list or lines."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return _listed(_parsed(text.decode("utf-8-sig")))

@@ -199,7 +199,7 @@ def _model(report: Mapping[str, Any]) -> str:
 
 
 def _languages(languages: Mapping[str, Any]) -> str:
-    """What embeds memories and prompts that are not in English."""
+    """The encoder of memories and prompts that are not in English."""
     if languages["problem"]:
         return f"English alone: {languages['problem']}"
     if languages["in_use"]:

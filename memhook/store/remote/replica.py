@@ -188,7 +188,7 @@ class Replica:
             log.warning("%s", self.late_news)
 
     def _fetch(self, origin: Origin) -> int:
-        """What LanceDB raises while both are used is as good as always about the one that is elsewhere."""
+        """Fetch; an error of LanceDB is reported as the origin's, which it nearly always is."""
         try:
             return self._fetched(origin)
         except FOREIGN_ERRORS as error:
@@ -227,13 +227,13 @@ class Replica:
         self._discard_outdated(rows)
 
     def _discard_outdated(self, rows: pa.Table) -> None:
-        """What the multilingual encoder made here of a text that was changed, forgotten or redacted there."""
+        """Discard multilingual vectors of texts that were changed, forgotten or redacted at the origin."""
         left = pc.or_(pc.is_valid(rows["forgotten"]), rows["redacted"])
         self._here.languages.discard(rows.filter(left)["id"].to_pylist())
         self._here.languages.discard_outdated(RowsOnDisk(rows))
 
     def _with_what_is_ours(self, rows: pa.Table) -> pa.Table:
-        """What this user has recorded about a memory outlives a change that somebody else makes to it."""
+        """The rows with what this user recorded about them, which outlives changes by others."""
         if not self._shared:
             return rows
         where = f"id IN ({quoted(rows['id'].to_pylist())}) AND (muted OR accessed IS NOT NULL OR released <> '')"
@@ -242,7 +242,7 @@ class Replica:
         return pa.Table.from_pylist([_noted(row, ours) for row in rows.to_pylist()], rows.schema) if ours else rows
 
     def _drop(self, ids: set[str]) -> None:
-        """What was purged there leaves no file here either."""
+        """Delete rows that were purged at the origin from every file here."""
         if ids:
             self._here.expunge(sorted(ids), None)
 

@@ -39,7 +39,7 @@ def in_thread(work: Callable[[], R], name: str) -> Future[R]:
 
 
 def answer_of(future: Future[R], is_there: Callable[[], bool]) -> R:
-    """What it returns or raises; raises Unanswered once nothing was heard of the place for a while."""
+    """The result of the future; raises Unanswered once the place has been silent for a while."""
     alive = time.monotonic()
     while not _is_done_within(future, LOOK_SECONDS):
         asked = time.monotonic()

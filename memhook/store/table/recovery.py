@@ -33,7 +33,7 @@ from memhook.store.table.schema import memory_of
 
 REBUILD = "memhook restore --from-damaged"
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
-"""What LanceDB raises."""
+"""The exceptions that LanceDB raises."""
 FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
 READ_AT_OPENING = 64 << 20  # bytes, in less than 0.1 s; the doctor reads all
 
@@ -91,7 +91,7 @@ def damaged_indexes(table: Path, aside: Path) -> set[str]:
 
 @dataclass(slots=True)
 class Repair:
-    """What was done to a table, and whether rows of its newest version are still unreadable."""
+    """The repairs of a table, and whether rows of its newest version are still unreadable."""
 
     done: list[str] = field(default_factory=list)
     is_readable: bool = True

@@ -72,7 +72,7 @@ def searchable_terms(memory: Memory) -> str:
 
 
 def stored_terms(row: Mapping[str, Any]) -> str:
-    """What the column `terms` of a row has to be; of what is forgotten or redacted nothing."""
+    """The column `terms` of a row; empty for a forgotten or redacted memory."""
     return "" if row.get("forgotten") is not None or row.get("redacted") else searchable_terms(memory_of(row))
 
 

@@ -38,7 +38,7 @@ _SUSPECTED: set[Path] = set()
 
 
 class Kind(Protocol):
-    """What is particular to a table of one's own, or to a shared one.
+    """The methods in which a table of one's own differs from a shared one.
 
     opened    LanceDB's table, in a shape that can be written; None when nothing was ever stored
     indexed   a new table with the indexes that each of this kind has
@@ -63,7 +63,7 @@ class Table:
         self.folder = None if self.directory is None else self.directory / f"{TABLE}.lance"
         self.readers = Gate()
         self.repaired = ""
-        """What had to be done to open it."""
+        """The repair that opening it needed."""
         self.last_write = time.monotonic()
         self.unoptimized = 0
         """Writes since it was last compacted, of many rows as several."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook.files.durable import Synced
+from memhook.files.locking import holder_of
 from memhook.store.table import checksums
 from memhook.store.table.compaction import compact, delete_old_versions
 from memhook.store.table.indexes import make_missing
@@ -87,7 +88,7 @@ class Upkeep:
 def stop_any(directory: Path) -> None:
     """End the upkeep of this store, whoever began it."""
     deadline = time.monotonic() + END_SECONDS
-    while (holder := _holder(directory / LOCK)) and time.monotonic() < deadline:
+    while (holder := holder_of(directory / LOCK)) and time.monotonic() < deadline:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(holder, signal.SIGTERM)
         time.sleep(0.02)
@@ -132,22 +133,6 @@ def _locked(path: Path) -> int | None:
     os.ftruncate(handle, 0)
     os.write(handle, str(os.getpid()).encode())
     return handle
-
-
-def _holder(path: Path) -> int:
-    """The process that does it just now; 0 when none does."""
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return 0
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return int(os.read(handle, 20) or 0)
-    else:
-        return 0
-    finally:
-        os.close(handle)
 
 
 if __name__ == "__main__":
