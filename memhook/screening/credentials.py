@@ -13,7 +13,8 @@ from memhook.screening.secret_values import is_mixed, is_random
 _PASSWORD = re.compile(
     r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|\bpwd\b|kennwort|zugangsdaten|contraseñ|contrasen"
     r"|mots? de passe|\bsenha|парол|密码|密碼|パスワード|비밀번호"
-    r"|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{0,20}\b(?:is|are)\b|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
+    r"|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{0,20}\b(?:is|are)\b"
+    r"|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
     re.IGNORECASE,
 )
 # A user's name is no secret, unless it is told: "log in as admin", "user: root".

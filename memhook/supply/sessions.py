@@ -98,7 +98,7 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
         pairs = list(dict.fromkeys(turn.pairs))
         found.entries += _pairs([one for one in pairs if one.is_plain], exchange)
         said = {sentence: sentence for sentence in orders(exchange.asked)}
-        failed = {one.words: f"{one.wrong}\n{one.right}" for one in pairs if not one.is_plain}
+        failed = {one.words: f"{one.wrong} → {one.right}" for one in pairs if not one.is_plain}
         found.orders += _orders({**said, **failed}, exchange)
 
 
@@ -106,7 +106,7 @@ def _pairs(pairs: Sequence[Pair], exchange: Exchange) -> Iterator[Entry]:
     for number, pair in enumerate(pairs, start=1):
         place = f"{exchange.place}.{number}"
         is_secret = may_hold_credentials(pair.words)
-        record = None if is_secret else _record(pair.words, place, f"{pair.wrong}\n{pair.right}", exchange)
+        record = None if is_secret else _record(pair.words, place, f"{pair.wrong} → {pair.right}", exchange)
         yield Entry(place, record, digests.SECRETS if is_secret else "")
 
 

@@ -101,7 +101,7 @@ def test_each_digest_is_distilled_once_and_facts_are_not(cli: Cli, model: dict[s
     model["facts"] = [made(1, COLOURS[:20], "Colours come from the palette file.")]
     assert cli("distill", "--yes", "--limit", "1").code == 0
     model["facts"] = []
-    assert "2 memories distilled: 0 facts stored" in cli("distill", "--yes").out
+    assert "2 memories distilled: facts stored 0" in cli("distill", "--yes").out
     assert "Nothing new to distill." in cli("distill", "--yes").out
     assert len(model["sent"]) == 2
 

@@ -11,7 +11,7 @@ import pytest
 
 from memhook.assistants.assistant import Where
 from memhook.assistants.sessions import recording
-from memhook.assistants.sessions.recording import About, Recording
+from memhook.assistants.sessions.recording import About, Recording, words
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.bookmarks import Bookmarks
@@ -235,3 +235,10 @@ def test_a_command_that_failed_for_any_reason_is_worth_a_note_when_a_second_sess
         assert len(contents(one)) == 1
         notes += [bookmarks.recurring(order) for order in one.orders]
     assert [note and note["content"] for note in notes] == [None, f"`{WRONG}` does not work here; `{RIGHT}` does."]
+
+
+@pytest.mark.parametrize(
+    "content", ["Why?", {"text": "Why?"}, [{"text": "Why?"}, {"text": "Hm.", "thought": True}], ["Why?"]]
+)
+def test_a_message_is_read_in_each_form_that_the_apis_allow(content: object) -> None:
+    assert words(content) == "Why?"

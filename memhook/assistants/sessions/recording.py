@@ -175,10 +175,10 @@ def objects(value: Any) -> list[Payload]:
 
 
 def words(content: Any) -> str:
-    """The text of a message: a string, or blocks of which some have text."""
-    if isinstance(content, str):
-        content = [{"text": content}]
-    blocks = (block for block in objects(content) if block.get("type", "text") in ("text", "input_text", "output_text"))
+    """The text of a message: a string, a block with text, or a list of either."""
+    listed = content if isinstance(content, list) else [content]
+    every = objects([{"text": one} if isinstance(one, str) else one for one in listed])
+    blocks = (block for block in every if block.get("type", "text") in ("text", "input_text", "output_text"))
     return "\n".join(filter(None, (text(block, "text") for block in blocks if not block.get("thought"))))[:READ_CHARS]
 
 

@@ -46,7 +46,7 @@ def run(args: Namespace, place: Place) -> int:
         total += Counter(place.call("distilled", facts=found))
         total["notes"] += len(batch)
     if not said_json(args, dict(total)):
-        say(f"{counted(total['notes'])} distilled: {total['stored']} facts stored, {total['merged']} merged.")
+        say(f"{counted(total['notes'])} distilled: facts stored {total['stored']}, merged {total['merged']}.")
         warn("They are unreviewed: memhook inbox")
     return 0
 
