@@ -48,7 +48,7 @@ def standing_orders(text: str) -> Iterator[str]:
         if len(words) <= LONGEST and _is_long_enough(words) and not words.endswith(("?", "？")):
             plain = phrases.plain(words)
             bare = _without_leads(plain)
-            if _is_standing(bare) or _is_correction(plain) or _is_correction(bare):
+            if _is_standing(plain, bare) or _is_correction(plain) or _is_correction(bare):
                 yield words
 
 
@@ -71,14 +71,12 @@ def _leads() -> tuple[str, ...]:
     return tuple(lead for lead in phrases.all_of("lead") if lead not in denials)
 
 
-def _is_standing(sentence: str) -> bool:
+def _is_standing(sentence: str, bare: str) -> bool:
     """From now on, in so many words; or always and never, of what is to be done rather than of what is."""
-    if phrases.holds(sentence, phrases.all_of("henceforth")):
+    always = phrases.all_of("always")
+    if phrases.holds(sentence, phrases.all_of("henceforth")) or phrases.starts_with(bare, always):
         return True
-    if phrases.starts_with(sentence, phrases.all_of("always")):
-        return True
-    is_always = phrases.holds(sentence, phrases.all_of("always"))
-    return is_always and phrases.holds(sentence, phrases.all_of("should"))
+    return phrases.holds(bare, always) and phrases.holds(sentence, phrases.all_of("should"))
 
 
 def _is_correction(sentence: str) -> bool:
@@ -90,7 +88,6 @@ def _is_correction(sentence: str) -> bool:
     if no and pause:
         rest = sentence[pause.end() :]
         return any(phrases.holds(rest, phrases.all_of(kind)) for kind in ("instead", "should", "ours"))
-    is_use = bool(phrases.starts_with(sentence, phrases.all_of("use")))
-    return bool(phrases.starts_with(sentence, phrases.all_of("ours"))) or (
-        is_use and phrases.holds(sentence, phrases.all_of("instead"))
-    )
+    use = phrases.starts_with(sentence, phrases.all_of("use"))
+    is_use = bool(use) and phrases.holds(sentence[len(use) :], phrases.all_of("instead"))
+    return is_use or bool(phrases.starts_with(sentence, phrases.all_of("ours")))
