@@ -89,6 +89,7 @@ def test_cues_can_be_switched_off(assistant: Assistant, home: Path) -> None:
         "it somehow never stops, look into it",
         "why does it always fail?",
         "never mind, go on",
+        "can you use the code-simplifier plugin",
         f"```\n{ORDER}\n```",
         f"> {ORDER}",
         f"summarize this mail:\n\nDear all,\n{ORDER}\nKind regards\nJo",
