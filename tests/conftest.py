@@ -13,6 +13,7 @@ from hypothesis import settings
 from memhook.answering import recall
 from memhook.daemon import control
 from memhook.errors import EmbeddingError
+from memhook.hooks import runner
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
@@ -23,6 +24,7 @@ settings.register_profile("no-clock", deadline=None)  # how long an example take
 settings.load_profile("no-clock")
 control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
 recall.GIT_SECONDS = 300.0  # git is in no hurry either
+runner.IN_FLIGHT_SECONDS = runner.PARTS_TOGETHER_SECONDS = 300.0  # a test's next event may take long to come
 
 
 Open = Callable[..., Library]

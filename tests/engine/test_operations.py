@@ -73,6 +73,7 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
         "title": "Deploys hang without the VPN.",
         "anchors": [],
         "withheld_because": [],
+        "loaded_by": [],
         "captured": None,
         "times_shown": 0,
         "history": [],

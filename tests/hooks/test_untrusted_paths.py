@@ -162,7 +162,7 @@ def test_git_is_not_asked_where_the_configuration_includes_other_files(
     assert recent_work(repository, 5).subjects == ("The first",)
     with (repository / ".git" / "config").open("a") as config:
         config.write(f'[include]\n\tpath = {bait.directory}/gitconfig\n[includeIf "gitdir:/"]\n\tpath = /x\n')
-    _git_output("-C", str(repository), "log", timeout=5)
+    _git_output("-C", str(repository), "log", timeout=300)
     assert "gitconfig" in bait.opened(), "git would have read it"
     assert recent_work(repository, 5).subjects == ()
     assistant.starts()
