@@ -232,8 +232,8 @@ def while_importing(paths: Paths, samples: Samples) -> dict[str, float]:
 
 def memory_of(paths: Paths) -> dict[str, float]:
     status = Path(f"/proc/{control.called(paths, 'daemon_status')['pid']}/status").read_text(encoding="utf-8")
-    fields = (line.split() for line in status.splitlines())
-    return {name[:-1]: int(value) / 1000 for name, value, *unit in fields if unit == ["kB"]}
+    fields = (line.split() for line in status.splitlines() if line.endswith(" kB"))
+    return {name[:-1]: int(value) / 1000 for name, value, _ in fields}
 
 
 def greeted() -> float:
