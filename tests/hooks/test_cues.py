@@ -156,6 +156,10 @@ def test_of_two_assistants_at_work_the_one_that_saves_is_linked(assistant: Assis
     assistant.prompts(ORDER, session="s7")
     assistant.environment = {"MEMHOOK_CLIENT": "codex"}
     assistant.prompts(ORDER, session="c9")
-    for client, session in {"claude-code": "claude/s7#1", "codex-mcp-client": "codex/c9#1", "other": "codex/c9#1"}.items():
+    for client, session in {
+        "claude-code": "claude/s7#1",
+        "codex-mcp-client": "codex/c9#1",
+        "other": "codex/c9#1",
+    }.items():
         saved = assistant.calls("remember", content=f"Said to {client}.", origin="agent", client=client)["memory"]
         assert saved["session"] == session
