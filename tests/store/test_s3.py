@@ -42,11 +42,13 @@ def contents(store: MemoryStore) -> set[str]:
 
 
 def writer(s3: S3, number: int) -> subprocess.Popen[str]:
-    """A process of its own that stores a hundred, a few at a time."""
+    """A process of its own that stores a hundred, a few at a time, however long the one server takes for each."""
     code = f"""
 from pathlib import Path
-from tests.s3 import READ_ONLY_KEY, S3
+from memhook.store.remote import waiting
+from tests.s3 import S3
 from tests.store.test_memories import add, memory
+waiting.SILENT_SECONDS = waiting.PROBE_SECONDS = {LONG}
 s3 = S3(Path({str(s3.folder)!r}), {s3.port})
 store = s3.replica("user{number}")
 for batch in range({BATCHES}):

@@ -83,6 +83,15 @@ def test_what_the_work_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
         answer_of(in_thread(fails, "test"), lambda: True)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never answers need not be waited for as long as users do."""
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(waiting, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(waiting, "SILENT_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_server_that_never_answers_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
     with silent_port() as port, pytest.raises(RemoteError, match="does not answer") as refused:
         add(S3(tmp_path, port).replica("ada"), memory(1, "lost"))
@@ -94,6 +103,7 @@ def test_a_server_that_is_not_there_is_an_error(tmp_path: Path, closed_port: int
         add(S3(tmp_path, closed_port).replica("ada"), memory(1, "lost"))
 
 
+@pytest.mark.usefixtures("impatient")
 def test_many_who_wait_for_a_silent_server_make_one_attempt(tmp_path: Path) -> None:
     with silent_port() as port, ThreadPoolExecutor(4) as threads:
         store = S3(tmp_path, port).replica("ada")
