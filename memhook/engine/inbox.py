@@ -50,7 +50,7 @@ def inbox_keep(
     memories, proposals = _waiting(caller, references, versions)
     before = [one for one in memories if one.origin is Origin.CAPTURED or fields]
     changes = {one.id: {**REVIEWED, **typed(fields)} for one in before}
-    after = remember.edited_together(caller.library, changes, _now()) if before else []
+    after = remember.edited_together(caller.library, changes, _now(), versions=versions) if before else []
     return _decided(caller, before, after, proposals, memories)
 
 
@@ -63,18 +63,20 @@ def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str,
     gone = [one for one in memories if one.id not in replaced]
     after = remember.edited_together(caller.library, changes, _now()) if changes else []
     if gone:
-        remember.forgotten(caller.library, [one.id for one in gone], _now())
+        remember.forgotten(caller.library, [one.id for one in gone], _now(), versions)
     return _decided(caller, [*gone, *successors], after, proposals, memories)
 
 
-def inbox_merge(caller: Caller, reference: str, into: str, content: str = "") -> dict[str, Any]:
+def inbox_merge(
+    caller: Caller, reference: str, into: str, content: str = "", versions: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Add what a captured memory says to another one, or replace the text of that by `content`; the first one goes."""
-    (item,), proposals = _waiting(caller, [reference])
+    (item,), proposals = _waiting(caller, [reference], versions)
     target = remember.found(caller.library, [into])[0]
     if target.id == item.id:
         raise InvalidInput("A memory cannot be merged with itself.", "Name another one.")
     joined = content or _joined(target.content, item.content)
-    remember.forgotten(caller.library, [item.id], _now())  # first: the other may become the same text
+    remember.forgotten(caller.library, [item.id], _now(), versions)  # first: the other may become the same text
     try:
         after = remember.edited(caller.library, target.id, {**REVIEWED, "content": joined}, _now())
     except Exception:

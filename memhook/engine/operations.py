@@ -254,8 +254,8 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
 
-def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
-    """Let quarantined memories come up; they stay released as long as their text does not change."""
+def release(caller: Caller, references: Sequence[str], released: bool = True) -> list[dict[str, Any]]:
+    """Let quarantined memories come up as long as their text does not change, or take that back."""
     library = holder([caller.library, *caller.open_shared()], references)
     if not library.keeps_releases:
         raise InvalidInput(
@@ -263,12 +263,12 @@ def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
             f"If it is yours: memhook config set store.uri {library.store.uri}",
         )
     library.quarantine_suspects()
-    released = []
+    done = []
     with library.store.annotating():
         for memory in remember.found(library, references):
-            released.append(let_through(memory))
-            library.store.write(changes.set_quarantine, released[-1])
-    return [record_of(memory) for memory in released]
+            done.append(let_through(memory) if released else judged(replace(memory, released="")))
+            library.store.write(changes.set_quarantine, done[-1])
+    return [record_of(memory) for memory in done]
 
 
 def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[str, Any]]:
@@ -321,7 +321,6 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "another project" if is_elsewhere else "": memory.project,
         reason_withheld(memory, caller.settings, _now()): "",
     }
-    history = caller.ledger.history(memory.id, events) if caller.ledger else []
     return {
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
@@ -329,9 +328,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "captured": _captured(caller, memory),
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
-        "history": [
-            dict(zip(("at", "event", "client", "left_out", "session", "level"), one, strict=True)) for one in history
-        ],
+        "history": caller.ledger.history(memory.id, events) if caller.ledger else [],
     }
 
 
