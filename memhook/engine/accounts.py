@@ -58,8 +58,8 @@ class Accounts:
     def times_shown(self, memories: Sequence[str]) -> Mapping[str, int]:
         return self._from(lambda ledger: ledger.times_shown(memories), {})
 
-    def mark_used(self, memories: Sequence[str], now: datetime) -> None:
-        self._from(lambda ledger: ledger.mark_used(memories, now), None)
+    def mark_used(self, memories: Sequence[str], now: datetime, session: str = "") -> None:
+        self._from(lambda ledger: ledger.mark_used(memories, now, session), None)
 
     def usage(self, memories: Sequence[str] | None = None) -> Mapping[str, Usage]:
         return self._from(lambda ledger: ledger.usage(memories), {})
