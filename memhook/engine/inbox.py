@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering import recall
 from memhook.answering.records import record_of
-from memhook.core.memory import Memory, Origin
+from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.places import place_of
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
@@ -86,9 +87,12 @@ def inbox_merge(
 
 
 def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
-    """The memories nearest to this one, which it may be merged into."""
+    """The memories nearest to this one, which it may be merged into; their titles are shown, so only open ones."""
     memory = remember.found(caller.library, [reference])[0]
-    ranked = recall.for_search(caller.library, memory.content, in_reach(memory.project), NEAREST + 1)
+    open_ones = replace(
+        in_reach(memory.project), sensitivities=(Sensitivity.NORMAL,), redacted=False, quarantined=False
+    )
+    ranked = recall.for_search(caller.library, memory.content, open_ones, NEAREST + 1)
     return [_record(one.memory) for one in ranked if one.memory.id != memory.id][:NEAREST]
 
 

@@ -110,8 +110,11 @@ def test_what_a_model_remembers_takes_the_place_of_the_digest(call: Call) -> Non
 
 def test_merging_adds_the_words_to_the_other_memory_and_can_be_undone(call: Call) -> None:
     own = call("remember", content="Nightly builds hang when the disk of the runner is full.", here=False)["memory"]
+    call("remember", content="Nightly builds hang: the password of the runner.", sensitivity="confidential", here=False)
     (key,) = captured(call, RUNNER)
-    assert own["id"] in [one["id"] for one in call("inbox_near", reference=key)]
+    near = call("inbox_near", reference=key)
+    assert own["id"] in [one["id"] for one in near]
+    assert {one["sensitivity"] for one in near} == {"normal"}
     answer = call("inbox_merge", reference=key, into=own["id"])
     merged = call("get", references=[own["id"]], touch=False)[0]
     assert merged["content"] == f"{own['content']}\n\n{RUNNER}"

@@ -158,7 +158,8 @@ def test_a_long_doubt_leaves_room_for_the_title_on_a_phone_and_on_paper(tab: Pag
         tab.emulate_media(media="print" if medium == "print" else "screen")
         row = tab.locator("[data-row]").first
         box, title = row.bounding_box(), row.locator("div").first.bounding_box()
-        assert box and title
+        assert box
+        assert title
         assert title["width"] > box["width"] / 3
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
     tab.emulate_media(media="screen")
