@@ -108,6 +108,7 @@ def _report(
     calibration: Calibration,
 ) -> dict[str, Any]:
     is_prompt = injection.event == PROMPT_EVENT
+    level = Strictness(settings.hooks.relevance) if is_prompt else None
     return {
         "at": injection.at.isoformat(),
         "event": injection.event,
@@ -120,7 +121,7 @@ def _report(
         "budget": injection.budget,
         "tokens": injection.tokens,
         "milliseconds": injection.milliseconds,
-        "candidates": [_candidate(one, memories.get(one.memory)) for one in candidates],
+        "candidates": [_candidate(one, memories.get(one.memory), level) for one in candidates],
         "parts": _parts(injection, memories),
     }
 
@@ -167,7 +168,7 @@ def _laxer_level(chance: float, level: Strictness) -> str | None:
     return None if level in speaking or not speaking else max(speaking, key=lambda one: EDGES[one].unsure).value
 
 
-def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
+def _candidate(one: Considered, memory: Memory | None, level: Strictness | None) -> dict[str, Any]:
     is_same = memory is not None and memory.content_hash == one.content_hash
     return {
         "urn": URN_PREFIX + one.memory,
@@ -175,6 +176,7 @@ def _candidate(one: Considered, memory: Memory | None) -> dict[str, Any]:
         "exists": memory is not None,
         "changed_since": memory is not None and not is_same,
         "score": one.score,
+        "grade": grade_of(one.score, level).value if level else None,
         "score_parts": {name: value for name, value in one.parts.items() if name not in OF_THE_PROMPT},
         "shown": not one.reason,
         "reason": one.reason,

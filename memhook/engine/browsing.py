@@ -104,7 +104,7 @@ def _sorted(
     if sort == "updated":
         return store.newest(allowed, limit, offset)
     if sort in ("created", "title"):
-        return caller.library.store.sorted_by(sort, allowed, limit, offset)
+        return store.sorted_by(sort, allowed, limit, offset)
     if sort not in SORTS:
         raise InvalidInput(f"There is no order {sort!r}.", f"It is one of: {', '.join(SORTS)}.")
     ids = sorted(store.ids(allowed), key=lambda name: -getattr(used.get(name, Usage()), sort))[offset : offset + limit]
@@ -148,7 +148,7 @@ def _named(caller: Caller, names: Sequence[str]) -> list[Memory]:
 
 def facets(caller: Caller) -> dict[str, dict[str, int]]:
     """How many memories there are of each project, namespace, origin, sensitivity and tag, the most first."""
-    counts = caller.library.store.counts(FACETS)
+    counts = caller.all.store.counts(FACETS)
     return {name: dict(Counter(values).most_common()) for name, values in counts.items()}
 
 
@@ -182,6 +182,7 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
                 "level": one.level,
                 "tokens": one.tokens,
                 "score": one.score,
+                "used": one.used,
             }
             for one in shown
         ],
@@ -191,16 +192,18 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
 def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
     """Events by day, memories by origin and week, how often they were used, and their size."""
     now = datetime.now(UTC)
-    used = caller.ledger.usage() if caller.ledger else {}
-    recorded = caller.ledger.events(now - timedelta(days=days)) if caller.ledger else []
+    since = now - timedelta(days=days)
+    uses = caller.ledger.usage() if caller.ledger else {}
+    recorded = caller.ledger.events(since) if caller.ledger else []
+    shown, used = caller.ledger.showings(since) if caller.ledger else (0, 0)
     created = caller.library.store.columns(["origin", "created"])
     return {
         "days": usage.by_day(recorded, now, days),
         "origins": usage.by_week(zip(created["origin"], created["created"], strict=True)),
-        "shown": sum(one.shown for one in used.values()),
-        "used": sum(one.used for one in used.values()),
-        "memories_shown": sum(one.shown > 0 for one in used.values()),
-        "memories_used": sum(one.used > 0 for one in used.values()),
+        "shown": shown,
+        "used": used,
+        "memories_shown": sum(one.shown > 0 for one in uses.values()),
+        "memories_used": sum(one.used > 0 for one in uses.values()),
         "bytes": _size(caller.library.store.uri),
         "ledger_bytes": caller.ledger.path.stat().st_size if caller.ledger else 0,
     }

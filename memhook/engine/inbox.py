@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering import recall
 from memhook.answering.records import record_of
-from memhook.core.memory import Memory, Origin
+from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.places import place_of
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
@@ -50,7 +51,7 @@ def inbox_keep(
     memories, proposals = _waiting(caller, references, versions)
     before = [one for one in memories if one.origin is Origin.CAPTURED or fields]
     changes = {one.id: {**REVIEWED, **typed(fields)} for one in before}
-    after = remember.edited_together(caller.library, changes, _now()) if before else []
+    after = remember.edited_together(caller.library, changes, _now(), versions=versions) if before else []
     return _decided(caller, before, after, proposals, memories)
 
 
@@ -63,18 +64,20 @@ def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str,
     gone = [one for one in memories if one.id not in replaced]
     after = remember.edited_together(caller.library, changes, _now()) if changes else []
     if gone:
-        remember.forgotten(caller.library, [one.id for one in gone], _now())
+        remember.forgotten(caller.library, [one.id for one in gone], _now(), versions)
     return _decided(caller, [*gone, *successors], after, proposals, memories)
 
 
-def inbox_merge(caller: Caller, reference: str, into: str, content: str = "") -> dict[str, Any]:
+def inbox_merge(
+    caller: Caller, reference: str, into: str, content: str = "", versions: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Add what a captured memory says to another one, or replace the text of that by `content`; the first one goes."""
-    (item,), proposals = _waiting(caller, [reference])
+    (item,), proposals = _waiting(caller, [reference], versions)
     target = remember.found(caller.library, [into])[0]
     if target.id == item.id:
         raise InvalidInput("A memory cannot be merged with itself.", "Name another one.")
     joined = content or _joined(target.content, item.content)
-    remember.forgotten(caller.library, [item.id], _now())  # first: the other may become the same text
+    remember.forgotten(caller.library, [item.id], _now(), versions)  # first: the other may become the same text
     try:
         after = remember.edited(caller.library, target.id, {**REVIEWED, "content": joined}, _now())
     except Exception:
@@ -84,9 +87,12 @@ def inbox_merge(caller: Caller, reference: str, into: str, content: str = "") ->
 
 
 def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
-    """The memories nearest to this one, which it may be merged into."""
+    """The memories nearest to this one, which it may be merged into; their titles are shown, so only open ones."""
     memory = remember.found(caller.library, [reference])[0]
-    ranked = recall.for_search(caller.library, memory.content, in_reach(memory.project), NEAREST + 1)
+    open_ones = replace(
+        in_reach(memory.project), sensitivities=(Sensitivity.NORMAL,), redacted=False, quarantined=False
+    )
+    ranked = recall.for_search(caller.library, memory.content, open_ones, NEAREST + 1)
     return [_record(one.memory) for one in ranked if one.memory.id != memory.id][:NEAREST]
 
 

@@ -47,7 +47,6 @@ log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
 EXPLAINED_EVENTS = 5
-HISTORY = ("at", "event", "client", "left_out", "session", "level")
 NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
@@ -265,8 +264,8 @@ def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[
     return [record_of(replace(memory, muted=muted)) for memory in memories]
 
 
-def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
-    """Let quarantined memories come up; they stay released as long as their text does not change."""
+def release(caller: Caller, references: Sequence[str], released: bool = True) -> list[dict[str, Any]]:
+    """Let quarantined memories come up as long as their text does not change, or take that back."""
     library = holder([caller.library, *caller.open_shared()], references)
     if not library.keeps_releases:
         raise InvalidInput(
@@ -274,12 +273,12 @@ def release(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
             f"If it is yours: memhook config set store.uri {library.store.uri}",
         )
     library.quarantine_suspects()
-    released = []
+    done = []
     with library.store.annotating():
         for memory in remember.found(library, references):
-            released.append(let_through(memory))
-            library.store.write(changes.set_quarantine, released[-1])
-    return [record_of(memory) for memory in released]
+            done.append(let_through(memory) if released else judged(replace(memory, released="")))
+            library.store.write(changes.set_quarantine, done[-1])
+    return [record_of(memory) for memory in done]
 
 
 def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[str, Any]]:
@@ -332,7 +331,6 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "another project" if is_elsewhere else "": memory.project,
         reason_withheld(memory, caller.settings, _now()): "",
     }
-    history = caller.ledger.history(memory.id, events) if caller.ledger else []
     return {
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
@@ -341,7 +339,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),
         "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
-        "history": [dict(zip(HISTORY, one, strict=True)) for one in history],
+        "history": caller.ledger.history(memory.id, events) if caller.ledger else [],
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from memhook.answering.records import record_of
 from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
-from memhook.engine.operations import check_home, mute, typed
+from memhook.engine.operations import check_home, mute, release, typed
 from memhook.errors import InvalidInput
 from memhook.screening.policy import masked_fields
 from memhook.writing import remember, revision
@@ -29,7 +29,9 @@ def revise(
 ) -> dict[str, Any]:
     """Set these fields of each memory, and add or remove tags; `versions` are those the change was made from, by id."""
     if "muted" in fields:
-        return _muted(caller, references, bool(fields["muted"]))
+        return _annotated(caller, references, "muted", bool(fields["muted"]))
+    if "released" in fields:
+        return _annotated(caller, references, "released", bool(fields["released"]))
     if "redacted" in fields:
         raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     before = _own(caller, references)
@@ -42,8 +44,7 @@ def revise(
 def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Forget memories; what undoes it brings them back under their URNs."""
     before = _own(caller, references)
-    revision.refuse_changed(before, versions or {})
-    remember.forgotten(caller.library, [one.id for one in before], datetime.now(UTC))
+    remember.forgotten(caller.library, [one.id for one in before], datetime.now(UTC), versions)
     return _changed(before, [])
 
 
@@ -72,12 +73,13 @@ def _changed(before: Sequence[Memory], after: Sequence[Memory]) -> dict[str, Any
     return {"memories": [_record(one) for one in after or before], "undo": {"method": "put_back", "params": back}}
 
 
-def _muted(caller: Caller, references: Sequence[str], muted: bool) -> dict[str, Any]:
-    """Mute or unmute: they do not count as changed, and may be of a shared store."""
-    others = [one.id for one in remember.found(caller.all, references) if one.muted != muted]
-    records = mute(caller, others, muted) if others else []
-    params = {"references": others, "muted": not muted}
-    return {"memories": records, "undo": {"method": "revise", "params": params} if others else None}
+def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool) -> dict[str, Any]:
+    """Mute or release, or take that back: they do not count as changed, and may be of a shared store."""
+    change = {"muted": mute, "released": release}[what]
+    others = [one.id for one in remember.found(caller.all, references) if bool(getattr(one, what)) != value]
+    records = change(caller, others, value) if others else []
+    undo = {"method": "revise", "params": {"references": others, what: not value}}
+    return {"memories": records, "undo": undo if others else None}
 
 
 def _record(memory: Memory) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Receipts:
         found = self._engine.searched(scene.loaded.usable()).store.by_ids(sorted(exchange.shown))
         used = [key for key, memory in found.items() if was_used(memory, exchange.prompt, answer)]
         if used:
-            self._engine.accounts.mark_used(used, datetime.now(UTC))
+            self._engine.accounts.mark_used(used, datetime.now(UTC), event.session)
 
     def _begin(self, event: Event) -> None:
         """What the start of a session showed belongs to its first exchange; one that never ended is over."""

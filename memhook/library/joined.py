@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from typing import Any, Protocol
 
 from memhook.core.actions import Action
@@ -52,7 +54,9 @@ class ReadableStore(Protocol):
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]: ...
+    def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]: ...
     def count(self, allowed: Filter | None = None) -> int: ...
+    def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]: ...
     def ids(self, allowed: Filter | None = None) -> list[str]: ...
 
 
@@ -169,13 +173,28 @@ class _JoinedStore:
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
-        """Each store's own page is long enough for all of the joined one to come from it."""
-        found: dict[str, Memory] = {}
-        for library in reversed(self._libraries):
-            found |= {one.id: one for one in _from(library, library.store.newest(allowed, limit + offset, 0, after))}
-        in_order = sorted(found.values(), key=lambda memory: memory.id)
+        in_order = self._merged(lambda store: store.newest(allowed, limit + offset, 0, after))
         in_order.sort(key=lambda memory: memory.updated, reverse=True)
         return in_order[offset : offset + limit]
+
+    def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
+        in_order = self._merged(lambda store: store.sorted_by(column, allowed, limit + offset))
+        if column == "title":
+            in_order.sort(key=lambda memory: memory.title.lower())
+        else:
+            in_order.sort(key=attrgetter(column), reverse=True)
+        return in_order[offset : offset + limit]
+
+    def _merged(self, page_of: Callable[[ReadableStore], list[Memory]]) -> list[Memory]:
+        """The memories of each store's own page, by id: long enough for all of the joined page to come from it."""
+        found: dict[str, Memory] = {}
+        for library in reversed(self._libraries):
+            found |= {one.id: one for one in _from(library, page_of(library.store))}
+        return sorted(found.values(), key=lambda memory: memory.id)
+
+    def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]:
+        each = [library.store.counts(columns) for library in self._libraries]
+        return {name: dict(sum((Counter(one[name]) for one in each), Counter[str]())) for name in columns}
 
     def count(self, allowed: Filter | None = None) -> int:
         return sum(library.store.count(allowed) for library in self._libraries)

@@ -117,6 +117,7 @@ class Considered:
     tokens: int = 0
     parts: dict[str, float] = field(default_factory=dict)
     part: int = 0
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +245,33 @@ class Ledger:
             )
             connection.execute(f"UPDATE considered SET delivered = 1 WHERE {arrived}", (number, part))  # noqa: S608  as above
 
-    def mark_used(self, memories: Sequence[str], at: datetime) -> None:
-        """The assistant went by these: their words are in its answer, or it fetched them whole."""
-        self._write(
-            "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
-            " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
-            [(memory, at.isoformat()) for memory in memories if memory not in self._gone],
+    def mark_used(self, memories: Sequence[str], at: datetime, session: str = "") -> None:
+        """The assistant went by these: their words are in its answer, or it fetched them whole.
+
+        It is the last showing that was used: in that session, or in any if none is known.
+        """
+        rows = [(memory, at.isoformat()) for memory in memories if memory not in self._gone]
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
+                " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
+                rows,
+            )
+            connection.executemany(
+                "UPDATE considered SET used = 1 WHERE memory = ?1 AND delivered = 1 AND injection = (SELECT max(id)"
+                " FROM injection JOIN considered ON injection = id WHERE memory = ?1 AND delivered = 1"
+                " AND ?2 IN ('', session))",
+                [(memory, session) for memory, _ in rows],
+            )
+
+    def showings(self, since: datetime) -> tuple[int, int]:
+        """How often memories were shown since then, and how many of these showings were used."""
+        query = (
+            "SELECT count(*), coalesce(sum(used), 0) FROM injection JOIN considered ON injection = id"
+            " WHERE at >= ? AND delivered = 1"
         )
+        shown, used = self._read(query, (since.isoformat(),))[0]
+        return shown, used
 
     def has_receipts(self) -> bool:
         """Whether any memory is known to have been used: where no assistant says so, none can be unused."""
@@ -384,14 +405,15 @@ class Ledger:
     def mark_read(self, notice: str, at: datetime) -> None:
         self._write("INSERT OR IGNORE INTO told VALUES (?, ?)", [(notice, at.isoformat())])
 
-    def history(self, memory: str, most: int) -> list[tuple[str, ...]]:
-        """The last events that considered it: when, event, client, why it was left out if so, session and level."""
+    def history(self, memory: str, most: int) -> list[dict[str, Any]]:
+        """The last events that considered it, and if it was left out, why."""
+        names = ("at", "event", "client", "left_out", "session", "level", "used")
         query = (
-            "SELECT at, event, client, reason, session, level FROM considered"
+            "SELECT at, event, client, reason, session, level, used FROM considered"
             " JOIN injection ON injection.id = considered.injection"
             " WHERE memory = ? AND (delivered = 1 OR reason <> '') ORDER BY injection.id DESC LIMIT ?"
         )
-        return self._read(query, (memory, most))
+        return [dict(zip(names, row, strict=True)) for row in self._read(query, (memory, most))]
 
     def last_injection(
         self, session: str = "", project: str = "", with_text: bool = False, client: str = ""
@@ -518,8 +540,10 @@ class Ledger:
         if version == 0:
             connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
         connection.executescript(_ADDITIONS)
-        if not connection.execute("SELECT 1 FROM pragma_table_info('considered') WHERE name = 'passages'").fetchone():
-            connection.execute("ALTER TABLE considered ADD COLUMN passages TEXT NOT NULL DEFAULT ''")
+        there = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('considered')")}
+        for name, kind in (("passages", "TEXT NOT NULL DEFAULT ''"), ("used", "INTEGER NOT NULL DEFAULT 0")):
+            if name not in there:
+                connection.execute(f"ALTER TABLE considered ADD COLUMN {name} {kind}")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -564,12 +588,12 @@ class Ledger:
     def _injection(self, number: int, row: Sequence[Any]) -> Injection:
         rows = self._read(
             "SELECT memory, content_hash, score, reason, level, passage_start, passage_end, passages, tokens, parts,"
-            " part FROM considered WHERE injection = ? ORDER BY rank",
+            " part, used FROM considered WHERE injection = ? ORDER BY rank",
             (number,),
         )
         considered = tuple(
-            Considered(m, h, score, reason, level, _passages(passages, start, end), cost, json.loads(parts), part)
-            for m, h, score, reason, level, start, end, passages, cost, parts, part in rows
+            Considered(m, h, score, reason, level, _passages(passages, a, b), cost, json.loads(parts), part, bool(used))
+            for m, h, score, reason, level, a, b, passages, cost, parts, part, used in rows
         )
         values = dict(zip(_EVENT_COLUMNS, row, strict=True))
         values |= {"at": datetime.fromisoformat(values["at"]), "milliseconds": json.loads(values["milliseconds"])}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 from memhook.daemon.control import Call
-from memhook.errors import NotFound
+from memhook.errors import Conflict, NotFound
 
 MOST = 100
 
@@ -24,8 +25,8 @@ class Change:
     params: Mapping[str, Any]
 
     def concerns(self, ids: Sequence[str]) -> bool:
-        memories = self.params.get("memories", ())
-        return any(one["id"] in ids for one in memories)
+        names = {*self.params.get("references", ()), *(one["id"] for one in self.params.get("memories", ()))}
+        return not names.isdisjoint(ids)
 
 
 class Changes:
@@ -47,14 +48,21 @@ class Changes:
                 self._changes.append(Change(self._made, text, undo["method"], undo["params"]))
 
     def undo(self, number: int, call: Call) -> Change:
-        """Take a change back. If that is refused it stays, for the refusal may be for a moment."""
+        """Take a change back. One that can no longer be is dropped; after another failure it stays."""
         change = next((one for one in self._changes if one.number == number), None)
         if change is None:
             raise NotFound("That is undone already.", "Load the page again.")
-        call(change.method, **change.params)
-        with self._lock:
-            self._changes.remove(change)
+        try:
+            call(change.method, **change.params)
+        except (Conflict, NotFound) as error:
+            self._remove(change)
+            raise type(error)(error.message, "It was not undone, and nothing is overwritten.") from error
+        self._remove(change)
         return change
+
+    def _remove(self, change: Change) -> None:
+        with self._lock, suppress(ValueError):  # another tab was first
+            self._changes.remove(change)
 
     def drop(self, ids: Sequence[str]) -> None:
         """Drop what would bring back memories that were redacted or purged."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
+from collections import defaultdict
 
 from starlette.responses import Response
 
@@ -16,10 +15,12 @@ LIMIT = 60
 def events(page: Page, asked: Asked) -> Response:
     session, before = asked.one("session"), asked.number("before", 0)
     found = page.call("events", limit=LIMIT, before=before, session=session)["events"]
-    sessions = [(name, list(some)) for name, some in groupby(found, key=itemgetter("session"))]
+    sessions = defaultdict(list)
+    for event in found:
+        sessions[event["session"]].append(event)
     last = found[-1]["number"] if len(found) == LIMIT else 0
     earlier = asked.query_with(before=str(last)) if last else ""
-    return page.shown("events.html", sessions=sessions, session=session, earlier=earlier)
+    return page.shown("events.html", sessions=sessions.items(), session=session, earlier=earlier)
 
 
 VIEWS: Views = {("GET", "/events"): events}

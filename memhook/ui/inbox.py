@@ -34,7 +34,8 @@ def decide(page: Page, asked: Asked) -> Response:
     action = asked.one("do")
     chosen = dict(one.partition("@")[::2] for one in asked.all("chosen"))
     if action.startswith("merge:") and len(chosen) == 1:
-        done = page.call("inbox_merge", reference=next(iter(chosen)), into=action.removeprefix("merge:"))
+        into = action.removeprefix("merge:")
+        done = page.call("inbox_merge", reference=next(iter(chosen)), into=into, versions=chosen)
     elif action in ("keep", "drop") and chosen:
         edited = {"content": asked.one("content")} if action == "keep" and asked.one("content") else {}
         done = page.call(f"inbox_{action}", references=list(chosen), versions=chosen, **edited)

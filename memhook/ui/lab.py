@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import unified_diff
+from hashlib import sha256
 from typing import Any
 
 from starlette.responses import Response
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from memhook.ui.asked import Asked
 from memhook.ui.page import Page, Views
 
+AT_ONCE = 20  # candidates of the first answer besides those shown: rendering all takes a tenth of a prompt's time
 NUMBERS = {
     "max_tokens": ("Budget", "tokens for the whole block", 50, 10_000),
     "hooks.best_chars": ("Best memory", "characters of the best one", 0, 6000),
@@ -24,7 +26,7 @@ CHOICES = {
 
 
 def lab(page: Page, asked: Asked) -> Response:
-    """Show the whole page, or for a script the answer alone: at once, then with what a hook may not show."""
+    """Show the whole page, or for a script the answer alone: at once, then with all candidates."""
     answer = _answer(page, asked)
     if asked.one("part"):
         return page.shown("lab_answer.html", **answer)
@@ -44,16 +46,20 @@ def _answer(page: Page, asked: Asked) -> dict[str, Any]:
     assistant = asked.one("assistant", "claude")
     limit = _assistants()[assistant].part_limit if assistant in _assistants() else None
     project = asked.one("project", "here")
+    is_first = asked.one("part") == "1"
     report = page.call(
         "try_prompt",
         prompt=asked.one("prompt"),
         project=None if project == "here" else project,
         part_units=limit.size if limit else 0,
         overrides=_overrides(asked),
-        withheld=asked.one("part") != "1",
+        withheld=not is_first,
     )
     return {
         "report": report,
+        "candidates": [
+            one for at, one in enumerate(report["candidates"]) if at < AT_ONCE or one["shown"] or not is_first
+        ],
         "assistant": assistant,
         "project": project,
         "changed": _changed(report["settings"], report["saved"]),
@@ -78,18 +84,29 @@ def _assistants() -> Mapping[str, Any]:
 
 
 def keep(page: Page, asked: Asked) -> Response:
-    """Write the settings tried to the user's file, after the difference was shown and agreed to."""
+    """Write the settings that differ to the user's file, once its difference was shown and agreed to."""
     from memhook.settings_file import changed_file, text_of, with_values  # noqa: PLC0415  pydantic: only here
 
-    values = _overrides(asked)
+    report = page.call("try_prompt", prompt="", overrides=_overrides(asked), withheld=False)
+    values = {key: value for key, (_, value) in _changed(report["settings"], report["saved"]).items()}
     file = page.paths.config_file
-    if asked.one("agreed"):
-        changed_file(page.paths, lambda text: with_values(text, values))
+    agreed = asked.one("agreed")
+
+    def changed(text: str) -> str:
+        return with_values(text, values) if _digest(text) == agreed else text
+
+    if agreed and changed_file(page.paths, changed):
         return page.redirected("/")
     before = text_of(file)
     after = with_values(before, values)
     rows = unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2)
-    return page.shown("keep.html", rows=[*rows][2:], values=values, file=str(file))
+    now = _digest(before)
+    is_stale = agreed not in ("", now)
+    return page.shown("keep.html", rows=[*rows][2:], values=values, file=str(file), agreed=now, is_stale=is_stale)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 VIEWS: Views = {("GET", "/"): lab, ("POST", "/"): lab, ("POST", "/settings"): keep}

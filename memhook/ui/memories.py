@@ -27,6 +27,7 @@ DONE = {
     "unpin": ("Unpinned", {"pinned": False}),
     "mute": ("Muted", {"muted": True}),
     "unmute": ("Unmuted", {"muted": False}),
+    "release": ("Released", {"released": True}),
 }
 QUESTIONS = {
     "forget": ("Forget", "Importing them again does not bring them back. This can be undone while the page is open."),
@@ -49,6 +50,7 @@ def list_(page: Page, asked: Asked) -> Response:
     }
     found = page.call("browse", query=chosen["q"], sort=sort, limit=LIMIT, offset=offset, **conditions)
     values = {
+        "found": found,
         "memories": found["memories"],
         "total": found["total"],
         "offset": offset,
@@ -113,7 +115,8 @@ def _saved(page: Page, asked: Asked, one: Mapping[str, Any], typed: Mapping[str,
     if fields:
         versions = {one["id"]: asked.one("version")}
         done = page.call("revise", references=[one["id"]], versions=versions, **fields)
-        page.changes.add(f"Changed “{one['title']}”", done["undo"])
+        name = "a confidential memory" if one["sensitivity"] == "confidential" else f"“{one['title']}”"
+        page.changes.add(f"Changed {name}", done["undo"])
     return str(one["id"])
 
 
@@ -137,7 +140,7 @@ def act(page: Page, asked: Asked) -> Response:
 
 
 def _inside(back: str) -> str:
-    return back if back.startswith(("/memor", "/inbox")) else "/memories"
+    return back if back.startswith("/") else "/memories"
 
 
 def _done(page: Page, asked: Asked, action: str, chosen: Mapping[str, str]) -> None:
@@ -146,8 +149,6 @@ def _done(page: Page, asked: Asked, action: str, chosen: Mapping[str, str]) -> N
     if action in ("redact", "purge"):
         page.call(action, references=ids)
         page.changes.drop(ids)
-    elif action == "release":
-        page.call("release", references=ids)
     elif action == "forget":
         page.changes.add(f"Forgot {_counted(ids)}", page.call("retract", **given)["undo"])
     else:
@@ -180,8 +181,8 @@ def _counted(ids: Sequence[str]) -> str:
 
 
 def undo(page: Page, asked: Asked) -> Response:
-    page.changes.undo(asked.number("number", 0), page.call)
-    return page.redirected(_inside(asked.one("back")))
+    undone = page.changes.undo(asked.number("number", 0), page.call)
+    return page.redirected("/memories" if undone.method == "retract" else _inside(asked.one("back")))
 
 
 VIEWS: Views = {

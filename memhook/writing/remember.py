@@ -144,10 +144,16 @@ def edited_together(
     return changed
 
 
-def forgotten(library: Library, references: Sequence[str], now: datetime) -> list[Memory]:
-    """Forget memories; what they superseded passes to their successors, or becomes current again."""
+def forgotten(
+    library: Library, references: Sequence[str], now: datetime, versions: Mapping[str, str] | None = None
+) -> list[Memory]:
+    """Forget memories; what they superseded passes to their successors, or becomes current again.
+
+    Raises Conflict for one that has changed since its version.
+    """
     with library.store.writing():
         memories = found(library, references)
+        refuse_changed(memories, versions or {})
         library.store.write(table_changes.forget, memories, now)
         succession.hand_over(library.store, memories)
     return memories

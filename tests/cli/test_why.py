@@ -184,6 +184,7 @@ def test_a_wide_title_is_cut_by_the_columns_it_takes(engine: Engine, cli: Cli) -
     assert 70 < cells(title) <= 80
 
 
+PROMPTED = {"event": "UserPromptSubmit"}
 EXPLAINED: dict[str, Any] = {
     "urn": "urn:memhook:k3v9x2m4p7qa",
     "title": "Replica lag",
@@ -191,8 +192,8 @@ EXPLAINED: dict[str, Any] = {
     "anchors": ["replica.toml"],
     "times_shown": 2,
     "history": [
-        {"at": "2026-02-14T09:30:00+00:00", "event": "UserPromptSubmit", "client": "claude", "left_out": ""},
-        {"at": "2026-02-13T09:30:00+00:00", "event": "UserPromptSubmit", "client": "codex", "left_out": "over budget"},
+        {**PROMPTED, "at": "2026-02-14T09:30:00+00:00", "client": "claude", "left_out": "", "used": 1},
+        {**PROMPTED, "at": "2026-02-13T09:30:00+00:00", "client": "codex", "left_out": "over budget", "used": 0},
     ],
 }
 
@@ -209,6 +210,7 @@ def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli)
         assert engine.asked[-1] == ("explain", {"reference": name})
         assert shown.out.startswith("Replica lag\nurn:memhook:k3v9x2m4p7qa\nmay be shown here")
         assert "and when a tool touches: replica.toml\nshown 2 times so far" in shown.out
+        assert "UserPromptSubmit by claude: shown and used\n" in shown.out
         assert "UserPromptSubmit by codex: left out (over budget)\n" in shown.out
     assert cli("why", "k3v9x2m4p7qa", "--json").json == EXPLAINED
 

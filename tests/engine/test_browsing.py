@@ -107,6 +107,7 @@ def test_events_name_what_was_shown_if_it_is_open(call: Call) -> None:
     (event,) = call("events")["events"]
     assert [(one["urn"][-1], one["title"]) for one in event["shown"]] == [("1", "b"), ("3", None)]
     assert (event["session"], event["tokens"], event["considered"]) == ("s1", 40, 3)
+    assert [one["used"] for one in event["shown"]] == [True, False]
     assert "text" not in event
     assert call("events", session="other")["events"] == []
     assert call("events", before=event["number"])["events"] == []

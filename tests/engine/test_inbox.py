@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,6 +73,23 @@ def test_a_decision_on_what_was_changed_meanwhile_is_refused(call: Call) -> None
     for decision in ("inbox_keep", "inbox_drop"):
         with pytest.raises(Conflict):
             call(decision, references=[key], versions={key: seen})
+    own = call("remember", content="Nightly builds hang.")["memory"]["id"]
+    with pytest.raises(Conflict):
+        call("inbox_merge", reference=key, into=own, versions={key: seen})
+
+
+def test_of_two_decisions_at_once_one_is_refused(call: Call) -> None:
+    (key,) = captured(call, RUNNER)
+    versions = {key: call("inbox_list")["items"][0]["memory"]["version"]}
+
+    def kept(title: str) -> bool:
+        try:
+            return bool(call("inbox_keep", references=[key], versions=versions, title=title))
+        except (Conflict, InvalidInput):  # by then it may no longer wait for a review
+            return False
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(kept, "abcd")) == 1
 
 
 def test_what_its_owner_edits_is_reviewed_and_what_a_model_edits_is_not(call: Call) -> None:
@@ -92,8 +110,11 @@ def test_what_a_model_remembers_takes_the_place_of_the_digest(call: Call) -> Non
 
 def test_merging_adds_the_words_to_the_other_memory_and_can_be_undone(call: Call) -> None:
     own = call("remember", content="Nightly builds hang when the disk of the runner is full.", here=False)["memory"]
+    call("remember", content="Nightly builds hang: the password of the runner.", sensitivity="confidential", here=False)
     (key,) = captured(call, RUNNER)
-    assert own["id"] in [one["id"] for one in call("inbox_near", reference=key)]
+    near = call("inbox_near", reference=key)
+    assert own["id"] in [one["id"] for one in near]
+    assert {one["sensitivity"] for one in near} == {"normal"}
     answer = call("inbox_merge", reference=key, into=own["id"])
     merged = call("get", references=[own["id"]], touch=False)[0]
     assert merged["content"] == f"{own['content']}\n\n{RUNNER}"

@@ -64,6 +64,19 @@ def test_search_list_get_inject_and_pack_find_in_all_stores(assistant: Assistant
     assert [one["urn"] for one in assistant.calls("list", store="team")["memories"]] == [theirs]
 
 
+def test_orders_and_facets_are_of_all_stores_together(assistant: Assistant, team: Path) -> None:
+    for title, store in (("b", "team"), ("A", ""), ("c", ""), ("D", "team")):
+        assistant.calls("remember", content=f"Note {title}.", title=title, store=store, tags=[title], namespace="x")
+
+    def titles(**asked: Any) -> str:
+        return "".join(one["title"] for one in assistant.calls("browse", **asked)["memories"])
+
+    assert (titles(sort="title"), titles(sort="title", limit=2, offset=1)) == ("AbcD", "bc")
+    assert titles(sort="created") == "DcAb"
+    assert assistant.calls("facets")["namespace"] == {"x": 4}
+    assert assistant.calls("facets")["tags"] == dict.fromkeys("AbcD", 1)
+
+
 def test_a_page_of_a_list_goes_on_where_the_last_one_ended_whatever_store_that_was(
     assistant: Assistant, team: Path
 ) -> None:

@@ -73,6 +73,18 @@ def test_uses_are_counted_for_good_and_once_per_showing(ledger: Ledger) -> None:
     assert ledger.usage() == {}
 
 
+def test_the_showing_that_was_used_is_marked_by_session_or_is_the_last_one(ledger: Ledger) -> None:
+    for session in ("s1", "s2", "s3"):
+        ledger.delivered(ledger.record(replace(INJECTION, session=session)), 1)
+    ledger.mark_used(["aaaaaaaaaaaa", "bbbbbbbbbbbb"], NOW, "s2")  # the second was never delivered
+    assert [one["used"] for one in ledger.history("aaaaaaaaaaaa", 9)] == [0, 1, 0]
+    assert ledger.showings(NOW) == (3, 1)
+    ledger.mark_used(["aaaaaaaaaaaa"], NOW)
+    assert [one["used"] for one in ledger.history("aaaaaaaaaaaa", 9)] == [1, 1, 0]
+    assert [one.used for _, event in ledger.recent(1) for one in event.considered][:2] == [True, False]
+    assert ledger.showings(NOW + timedelta(seconds=1)) == (0, 0)
+
+
 def test_sessions_and_subagents_have_accounts_of_their_own(ledger: Ledger) -> None:
     ledger.delivered(ledger.record(INJECTION), 1)
     assert ledger.shown("s2", "") == {}

@@ -90,6 +90,8 @@ def test_no_memory_runs_a_script_or_asks_another_server(browser: BrowserContext,
     assert "<script>alert(1)</script>" in text
     assert {"␛", "U+202E", "U+200B"} <= set(page.locator("article .sign").all_inner_texts())
     assert not {"\x1b", "\u202e", "\u200b"} & set(text)
+    page.goto(f"{base}/memory/attackall001/edit")
+    assert {"␛", "U+202E", "U+200B"} <= set(page.locator("details .sign").all_inner_texts())
     page.close()
     assert strange == []
 

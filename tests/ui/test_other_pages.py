@@ -33,7 +33,7 @@ def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(tab: Page, site: 
     expect(tab.get_by_text("2 of 3")).to_be_visible()
     press(tab, "ArrowLeft")
     expect(tab.get_by_text("1 of 3")).to_be_visible()
-    press(tab, "k")
+    press(tab, "k", "k", "k")  # those pressed before the next card is there are not for it
     expect(left).to_contain_text("2 left")
     assert origin(captured[0]) == "user"
     press(tab, "d")
@@ -59,21 +59,30 @@ def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(tab: Page, site: 
 def test_events_show_what_was_shown_and_why_not_without_the_prompt(tab: Page, site: Site) -> None:
     environment = {**os.environ, "HOME": str(site.home)}
     prompts = ("why does the deploy to staging hang at 40 % without the vpn?", "ok thanks")
-    for prompt in prompts:
-        event = {"hook_event_name": "UserPromptSubmit", "session_id": "session-77", "prompt": prompt}
-        hook = [*COMMAND, "hook", "UserPromptSubmit"]
+    hooked = [
+        ("session-77", {"hook_event_name": "UserPromptSubmit", "prompt": prompts[0]}),
+        ("session-78", {"hook_event_name": "UserPromptSubmit", "prompt": prompts[1]}),
+        ("session-77", {"hook_event_name": "Stop", "last_assistant_message": "Connect the VPN, then `make deploy`."}),
+        ("session-77", {"hook_event_name": "UserPromptSubmit", "prompt": prompts[1]}),
+    ]
+    for session, fields in hooked:
+        event = {"session_id": session, **fields}
+        hook = [*COMMAND, "hook", fields["hook_event_name"]]
         cwd = site.home / "work"
         subprocess.run(
             hook, input=json.dumps(event).encode(), env=environment, cwd=cwd, check=True, capture_output=True
         )
+    tab.goto(f"{site.url}/events")
+    expect(tab.get_by_role("region", name="Session session-77").locator(".timeline > li")).to_have_count(2)
     tab.goto(f"{site.url}/events?session=session-77")
     expect(tab.locator(".timeline > li")).to_have_count(2)
     expect(tab.locator(".timeline > li").first).to_contain_text("silent: small talk")
     expect(tab.locator(".timeline > li").last).to_contain_text("ms")
+    expect(tab.locator(".timeline > li").last).to_contain_text(", used")
     assert not any(prompt in tab.content() for prompt in prompts)
     tab.get_by_role("link", name="Deploys hang without the VPN").first.click()
     expect(tab.get_by_role("heading", name="Deploys hang without the VPN")).to_be_visible()
-    expect(tab.get_by_role("row").last).to_contain_text("shown")
+    expect(tab.get_by_role("row").last).to_contain_text("shown preview, used")
 
 
 def test_health_has_numbers_plots_and_the_checks_of_the_doctor(tab: Page, site: Site) -> None:

@@ -104,7 +104,8 @@ def _say_explained(one: Report) -> None:
         )
     say(f"shown {one['times_shown']} times so far" if one["times_shown"] else "not shown so far")
     for event in one["history"]:
-        fate = f"left out ({event['left_out']})" if event["left_out"] else "shown"
+        shown = "shown and used" if event["used"] else "shown"
+        fate = f"left out ({event['left_out']})" if event["left_out"] else shown
         say_wrapped(f"  {_moment(event['at'])}  {event['event']} by {event['client']}: {fate}")
 
 

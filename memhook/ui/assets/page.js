@@ -131,6 +131,15 @@ function chosenOrCurrent(button) {
   if (box && box.form === button.form && !button.form.querySelector("[name=chosen]:checked")) box.checked = true;
 }
 
+// A form is sent once: what is pressed until the next page is there is not meant for this one.
+let isSent = false;
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
+  if (isSent) event.preventDefault();
+  isSent = true;
+});
+addEventListener("pageshow", () => { isSent = false; });
+
 // Keys: data-key="x" is pressed by x, data-focus="/" is focused by /, g and a letter go to a page.
 let before = "";
 document.addEventListener("keydown", (event) => {
@@ -143,6 +152,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return;
   }
+  if (event.repeat) return; // a key that is held would go on on the next page
   const name = CSS.escape(event.key);
   const wanted = before === "g" ? `[data-go="${name}"]` : `[data-key~="${name}"], [data-focus="${name}"]`;
   before = event.key === "g" ? "g" : "";
