@@ -166,4 +166,4 @@ def test_the_map_of_a_room_lists_its_modules(path: Path) -> None:
 
 
 def test_the_hook_client_imports_nothing_of_memhook_and_only_built_in_modules() -> None:
-    assert imports(PACKAGE / "daemon" / "hook_client.py") == {"_signal", "_socket", "os", "pwd", "sys"}
+    assert imports(PACKAGE / "daemon" / "hook_client.py") == {"_signal", "_socket", "posix", "pwd", "sys"}
