@@ -46,7 +46,7 @@ QUIET_SECONDS = 5.0  # without a request: then nobody waits while memory is give
 USELESS_SECONDS = 60.0  # after which a daemon that failed to load stops
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
 M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h
-# A prompt gives up the interpreter some dozen times, for files and for the model, and waits up to so long to get it
+# A prompt releases the interpreter some dozen times, for files and for the model, and waits up to so long to get it
 # back while another thread imports or keeps house. With Python's 0.005 it takes two to three times as long.
 SWITCH_SECONDS = 0.0002
 WAITING_CLIENTS_SECONDS = 1.0  # a client that sends nothing, or takes long, does not delay the warm-up further
