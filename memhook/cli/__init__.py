@@ -1,6 +1,6 @@
 """The command line. A command is one file of `commands/`: its options beside what it does.
 
-ahead       Calls to the daemon that are made ahead, for imports
+ahead       Calls that are made ahead, for imports
 asking      Questions to the user
 commands/   The commands
 editor      The user's own editor

@@ -152,7 +152,7 @@ def _batches(
 
 def _store(place: Place, batches: Iterator[Batch], bookmarks: Bookmarks, tally: Tally, *, again: bool) -> None:
     """A session counts as read once its notes are stored."""
-    for batch, answer in answered(batches, lambda one: _captured(place, one.records, again)):
+    for batch, answer in answered(place, batches, lambda one: _captured(place, one.records, again)):
         tally.outcomes.update({name: answer.get(name, 0) for name in OUTCOMES})
         tally.notes += len(batch.records)
         for one, result in batch.read:

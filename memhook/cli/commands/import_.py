@@ -198,7 +198,7 @@ def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
         return place.call("import_lines", lines=lines, **mode)
 
     with _progress(file) as bar, _resumable(tally, args):
-        for batch, answer in answered(batches(good_lines(file, tally)), ask):
+        for batch, answer in answered(place, batches(good_lines(file, tally)), ask):
             bar.update(len(batch))
             tally.add(answer)
             tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
