@@ -1,5 +1,6 @@
 """The command line. A command is one file of `commands/`: its options beside what it does.
 
+ahead       Calls that are made ahead, for imports
 asking      Questions to the user
 commands/   The commands
 editor      The user's own editor

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -18,6 +17,7 @@ from tqdm import tqdm
 
 from memhook.assistants.assistant import Where
 from memhook.assistants.sessions.recording import About
+from memhook.cli.ahead import answered
 from memhook.cli.asking import agreed
 from memhook.cli.output import said_json, say, warn
 from memhook.cli.place import Place
@@ -31,7 +31,6 @@ from memhook.supply.source import Record
 
 FIRST_RECORDS = 64  # so that something is stored soon; each further batch is twice as long
 BATCH_RECORDS = 512
-IN_FLIGHT = 2
 BOOKMARKS = "sessions-read.json"
 OUTCOMES = ("stored", "merged", "known", "refused", "beyond")
 PROMISE = "Tool output is never kept, secrets are dropped, unreviewed notes expire."
@@ -152,27 +151,13 @@ def _batches(
 
 
 def _store(place: Place, batches: Iterator[Batch], bookmarks: Bookmarks, tally: Tally, *, again: bool) -> None:
-    """While one batch is embedded the next is read. A session counts as read once its notes are stored."""
-    pending: deque[tuple[Batch, Future[Any]]] = deque()
-    calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-sessions")
-
-    def finish(batch: Batch, call: Future[Any]) -> None:
-        answer = call.result()
+    """A session counts as read once its notes are stored."""
+    for batch, answer in answered(place, batches, lambda one: _captured(place, one.records, again)):
         tally.outcomes.update({name: answer.get(name, 0) for name in OUTCOMES})
         tally.notes += len(batch.records)
         for one, result in batch.read:
             bookmarks.put(one.recording, result.turns)
         bookmarks.save()
-
-    try:
-        for batch in batches:
-            pending.append((batch, calls.submit(_captured, place, batch.records, again)))
-            if len(pending) >= IN_FLIGHT:
-                finish(*pending.popleft())
-        while pending:
-            finish(*pending.popleft())
-    finally:
-        calls.shutdown(wait=False, cancel_futures=True)
 
 
 def _captured(place: Place, records: Sequence[Record], again: bool) -> Any:

@@ -6,9 +6,8 @@ import os
 import stat
 import sys
 from argparse import Namespace
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 from tqdm import tqdm
 
+from memhook.cli.ahead import answered
 from memhook.cli.asking import agreed, answer_to
 from memhook.cli.output import counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_store, add_yes, command
@@ -31,7 +31,6 @@ from memhook.supply.source import Entry
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
 BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
-IN_FLIGHT = 2
 BATCH_BYTES = 4 << 20
 MAX_LINE_BYTES = 16 << 20
 WOULD = {"stored": "would store", "updated": "would update"}
@@ -193,33 +192,20 @@ def _named(one: host_memories.Kept) -> dict[str, object]:
 
 
 def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
-    tally = Tally()
+    tally, mode = Tally(), _mode(args)
+
+    def ask(lines: list[Line]) -> Any:
+        return place.call("import_lines", lines=lines, **mode)
+
     with _progress(file) as bar, _resumable(tally, args):
-        for lines, answer in _answers(place, batches(good_lines(file, tally)), _mode(args)):
-            bar.update(lines)
+        for batch, answer in answered(place, batches(good_lines(file, tally)), ask):
+            bar.update(len(batch))
             tally.add(answer)
             tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
             tally.bad.extend((number, reason) for number, reason in answer["bad"])
             tally.report_bad_lines()
         tally.report_bad_lines()
     return _report(tally, [{"line": number, "reason": reason} for number, reason in tally.bad], args)
-
-
-def _answers(place: Place, wanted: Iterable[list[Line]], mode: Mapping[str, bool]) -> Iterator[tuple[int, Any]]:
-    """The size and the outcome of each batch: while one is embedded, the next is read and the last stored."""
-    pending: deque[tuple[int, Future[Any]]] = deque()
-    calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-import")
-    try:
-        for batch in wanted:
-            call = calls.submit(place.call, "import_lines", lines=batch, **mode)
-            pending.append((len(batch), call))
-            if len(pending) >= IN_FLIGHT:
-                size, first = pending.popleft()
-                yield size, first.result()
-        for size, last in pending:
-            yield size, last.result()
-    finally:
-        calls.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
