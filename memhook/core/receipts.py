@@ -8,6 +8,8 @@ names and values, or several of its rarer words together.
 
 from __future__ import annotations
 
+import re
+
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
@@ -20,6 +22,7 @@ FEWEST_BESIDE_AN_ANCHOR = 2
 SHORTEST_ANCHOR = 6
 
 _IN_EVERY_PROJECT = frozenset({"agents", "changelog", "claude", "dockerfile", "package", "readme"})
+_TWO_WORDS = re.compile(r"[a-z]+/[a-z]+")  # a folder, or "install/upgrade"
 _TELLING = frozenset({Kind.PATH, Kind.FOLDER, Kind.COMMAND, Kind.FLAG, Kind.CODE, Kind.COMMIT, Kind.LITERAL})
 
 
@@ -41,7 +44,8 @@ def _has_new_anchor(memory: Memory, asked: str, given: str) -> bool:
 def _tells(anchor: str) -> bool:
     """Whether an answer would hardly have it by chance, as it would the name of a README."""
     kind = kind_of(anchor)
-    if len(anchor) < SHORTEST_ANCHOR or anchor.rpartition(".")[0].lower() in _IN_EVERY_PROJECT:
+    is_common = anchor.rpartition(".")[0].lower() in _IN_EVERY_PROJECT or _TWO_WORDS.fullmatch(anchor)
+    if len(anchor) < SHORTEST_ANCHOR or is_common:
         return False
     return kind in _TELLING or (kind is Kind.IDENTIFIER and is_distinctive(anchor))
 
