@@ -34,12 +34,12 @@ from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_withheld
 from memhook.screening.policy import judged, let_through, masked_fields, shown_as
-from memhook.store.ledger import Proposal, Usage
+from memhook.store.ledger import Usage
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.captured import forget_said
-from memhook.writing.closeness import Neighbours, neighbours
+from memhook.writing.closeness import Neighbours, neighbours, superseding
 from memhook.writing.moments import moment_ahead, moment_back
 from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 
@@ -77,11 +77,7 @@ def remember_(caller: Caller, content: str, here: bool = True, **fields: Any) ->
             memory = _edited(caller, memory.id, changes)
     else:
         forget_said(caller.library, memory, _now())
-        if Scope.READ in caller.rights.scopes:
-            near = neighbours(caller.library, memory, caller.rights.visible)
-            older = [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
-            if caller.ledger and older:
-                caller.ledger.propose(older, _now())
+        near = _compared(caller, memory)
     return {"outcome": stored.outcome, "memory": record_of(memory), **_named_near(caller, near), "masked": masked}
 
 
@@ -206,7 +202,8 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
     masked = list(masked_fields(changes)[1])
     changed = _edited(caller, reference, changes)
-    return {**record_of(changed), "masked": masked}
+    near = _compared(caller, changed) if not {"title", "content"}.isdisjoint(changes) else Neighbours()
+    return {**record_of(changed), **_named_near(caller, near), "masked": masked}
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
@@ -454,6 +451,16 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
 def _session_budget(caller: Caller, spent: int) -> dict[str, int]:
     """The tokens a session, or a subagent, was given since its context was last cleared, and its limit."""
     return {"spent": spent, "of": caller.settings.session_max_tokens}
+
+
+def _compared(caller: Caller, memory: Memory) -> Neighbours:
+    """The neighbours of a memory that is new or has a new text; the inbox asks about the outdated ones."""
+    if Scope.READ not in caller.rights.scopes:
+        return Neighbours()
+    near = neighbours(caller.library, memory, caller.rights.visible)
+    if caller.ledger:
+        caller.ledger.propose(superseding(memory, near), _now())
+    return near
 
 
 def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
