@@ -72,6 +72,15 @@ def show_masked(answer: Record) -> None:
         say(f"masked before it was stored: {', '.join(kinds)}")
 
 
+def show_near(answer: Record, urn: str) -> None:
+    """Name the memories that a new text repeats or contradicts."""
+    for close in answer.get("close_to", ()):
+        warn(f"Very close to it: {close['title']}  {close['urn']}")
+    for older in answer.get("may_supersede", ()):
+        warn(f"Says otherwise: {older['title']}  {older['urn']}")
+        warn(f"  If that is out of date: memhook edit {urn} --supersedes {older['urn']}")
+
+
 def show_if_unshared(record: Record) -> None:
     """A project that is known by its path is another one on every machine."""
     if record["store"] and record["project"].startswith("/"):

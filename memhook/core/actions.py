@@ -22,7 +22,10 @@ ERROR_CHARS = 4_000  # at either end
 # The names that the assistants give to the arguments of their tools.
 _PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path", "target_file")
 _COMMANDS = ("command", "cmd", "script")
-_WRITTEN = ("new_string", "newString", "new_str", "new_source", "content", "file_text", "insert_text")
+_WRITTEN = (
+    "new_string", "newString", "new_str", "new_source", "content", "file_text", "insert_text",
+    "old_string", "oldString", "old_str",
+)  # fmt: skip
 _PATCHES = ("patch", "patchText", "input", "command")
 
 _PATCH_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S.*)$", re.MULTILINE)
@@ -39,7 +42,7 @@ _MESSAGE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`paths` are relative to the project's root where they are below it."""
+    """`paths` are relative to the project's root where they are below it; `written` has what is replaced, too."""
 
     paths: tuple[str, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()

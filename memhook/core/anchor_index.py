@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
-from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, TOOLS, Kind, is_distinctive, kind_of
+from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, Kind, is_distinctive, kind_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 HEAD_WORDS = 3
@@ -36,6 +36,7 @@ ANOTHER = 0.01  # anchor of the same memory
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
 _CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z]+(?:_[A-Z]+)+)(?![\w-])")
+_WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
@@ -155,7 +156,7 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
     parts = name.split(".")
     if is_distinctive(name):
         yield f"id:{name}", NAME
-    elif "." not in name and name == anchor and name not in TOOLS and len(name) > 3:
+    elif "." not in name and name == anchor and name not in EVERYDAY_TOOLS and len(name) > 3:
         yield f"tool:{name}", TOOL
     if name.isupper() and len(name) > 4:
         yield f"code:{name}", ERROR
@@ -282,6 +283,8 @@ class _Asked:
                 if "/" in word or "." in word:
                     yield from _suffixes(word)
                 yield from _names(word)
+                if _WHOLE_CODE.fullmatch(word):
+                    yield f"code:{word}"
 
     def _of_text(self) -> Iterator[str]:
         yield from _names(self.action.written)

@@ -3,8 +3,8 @@
 anchors_of(title, content)   the anchors, in their order, each as the text has it; any text, in linear time
 kind_of(anchor)              what an anchor is, by its form alone, so that it need not be stored
 
-A code span always counts. In prose only what can hardly be anything else does: a path with a known extension, a code,
-a name with underscores, the call of a well-known tool. What an anchor names need not exist.
+A code span always counts. In prose only what can hardly be anything else does: a path, a pattern for files, a code, a
+flag, a name with underscores, dots or humps, the call of a well-known tool. What an anchor names need not exist.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import pairwise, takewhile
+
+from memhook.core.terms import STOP_WORDS
 
 MOST_ANCHORS = 48
 MOST_CHARS = 160  # of one anchor
@@ -60,11 +62,16 @@ BARE_FILES = _words("""
 AUTHORS CHANGELOG CODEOWNERS CONTRIBUTING Containerfile Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile
 NOTICE Pipfile Procfile README Rakefile SECURITY Vagrantfile justfile
 """)
-# Without backquotes, only what starts with one of these can be a command.
-TOOLS = _words("""
+# Named alone, one of these says nothing about which of its commands is meant.
+EVERYDAY_TOOLS = _words("""
 ansible-playbook atlantis aws az bazel buf bun bundle cargo cmake composer conda dbt deno docker dotnet flutter
 gcloud gh git go gradle helm hatch just kubectl make mix mvn ninja node npm npx nx pip pipx pnpm poetry podman
 pre-commit pytest python python3 rake rustup ruff sbt ssh systemctl task terraform tofu tox uv uvx vagrant yarn
+""")
+# Without backquotes, only what starts with one of these can be a command.
+_TOOLS = EVERYDAY_TOOLS | _words("""
+alembic ansible artisan biome celery django-admin eslint flyway glab gradlew istioctl jest liquibase minikube mypy
+nomad nox packer php prisma psql pulumi rails redis-cli rspec skaffold sqlx supabase terragrunt turbo vitest wrangler
 """)
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
@@ -82,7 +89,16 @@ _FENCE = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"`([^`\n]{1,300})`")
 _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
 _PROSE_PATH = re.compile(r"(?<![\w/.@:~-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
-_PROSE_NAME = re.compile(r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Za-z]\w*(?:Error|Exception))(?:\(\))?(?![\w/-])")
+# Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
+_PROSE_FOLDER = re.compile(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
+_PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
+_PROSE_GLOB = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*\*{1,2}(?:/\*)?\.\w{1,11}(?![\w/*-])")
+_PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_PROSE_NAME = re.compile(
+    r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
+    r"(?:\(\))?(?![\w/-])"
+)
+_PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
 _PROSE_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
@@ -191,18 +207,32 @@ def _in_prose(text: str) -> Iterator[str]:
     for path in _PROSE_PATH.finditer(text):
         if path[1].lower() in EXTENSIONS:
             yield path[0]
-    for pattern in (_PROSE_NAME, _PROSE_CODE, _COMMIT):
+    yield from (one.rstrip(".") for one in _PROSE_FOLDER.findall(text) if _is_folder(one))
+    for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_FLAG, _PROSE_NAME, _PROSE_CODE, _COMMIT):
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
+    yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
     yield from _NUMBERED.findall(text)
     words = text.split()
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
     yield from (f"{words[at]} {_bare(words[at + 1])}" for at in range(len(words) - 1) if _is_called(words, at))
 
 
+def _is_folder(path: str) -> bool:
+    parts = path.split("/")
+    return STOP_WORDS.isdisjoint(parts) and not any(part.isupper() or part.isdigit() for part in parts)
+
+
+def _is_dotted_name(name: str) -> bool:
+    """Whether it is a name in code: not a file, an address, or two sentences without a space between them."""
+    parts = name.removesuffix("()").split(".")
+    is_marked = len(parts) > 2 or name.endswith("()") or "_" in name or parts[0][0].isupper()
+    return is_marked and parts[-1].lower() not in EXTENSIONS and is_distinctive(name)
+
+
 def _is_called(words: list[str], at: int) -> bool:
     """Whether the words here are a tool and what it is to do, not a sentence about it."""
     argument = _bare(words[at + 1])
-    if words[at] not in TOOLS or not _ARGUMENT.fullmatch(argument):
+    if words[at] not in _TOOLS or not _ARGUMENT.fullmatch(argument):
         return False
     before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
     return before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/") or after.startswith("--")

@@ -8,6 +8,9 @@ names and values, or several of its rarer words together.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
+
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.memory import Memory
 from memhook.core.terms import terms
@@ -18,19 +21,30 @@ FEWEST_TERMS = 4
 SHARE_BESIDE_AN_ANCHOR = 0.3  # of the terms beyond the first ten: in a long memory some are found by chance
 FEWEST_BESIDE_AN_ANCHOR = 2
 SHORTEST_ANCHOR = 6
+SHARE_AROUND_A_VALUE = 0.7
 
 _IN_EVERY_PROJECT = frozenset({"agents", "changelog", "claude", "dockerfile", "package", "readme"})
+_TWO_WORDS = re.compile(r"[a-z]+/[a-z]+")  # a folder, or "install/upgrade"
 _TELLING = frozenset({Kind.PATH, Kind.FOLDER, Kind.COMMAND, Kind.FLAG, Kind.CODE, Kind.COMMIT, Kind.LITERAL})
 
 
 def was_used(memory: Memory, prompt: str, answer: str) -> bool:
     """Return whether the answer has what of the memory the prompt had not."""
     asked, given = _readable(prompt), _readable(answer)
-    shared, of = _shared_terms(memory, asked, given)
-    if shared >= max(FEWEST_TERMS, SHARE_OF_TERMS * of):
+    known, answered = set(terms(asked)), set(terms(given))
+    every = set(terms(f"{memory.title}\n{memory.content}"))
+    own = every - known
+    shared = own & answered
+    if len(shared) >= max(FEWEST_TERMS, SHARE_OF_TERMS * len(own)) or _has_value(shared, every, known | answered):
         return True
-    needed = max(FEWEST_BESIDE_AN_ANCHOR, SHARE_BESIDE_AN_ANCHOR * (of - 10))
-    return shared >= needed and _has_new_anchor(memory, asked, given)
+    needed = max(FEWEST_BESIDE_AN_ANCHOR, SHARE_BESIDE_AN_ANCHOR * (len(own) - 10))
+    return len(shared) >= needed and _has_new_anchor(memory, asked, given)
+
+
+def _has_value(shared: Set[str], every: Set[str], said: Set[str]) -> bool:
+    """Whether the answer gives a number of a memory nearly all of whose words are in the exchange."""
+    has_number = any(len(one) > 1 and any(map(str.isdigit, one)) for one in shared)
+    return has_number and len(every & said) >= SHARE_AROUND_A_VALUE * len(every)
 
 
 def _has_new_anchor(memory: Memory, asked: str, given: str) -> bool:
@@ -41,16 +55,10 @@ def _has_new_anchor(memory: Memory, asked: str, given: str) -> bool:
 def _tells(anchor: str) -> bool:
     """Whether an answer would hardly have it by chance, as it would the name of a README."""
     kind = kind_of(anchor)
-    if len(anchor) < SHORTEST_ANCHOR or anchor.rpartition(".")[0].lower() in _IN_EVERY_PROJECT:
+    is_common = anchor.rpartition(".")[0].lower() in _IN_EVERY_PROJECT or _TWO_WORDS.fullmatch(anchor)
+    if len(anchor) < SHORTEST_ANCHOR or is_common:
         return False
     return kind in _TELLING or (kind is Kind.IDENTIFIER and is_distinctive(anchor))
-
-
-def _shared_terms(memory: Memory, asked: str, given: str) -> tuple[int, int]:
-    """Return how many terms of the memory that the prompt had not are in the answer, and how many there are."""
-    known, answered = set(terms(asked)), set(terms(given))
-    own = set(terms(f"{memory.title}\n{memory.content}")) - known
-    return len(own & answered), len(own)
 
 
 def _readable(text: str) -> str:

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.fencing import label
@@ -19,6 +20,7 @@ from memhook.core.memory import Memory
 
 NAMED_GONE = 2
 NAME_CHARS = 60
+CACHED = 1_024  # memories whose anchors are not read again: reading them takes longer than the check
 
 _SYMBOL = re.compile(r"[A-Za-z_]\w+")
 _RUNNERS = {"make": "make", "just": "just", "npm run": "npm", "pnpm run": "npm", "yarn run": "npm", "pnpm": "npm"}
@@ -60,7 +62,7 @@ def findings(memory: Memory, repository: Repository, exists: Callable[[str], boo
     gone, checked, commits = [], 0, set[int]()
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
-    for anchor in memory.anchors or anchors_of(memory.title, memory.content):
+    for anchor in memory.anchors or _named(memory.title, memory.content):
         for state, times in _checks(anchor, repository, lost, exists):
             checked += 1
             gone += [anchor] if not state else []
@@ -79,8 +81,13 @@ def clause(found: Findings) -> str:
 
 def symbols_of(memory: Memory) -> frozenset[str]:
     """The identifiers whose presence in the files can be looked up."""
-    anchors = memory.anchors or anchors_of(memory.title, memory.content)
+    anchors = memory.anchors or _named(memory.title, memory.content)
     return frozenset(name for one in anchors if (name := _symbol(one)))
+
+
+@lru_cache(CACHED)
+def _named(title: str, content: str) -> tuple[str, ...]:
+    return anchors_of(title, content)
 
 
 def _symbol(anchor: str) -> str:

@@ -2,25 +2,27 @@
 
 chance_to_supersede(older, newer, cosine)   0 to 1; from PROPOSED on it is worth a question to the author
 
-Sentences are compared in pairs. What counts: how near the texts are, how many words the nearest sentences share, words
-that one negates and the other does not, words of change ("since", "replaced"), and a name that the new text ends.
-Against it counts a word that differs where the subject or a circumstance stands ("staging uses", "in the web folder"):
-then both may be true. The weights are a logistic regression over pairs written by hand; the guide has the figures.
+Sentences are compared in pairs. The words that only one of them has form runs; a run of the older sentence and one of
+the newer fill the same *slot* if the word before or behind them is the same: "listens on port 8091", "listens on port
+9191". One slot with another value is a contradiction. Two of them are a statement about another thing ("the EU bucket
+is called a", "the US bucket is called b"), none is another aspect, and a sentence that has all words of the other one
+only adds to it. The weights are a logistic regression over pairs written by hand; the guide has the figures.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import groupby, islice, product
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 
-PROPOSED = 0.55
+PROPOSED = 0.6
 WITHOUT_MODEL = 0.65  # the cosine assumed where none is known: words have to say more
 MOST_SENTENCES = 40  # of each text: of a long one the beginning
+MOST_WORDS = 60  # of a sentence
 READ_CHARS = 8_000
 
 
@@ -28,147 +30,230 @@ def _table(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_NEGATIONS = _table(
-    "not no never nobody none cannot neither nor banned forbidden nicht kein keine nie pas jamais nunca"
-)
+_DENYING = _table("""
+not never nobody cannot neither nor banned forbidden disabled optional off nicht nie pas jamais nunca
+""")
+_LACKING = _table("no none without kein keine ohne sans sin")  # they deny only what follows
+_NEGATIONS = _DENYING | _LACKING
 _ENDINGS = _table("""
 gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete old instead
-former formerly previously longer anymore moved migrated off stopped unsupported
+former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled left unmaintained
 ersetzt abgeschaltet entfernt supprime remplace reemplazado eliminado
 """)
 _CHANGES = _ENDINGS | _table("""
-now since upgraded raised lowered bumped changed renamed became becomes jetzt seit mehr desormais depuis ahora ya
+now since upgraded raised lowered bumped changed renamed became becomes rewritten split
+jetzt seit mehr desormais depuis ahora ya
 """)
-_SAYING_LITTLE = STOP_WORDS | _NEGATIONS | _CHANGES
-_CIRCUMSTANCES = _table("in for of before when during under fur bei pour dans para en")
-_VERBS = _table("is are was were has have had use uses run runs ist sind est sont es son usa")
-_NUMBERS = _table("one two three four five six seven eight nine ten once twice")
+_ARTICLES = _table("a an the our all also only just any this that der die das le la les el los un une")
+_COPULAS = _table("is are was were be been am has have gets get ist sind est sont es son")
+_MEANS = _table("with by using use uses through via mit von avec par con por")
+_PREPOSITIONS = _table("in at on under from to into inside below after for until within")
+# Verbs that say little: whether a state "is", "is kept" or "lives" somewhere makes no difference.
+_LIGHT = _table("""
+called named go goes went sent send made make done kept keep used need needs needed require required requires must
+should can run runs running lives stored come comes taken given write written work works set allowed allow allows
+say says means lets let do does will may might would shall please we you they it belongs responsible
+""")
+_SAYING_LITTLE = STOP_WORDS | _NEGATIONS | _CHANGES | _LIGHT | _MEANS | _PREPOSITIONS | _COPULAS
+# Where something holds: with another one of these, both statements may be true.
+_PLACES = _table("""
+staging production prod live dev development local locally test ci preview demo sandbox eu us asia macos linux windows
+debian ubuntu android ios frontend backend client server nightly stable beta mobile web desktop python javascript
+typescript rust java
+""")
+_DIGITS = {
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5",
+    "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+}  # fmt: skip
+_TIMES = _table("""
+monday tuesday wednesday thursday friday saturday sunday january february april june july august september october
+november december daily weekly hourly nightly monthly yearly night hour day week month year
+""")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-_CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because)\b)|\s[–—-]\s|[()]")
-_WORD = re.compile(r"[^\s`\"'()\[\]{},;!?]+(?:'t)?")
+_CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
+_WORD = re.compile(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
 _NUMBER = re.compile(r"[v#$€]?\d", re.IGNORECASE)
-_NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d")
+_NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
+# "no more than 5" denies nothing, and "are removed after a week" is a rule, not the end of one.
+_BOUND = re.compile(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
+_HABIT = re.compile(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
+_HABITUAL = "~"
+_IS = "is"
 
-_WEIGHTS = {
-    "cosine": 7.15,
-    "shared": 3.61,
-    "circumstance": -1.86,
-    "extra": -0.46,
-    "flip": 1.87,
-    "change": 3.01,
-    "ended": 1.63,
-    "length": -1.91,
+_WEIGHTS: Mapping[str, float] = {
+    "cosine": 10.68,
+    "length": -2.08,
+    "shared": 3.78,
+    "flip": 2.00,
+    "change": 4.41,
+    "framed": 0.83,
+    "after is": -3.03,
+    "several": -2.01,
+    "several, subject": -3.89,
+    "only subject": -1.62,
+    "nowhere": -1.18,
+    "places": -6.13,
+    "same number": -4.84,
+    "other measure": -1.34,
 }
-_CONSTANT = -4.62
+_CONSTANT = -7.77
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """`whole` is the word as one term, `keys` its parts too; `is_value` for numbers, versions, names and code.
+    """`keys` tell whether another text has the same word, `parts` whether it has a part of it."""
 
-    `is_circumstance` is set where a subject or a circumstance stands: before the verb, or after "in", "for" and such.
-    `is_negative` is set where its clause negates or ends something.
-    """
-
-    whole: str
+    low: str
     keys: frozenset[str]
+    parts: frozenset[str]
     is_number: bool
-    is_value: bool
-    is_circumstance: bool
+    is_name: bool
     is_negative: bool
+    is_content: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
+    """Its words, and of the words that say something the number, the keys and the parts, also of the negated ones."""
+
     words: tuple[_Word, ...]
-    is_change: bool
-    has_verb: bool
+    size: int
     keys: frozenset[str]
+    parts: frozenset[str]
+    negative: frozenset[str]
+    is_change: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Clause:
-    words: tuple[tuple[str, bool], ...]  # each with whether it is code
-    plain: tuple[str, ...]
-    is_negative: bool
+class _Run:
+    """Words that only one of two sentences has, and what stands around them; `before` is empty at the start."""
+
+    words: tuple[_Word, ...]
+    before: str
+    behind: frozenset[str]
+
+    @property
+    def kind(self) -> str:
+        if any(word.is_name for word in self.words):
+            return "name"
+        return "number" if any(word.is_number for word in self.words) else "words"
 
 
 def chance_to_supersede(older: str, newer: str, cosine: float | None) -> float:
     """Return how likely `newer` is to replace what `older` says; `cosine` is that of their vectors."""
-    old, new = _sentences(older), _sentences(newer)
-    if _says_all_of(old, new) or _says_all_of(new, old):
+    parts = evidence(older, newer, cosine)
+    if not parts:
         return 0.0
-    parts = _evidence(old, new, cosine)
-    return 1.0 / (1.0 + math.exp(-_CONSTANT - sum(_WEIGHTS[name] * value for name, value in parts.items())))
+    return 1.0 / (1.0 + math.exp(-_CONSTANT - _weighed(parts)))
 
 
 def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
-    """Return what counts for and against it, by the names of the weights."""
-    return _evidence(_sentences(older), _sentences(newer), cosine)
-
-
-def _evidence(old: Sequence[_Sentence], new: Sequence[_Sentence], cosine: float | None) -> dict[str, float]:
-    return {
+    """Return what counts for and against it, by the names of the weights; nothing if no sentences oppose."""
+    old, new = _sentences(older), _sentences(newer)
+    opposed = max(filter(None, (_opposed(*pair) for pair in product(old, new))), key=_weighed, default=None)
+    if opposed is None:
+        return {}
+    about = {
         "cosine": WITHOUT_MODEL if cosine is None else cosine,
-        **_nearest(old, new),
-        "change": float(any(one.is_change for one in new) and not any(one.is_change for one in old)),
-        "ended": float(_names_what_ended(old, new)),
         "length": math.log1p(len(old)) + math.log1p(len(new)),
     }
+    return about | opposed
 
 
-def _nearest(old: Sequence[_Sentence], new: Sequence[_Sentence]) -> dict[str, float]:
-    """The comparison of the two sentences that say most against each other."""
-    none = {"shared": 0.0, "circumstance": 0.0, "extra": 0.0, "flip": 0.0}
-    pairs = (_compared(one, other) for one, other in product(old, new) if one.keys & other.keys)
-    return max(pairs, key=lambda found: sum(_WEIGHTS[name] * value for name, value in found.items()), default=none)
+def _weighed(parts: Mapping[str, float]) -> float:
+    return sum(_WEIGHTS[name] * value for name, value in parts.items())
 
 
-def _compared(old: _Sentence, new: _Sentence) -> dict[str, float]:
-    common = [word for word in old.words if word.keys & new.keys]
-    fewer = min(len(old.words), len(new.words))
-    negative = {key for word in new.words if word.is_negative for key in word.keys}
-    flipped = sum(1 for word in common if word.is_negative != (not word.keys.isdisjoint(negative)))
-    differs = _is_about_another(old, new), _is_about_another(new, old)
+def _opposed(old: _Sentence, new: _Sentence) -> dict[str, float]:
+    """Compare two sentences; nothing where they share no word, or one has all words of the other."""
+    if old.parts.isdisjoint(new.parts):
+        return {}
+    common = [word for word in old.words if word.is_content and word.parts & new.parts]
+    flipped = sum(word.is_negative == word.parts.isdisjoint(new.negative) for word in common)
+    ours, theirs = _runs(old, new), _runs(new, old)
+    is_denied = flipped and (theirs or 2 * flipped >= len(common))
+    if not is_denied and not (ours and theirs):
+        return {}
+    fewer = min(old.size, new.size)
     return {
         "shared": min(1.0, len(common) / fewer),
-        "circumstance": float(all(differs)),
-        "extra": float(differs[0] != differs[1]),
         "flip": min(1.0, flipped / fewer),
+        "change": float(new.is_change and not old.is_change),
+        **_of_slots(_slots(ours, theirs), bool(ours)),
+        **_of_values(common, ours, theirs),
     }
 
 
-def _is_about_another(sentence: _Sentence, other: _Sentence) -> bool:
-    """Whether a word that only this sentence has stands where the subject or a circumstance does."""
-    last = max((at for at, word in enumerate(sentence.words) if word.whole in other.keys), default=0)
-    return any(
-        word.is_circumstance or (not sentence.has_verb and at < last)
-        for at, word in enumerate(sentence.words)
-        if word.whole not in other.keys and not word.is_number
-    )
+def _of_slots(slots: Sequence[tuple[_Run, _Run]], is_different: bool) -> dict[str, float]:
+    is_one, is_several = len(slots) == 1, len(slots) > 1
+    is_subject = any(not old.before for old, _ in slots)
+    is_behind = is_one and _are_alike(*(run.behind for run in slots[0]))
+    before = {run.before for pair in slots for run in pair} if is_one else set()
+    return {
+        "framed": float(is_behind and len(before) == 1),
+        "after is": float(is_one and slots[0][0].before == _IS and not is_behind),
+        "several": float(is_several),
+        "several, subject": float(is_several and is_subject),
+        "only subject": float(is_one and is_subject and {run.kind for run in slots[0]} != {"name"}),
+        "nowhere": float(is_different and not slots),
+    }
 
 
-def _names_what_ended(old: Sequence[_Sentence], new: Sequence[_Sentence]) -> bool:
-    """Whether the new text negates or ends a name or a value that the old one only states."""
-    stated, denied = _by_polarity(old)
-    kept, ended = _by_polarity(new)
-    values = {key for sentence in (*old, *new) for word in sentence.words if word.is_value for key in word.keys}
-    return bool((stated - denied) & (ended - kept) & values)
+def _of_values(common: Sequence[_Word], ours: Sequence[_Run], theirs: Sequence[_Run]) -> dict[str, float]:
+    places = all(any(word.low in _PLACES for run in runs for word in run.words) for runs in (ours, theirs))
+    numbers = all(any(word.is_number for run in runs for word in run.words) for runs in (ours, theirs))
+    return {
+        "places": float(places),
+        "same number": float(not numbers and any(word.is_number and word.low not in _TIMES for word in common)),
+        "other measure": float(numbers and not any(a.kind == "number" for a, _ in _slots(ours, theirs))),
+    }
 
 
-def _says_all_of(sentences: Sequence[_Sentence], other: Sequence[_Sentence]) -> bool:
-    """Whether a text only repeats the other one, in more words but without another value."""
-    ours, theirs = _by_polarity(sentences), _by_polarity(other)
-    known = theirs[0] | theirs[1]
-    added = (word for sentence in sentences for word in sentence.words if word.whole not in known)
-    return theirs[0] <= ours[0] and theirs[1] <= ours[1] and not any(word.is_value for word in added)
+def _slots(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[tuple[_Run, _Run]]:
+    """Pair the runs that stand in the same place, each with the one that fits best."""
+    found, left = [], list(theirs)
+    for run in ours:
+        best = max(left, key=lambda other: _fit(run, other), default=None)
+        if best is not None and _fit(run, best) > 0:
+            found.append((run, best))
+            left.remove(best)
+    return found
 
 
-def _by_polarity(sentences: Sequence[_Sentence]) -> tuple[set[str], set[str]]:
-    words = [word for sentence in sentences for word in sentence.words]
-    positive = {key for word in words if not word.is_negative for key in word.keys}
-    return positive, {key for word in words if word.is_negative for key in word.keys}
+def _fit(run: _Run, other: _Run) -> float:
+    if run.kind != other.kind and "number" in (run.kind, other.kind):
+        return 0.0
+    before, behind = run.before == other.before, _are_alike(run.behind, other.behind)
+    if (before and (run.before or behind)) or (behind and run.behind):
+        return before + behind + 0.5 * (run.kind == other.kind)
+    return 0.0
+
+
+def _are_alike(keys: frozenset[str], others: frozenset[str]) -> bool:
+    return not keys.isdisjoint(others) or keys == others
+
+
+def _runs(sentence: _Sentence, other: _Sentence) -> list[_Run]:
+    words, found, start = sentence.words, [], 0
+    own = [word.is_content and word.keys.isdisjoint(other.keys) for word in words]
+    for is_own, group in groupby(own):
+        end = start + sum(1 for _ in group)
+        if is_own:
+            behind = words[end].keys if end < len(words) else frozenset()
+            found.append(_Run(words[start:end], _before(words[:start]), behind))
+        start = end
+    return found
+
+
+def _before(words: Sequence[_Word]) -> str:
+    """The last word that says something about what follows; those of one meaning are the same."""
+    low = next((word.low for word in reversed(words) if word.low not in _LIGHT), "")
+    if low in _COPULAS:
+        return _IS
+    if low in _MEANS:
+        return "with"
+    return low if low in _PREPOSITIONS else (terms(low) or [low])[0]
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -177,36 +262,37 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _sentence(text: str) -> _Sentence | None:
-    clauses = [_clause(part) for part in _CLAUSE_END.split(text) if part]
-    plain = [word for clause in clauses for word in clause.plain]
-    has_verb = not _VERBS.isdisjoint(plain)
-    words = tuple(_words(clauses, has_verb))
-    keys = frozenset(key for word in words for key in word.keys)
-    return _Sentence(words, not _CHANGES.isdisjoint(plain), has_verb, keys) if words else None
+    words = tuple(islice(_words(text), MOST_WORDS))
+    content = [word for word in words if word.is_content]
+    if not content:
+        return None
+    keys = frozenset(key for word in content for key in word.keys)
+    parts = frozenset(part for word in content for part in word.parts)
+    negative = frozenset(part for word in content if word.is_negative for part in word.parts)
+    return _Sentence(words, len(content), keys, parts, negative, any(word.low in _CHANGES for word in words))
 
 
-def _clause(text: str) -> _Clause:
-    found = [(match.group().strip(".:*"), text[max(0, match.start() - 1)] == "`") for match in _WORD.finditer(text)]
-    plain = tuple(folded(word) for word, _ in found)
-    is_negative = any(word in _NEGATIONS or word in _ENDINGS or word.endswith("n't") for word in plain)
-    return _Clause(tuple(found), plain, is_negative)
+def _words(sentence: str) -> Iterator[_Word]:
+    is_first = True
+    for clause in _CLAUSE_END.split(_HABIT.sub(_HABITUAL, _BOUND.sub(" ", sentence))):
+        found = [word for one in _WORD.findall(clause or "") if (word := one.strip(".:*"))]
+        plain = [folded(word) for word in found]
+        is_negative = any(low in _DENYING or low in _ENDINGS or low.endswith("n't") for low in plain)
+        for word, low in zip(found, plain, strict=True):
+            is_negative = is_negative or low in _LACKING
+            if low and low not in _ARTICLES:
+                yield _word(word, low, is_first, is_negative)
+                is_first = False
 
 
-def _words(clauses: Sequence[_Clause], has_verb: bool) -> Iterator[_Word]:
-    after_preposition, is_before_verb, is_first = False, has_verb, True
-    every = (
-        (word, is_code, low, clause.is_negative)
-        for clause in clauses
-        for (word, is_code), low in zip(clause.words, clause.plain, strict=True)
-    )
-    for at, (word, is_code, low, is_negative) in enumerate(every):
-        after_preposition = after_preposition or low in _CIRCUMSTANCES
-        is_before_verb = is_before_verb and low not in _VERBS
-        if not low or low in _SAYING_LITTLE:
-            continue
-        found = terms(word) or [low]
-        is_number = bool(_NUMBER.match(word)) or low in _NUMBERS
-        is_name = is_code or bool(_NAME.search(word)) or (word[0].isupper() and at > 0)
-        is_circumstance = after_preposition or is_before_verb or (is_first and not has_verb)
-        yield _Word(found[0], frozenset(found), is_number, is_number or is_name, is_circumstance, is_negative)
-        after_preposition = is_first = False
+def _word(word: str, low: str, is_first: bool, is_negative: bool) -> _Word:
+    is_code = word.startswith("`")
+    is_number = not is_code and (bool(_NUMBER.match(word)) or low in _DIGITS or low in _TIMES)
+    is_marked = is_number or bool(_NAME.search(word))
+    bare = low.strip("`~")
+    found = terms(bare) or [bare]
+    whole = _DIGITS.get(low, bare if is_marked else found[0])
+    parts = {whole} if is_number else {whole, *found}
+    is_name = not is_number and (is_marked or (word[0].isupper() and not is_first))
+    is_content = is_number or is_code or low not in _SAYING_LITTLE
+    return _Word(low, frozenset({whole}), frozenset(parts), is_number, is_name, is_negative, is_content)

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -39,10 +40,12 @@ from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table.filters import Filter
 from memhook.writing.captured import expire
+from memhook.writing.closeness import neighbours, superseding
 
 log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
+MOST_COMPARED = 300  # new memories, with what they may supersede
 MOST_CHECKED = 2_000  # of a project's memories, against its repository
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
@@ -76,6 +79,7 @@ class Engine:
         self._aliases = ProjectAliases(paths)
         self._following = Following(paths.followed, Path.home())
         self._pruned = datetime.min.replace(tzinfo=UTC)
+        self._compared = datetime.now(UTC)
         self._ledger = self._opened_ledger()
         self.accounts = Accounts(self._ledger)
         self.repositories = Repositories()
@@ -271,6 +275,7 @@ class Engine:
             library.store.optimize()
             library.store.keep_in_memory()
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
+        self._compare_new_ones(now)
         self._check_repositories(now)
         if now - self._pruned > PRUNE_EVERY:
             self._pruned = now
@@ -291,6 +296,13 @@ class Engine:
     def doubts(self, project: Project) -> Doubts:
         """The evidence against memories of this project, and for them."""
         return Doubts(self.accounts.successors, self.repositories.check_for(project), self.accounts.measured_usage)
+
+    def _compare_new_ones(self, now: datetime) -> None:
+        """Propose what memories supersede that were stored where nobody waits: by an import, a prompt, a review."""
+        since, self._compared = self._compared, now
+        library = self.library(self.settings())
+        for memory in takewhile(lambda one: one.updated > since, library.store.newest(open_ones(now), MOST_COMPARED)):
+            self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
     def _check_repositories(self, now: datetime) -> None:
         """Propose to retire the memories that name nothing which is still there."""

@@ -34,12 +34,12 @@ from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_withheld
 from memhook.screening.policy import judged, let_through, masked_fields, shown_as
-from memhook.store.ledger import Proposal, Usage
+from memhook.store.ledger import Usage
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
 from memhook.writing.captured import forget_said
-from memhook.writing.closeness import Neighbours, neighbours
+from memhook.writing.closeness import Neighbours, neighbours, superseding
 from memhook.writing.moments import moment_ahead, moment_back
 from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 
@@ -69,7 +69,8 @@ def remember_(caller: Caller, content: str, here: bool = True, client: str = "",
     if stored.outcome == "already there":
         record, near = _remembered_again(caller, stored.memory, given), Neighbours()
     else:
-        record, near = record_of(stored.memory), _neighbours_of_new(caller, stored.memory)
+        forget_said(caller.library, stored.memory, _now())
+        record, near = record_of(stored.memory), _compared(caller, stored.memory)
     return {"outcome": stored.outcome, "memory": record, **_named_near(caller, near), "masked": masked}
 
 
@@ -81,18 +82,6 @@ def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) 
         _refuse_opening(caller, memory, changes)
         memory = _edited(caller, memory.id, changes)
     return record_of(memory)
-
-
-def _neighbours_of_new(caller: Caller, memory: Memory) -> Neighbours:
-    """The neighbours of a new memory; the user is asked about those that it may supersede."""
-    forget_said(caller.library, memory, _now())
-    if Scope.READ not in caller.rights.scopes:
-        return Neighbours()
-    near = neighbours(caller.library, memory, caller.rights.visible)
-    older = [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
-    if caller.ledger and older:
-        caller.ledger.propose(older, _now())
-    return near
 
 
 def _session_here(caller: Caller, client: str) -> str:
@@ -216,7 +205,8 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
     masked = list(masked_fields(changes)[1])
     changed = _edited(caller, reference, changes)
-    return {**record_of(changed), "masked": masked}
+    near = _compared(caller, changed) if not {"title", "content"}.isdisjoint(changes) else Neighbours()
+    return {**record_of(changed), **_named_near(caller, near), "masked": masked}
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
@@ -463,6 +453,16 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
         )
         for memory in memories
     ]
+
+
+def _compared(caller: Caller, memory: Memory) -> Neighbours:
+    """The neighbours of a memory that is new or has a new text; the inbox asks about the outdated ones."""
+    if Scope.READ not in caller.rights.scopes:
+        return Neighbours()
+    near = neighbours(caller.library, memory, caller.rights.visible)
+    if caller.ledger:
+        caller.ledger.propose(superseding(memory, near), _now())
+    return near
 
 
 def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:

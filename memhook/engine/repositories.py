@@ -60,4 +60,5 @@ def _findings(index: Repository, root: Path, project: str, memory: Memory) -> Fi
     """A global memory may speak of any repository: nothing can be gone from its own."""
     if memory.project != project:
         return Findings()
-    return findings(memory, index, lambda path: os.path.lexists(root / path))
+    top = str(root)
+    return findings(memory, index, lambda path: os.path.lexists(f"{top}/{path}"))

@@ -14,8 +14,8 @@ from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
 from memhook.library.access import in_reach, open_ones
 from memhook.screening.policy import shown_as
-from memhook.store.ledger import Proposal, Usage
-from memhook.writing.closeness import neighbours
+from memhook.store.ledger import Usage
+from memhook.writing.closeness import neighbours, superseding
 from memhook.writing.revision import version_of
 
 MOST_COMPARED = 300
@@ -47,9 +47,8 @@ def _pairs(caller: Caller, memories: Sequence[Memory], now: datetime) -> Iterato
             for one in near.close
             if one.updated <= memory.updated
         )
-        if caller.ledger and near.outdated:
-            reason = "another value for the same"
-            caller.ledger.propose([Proposal("supersede", one.id, reason, memory.id) for one in near.outdated], now)
+        if caller.ledger:
+            caller.ledger.propose(superseding(memory, near), now)
     yield from _proposed(caller, memories, "supersede", "contradiction")
 
 

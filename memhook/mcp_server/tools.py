@@ -158,7 +158,6 @@ def _stored(result: Any) -> dict[str, Any]:
         **_name(result["memory"]),
         "very_close_to": result["close_to"],
         **_noticed(result, result["memory"]),
-        **({"may_supersede": older} if (older := result.get("may_supersede")) else {}),
     }
 
 
@@ -167,8 +166,9 @@ def _changed(record: Any) -> dict[str, Any]:
 
 
 def _noticed(result: Any, record: Any) -> dict[str, Any]:
-    """Changes to the text that its writer may not expect."""
-    noticed = {"masked": result.get("masked"), "quarantined": record.get("quarantine")}
+    """What the writer of a text may not expect: what was done to it, and what it contradicts."""
+    noticed = {name: result.get(name) for name in ("masked", "may_supersede")}
+    noticed["quarantined"] = record.get("quarantine")
     return {name: value for name, value in noticed.items() if value}
 
 

@@ -119,6 +119,12 @@ def recent_work(root: str | Path, timeout: float) -> RecentWork:
     )
 
 
+def git_dirs(root: Path) -> tuple[Path, Path]:
+    """The git directory of a work tree and that of its repository: two in a linked worktree."""
+    own = _git_dir_in(root) or root / ".git"
+    return own, _common_dir(own) or own
+
+
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
     """The output of git for the repository at `root`; None when it is none, or its configuration leads elsewhere."""
     start = _real_directory(root)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memhook.core.memory import Memory
 from memhook.core.staleness import Repository, symbols_of
-from memhook.store.project import LOG, git_answer
+from memhook.store.project import LOG, git_answer, git_dirs
 
 SECONDS = 20.0
 COMMITS = 5_000
@@ -24,8 +24,8 @@ _FILES_OF_TARGETS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("
 
 def stamp(root: Path) -> tuple[int, ...]:
     """A value that changes with the commit, the branch and the tracked files."""
-    git = root / ".git"
-    return tuple(_changed(git / name) for name in ("HEAD", "index", "logs/HEAD", "packed-refs"))
+    own, common = git_dirs(root)
+    return tuple(map(_changed, (own / "HEAD", own / "index", own / "logs/HEAD", common / "packed-refs")))
 
 
 def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:

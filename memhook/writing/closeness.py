@@ -9,6 +9,7 @@ from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.core.supersession import PROPOSED, chance_to_supersede
 from memhook.library.library import Library
+from memhook.store.ledger import Proposal
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
 
@@ -28,6 +29,11 @@ class Neighbours:
 
     close: tuple[Memory, ...] = ()
     outdated: tuple[Memory, ...] = ()
+
+
+def superseding(memory: Memory, near: Neighbours) -> list[Proposal]:
+    """The questions whether `memory` replaces the outdated ones."""
+    return [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
 
 
 def neighbours(library: Library, memory: Memory, allowed: Filter) -> Neighbours:

@@ -31,3 +31,11 @@ def test_many_of_its_words_together_count_and_a_few_do_not() -> None:
     answer = "It fails because of replica lag, so I read from the primary now and raise the timeout."
     assert was_used(PROSE, "the ledger job is red", answer)
     assert not was_used(PROSE, "the ledger job is red", "I fixed the typo in the job and raised an issue.")
+
+
+def test_the_value_that_was_asked_for_counts_and_another_one_does_not() -> None:
+    port = memory("Export", "The nightly export listens on port 2587.")
+    prompt = "which port does the nightly export listen on?"
+    assert was_used(port, prompt, "It listens on 2587.")
+    assert not was_used(port, prompt, "It listens on 2525.")
+    assert not was_used(port, "why is the build red?", "Line 2587 of the log says that a test failed.")

@@ -27,6 +27,10 @@ LOOK_ALIKE = [
     ("Tests are started with pytest.", "Fixtures are in tests/data, one folder per test.", 0.63),
     ("VAT in Spain is 21 %.", "VAT in Italy is 22 %.", 0.88),
     ("The site is built with Astro.", "Images are resized by a worker at the edge.", 0.54),
+    ("Pages are cached in Varnish.", "Pages are cached in Varnish for 20 seconds.", 0.96),
+    ("The night shift starts at 22:00.", "The night shift has 6 people.", 0.9),
+    ("No more than 12 jobs run at once.", "At most 12 jobs run at once.", 0.95),
+    ("Force pushes are not allowed on main.", "On main, force pushes are forbidden.", 0.97),
 ]
 
 

@@ -34,3 +34,16 @@ def test_duplicates_contradictions_and_unused_memories_are_listed_and_a_decision
     assert ("contradiction", older) not in kinds(assistant)
     assistant.calls(done["undo"]["method"], **done["undo"]["params"])
     assert kinds(assistant) == expected
+
+
+def test_a_memory_that_was_edited_or_imported_is_compared_with_the_older_ones(assistant: Assistant) -> None:
+    port = assistant.remembers("The mailer listens on port 2525.")
+    other = assistant.remembers("Parcels are weighed in grams.")
+    changed = assistant.calls("edit", reference=other, content="The mailer listens on port 2587.")
+    assert [one["urn"] for one in changed["may_supersede"]] == [port]
+
+    nodes = assistant.remembers("The cluster has 3 nodes.")
+    assistant.calls("import_lines", lines=[[1, '{"text": "The cluster has 5 nodes."}']])
+    assistant.runner.engine.keep_house(datetime.now(UTC))
+    asked = {one.memory for one in assistant.runner.engine.accounts.proposals()}
+    assert asked == {id_of(port), id_of(nodes)}

@@ -7,7 +7,7 @@ from memhook.cli.fields import add_fields, given_fields
 from memhook.cli.output import said_json, warn
 from memhook.cli.parser import Commands, add_store, command
 from memhook.cli.place import Place
-from memhook.cli.views import show_masked, show_stored, text_given
+from memhook.cli.views import show_masked, show_near, show_stored, text_given
 
 
 def add_parser(commands: Commands) -> None:
@@ -43,3 +43,4 @@ def run(args: Namespace, place: Place) -> None:
     if not said_json(args, {"memory": record}):
         show_stored("Changed", record)
         show_masked(record)
+        show_near(record, record["urn"])

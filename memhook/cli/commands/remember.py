@@ -3,10 +3,10 @@
 from argparse import Namespace
 
 from memhook.cli.fields import add_fields, given_fields
-from memhook.cli.output import said_json, warn
+from memhook.cli.output import said_json
 from memhook.cli.parser import Commands, add_store, command
 from memhook.cli.place import Place
-from memhook.cli.views import show_if_unshared, show_masked, show_stored, text_given
+from memhook.cli.views import show_if_unshared, show_masked, show_near, show_stored, text_given
 
 STORED_AS = {"stored": "Remembered", "already there": "Already remembered"}
 
@@ -36,8 +36,4 @@ def run(args: Namespace, place: Place) -> None:
     show_stored(STORED_AS[answer["outcome"]], answer["memory"])
     show_masked(answer)
     show_if_unshared({**answer["memory"], "store": place.store})
-    for close in answer.get("close_to", ()):
-        warn(f"Very close to it: {close['title']}  {close['urn']}")
-    for older in answer.get("may_supersede", ()):
-        warn(f"Says otherwise: {older['title']}  {older['urn']}")
-        warn(f"  If that is out of date: memhook edit {answer['memory']['urn']} --supersedes {older['urn']}")
+    show_near(answer, answer["memory"]["urn"])
