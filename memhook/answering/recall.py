@@ -22,6 +22,7 @@ from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
+from memhook.store.embedding.calibration import multilingual_calibration
 from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
 from memhook.store.project import Project, recent_work
@@ -265,7 +266,7 @@ class _Ranking:
             "title": found.title,
             "companion": found.companion,
             "multilingual": found.multilingual,
-            "request": self.answer.request,
+            "foreign_request" if self.answer.is_multilingual else "request": self.answer.request,
             "talk": self.answer.talk,
             "chance": self.answer.chance,
         }
@@ -341,10 +342,12 @@ def _ranking(
             searched,
             is_english=in_english,
         )
-        vector = known.get(text)
+        is_multilingual = not in_english and any(one.multilingual is not None for one in ranked)
+        vector = multilingual if is_multilingual else known.get(text)
         as_numbers = None if vector is None else [float(value) for value in vector]
-        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english)
-        answer = grading.answer_to(prompt, ranked, library.calibration)
+        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual)
+        calibration = multilingual_calibration() if is_multilingual else library.calibration
+        answer = grading.answer_to(prompt, ranked, calibration)
     return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
 
 
