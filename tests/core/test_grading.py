@@ -201,7 +201,7 @@ def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three()
 
 
 def test_what_is_likely_by_itself_stays_beside_something_surer() -> None:
-    sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.04, scored(0.0)))
+    sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.02, scored(0.0)))
     assert shown(Verdict(0.99, sure)) == ["best", "also"]
 
 
