@@ -2,8 +2,9 @@
 
 Each set (see memhook eval --help) is used whole and sampled to stores of 40, 200 and 1,000 memories, to fit the effect
 of the size; in a small store the answer of some prompts is missing. Small talk is asked of every small store; its
-direction is fitted separately. Every set has the same weight. The last column of the report is the one that counts: how
-well the fit separates the prompts of a set that it has not seen.
+direction is fitted separately. Every set has the same weight. A model is fitted on English prompts, the multilingual
+encoder on all: its space is the same for every language, so English prompts teach it kinds of requests too. The last
+column of the report is the one that counts: how well the fit separates the prompts of a set that it has not seen.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import pyarrow as pa
 from memhook.core.grading import Calibration
 from memhook.core.languages import is_english
 from memhook.core.ranking import (
+    FOREIGN_PROMPT,
     LEXICAL_WEIGHT,
     attainable,
     embedded_prompt,
@@ -37,6 +39,7 @@ from memhook.core.terms import terms
 from memhook.evaluation.sets import EvaluationSet, read_set
 from memhook.paths import user_paths
 from memhook.store.cache.word_index import WordIndex
+from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder, load_embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
 
@@ -53,6 +56,7 @@ SHARES = {"same project": 0.55, "small talk": 0.2, "another subject": 1.2, "answ
 RIDGE, TALK_RIDGE = 3.3, 0.1
 VECTOR_SCALE = 3.0  # multiplies the standardized features and the vectors, which weakens the ridge
 SIGNS = ("nearest", "best", "lexical", "decade", "length")
+OTHER_LANGUAGE = 3.0  # the weight of a prompt that is not English, of which there are few
 
 Vector = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.float64]
@@ -69,6 +73,7 @@ class Loaded:
     prompt_vectors: Vector
     vectors: Vector
     texts: Sequence[str]
+    is_multilingual: bool
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,7 @@ class Row:
     kind: str  # "" if answerable
     signs: tuple[float, ...]
     vector: Vector
+    is_english: bool = True
 
 
 def main() -> int:
@@ -113,7 +119,8 @@ def _loaded(one: EvaluationSet, embedder: Embedder) -> Loaded:
         (draft.title, draft.content, draft.created.date().isoformat() if draft.created else "", draft.tags)
         for _, draft in drafts
     ]
-    asked = [query for query in one.queries if query.kind != "adversarial" and is_english(query.prompt)]
+    reads_all = embedder.model.id == multilingual.ID
+    asked = [query for query in one.queries if query.kind != "adversarial" and (reads_all or is_english(query.prompt))]
     return Loaded(
         one.name,
         [query.prompt for query in asked],
@@ -122,6 +129,7 @@ def _loaded(one: EvaluationSet, embedder: Embedder) -> Loaded:
         np.asarray(embedder.embed_documents([embedded_prompt(query.prompt) for query in asked])),
         np.asarray(embedder.embed_documents([embedded_text(*fact) for fact in facts])),
         [" ".join(terms(indexed_text(*fact))) for fact in facts],
+        reads_all,
     )
 
 
@@ -171,15 +179,18 @@ def _row(one: Loaded, store: npt.NDArray[Any], index: WordIndex, asked: tuple[st
     weights = term_weights(terms(prompt), index.frequencies, index.documents)
     shares = index.evidence(weights) / (attainable(weights) or 1.0)
     cosines = one.vectors[store] @ vector
-    best = int(np.argmax(cosines + LEXICAL_WEIGHT * shares))
-    signs = (cosines.max(), cosines[best], shares[best], math.log10(len(store)), math.log1p(len(weights)))
-    return Row(one.name, len(store), kind, tuple(map(float, signs)), vector)
+    by_words = FOREIGN_PROMPT[2] / FOREIGN_PROMPT[0] if one.is_multilingual else LEXICAL_WEIGHT
+    best = int(np.argmax(cosines + by_words * shares))
+    # Chinese and Japanese prompts are one term for each pair of characters: their number means something else.
+    length = 0.0 if one.is_multilingual else math.log1p(len(weights))
+    signs = (cosines.max(), cosines[best], shares[best], math.log10(len(store)), length)
+    return Row(one.name, len(store), kind, tuple(map(float, signs)), vector, is_english(prompt))
 
 
 def _fitted(rows: Sequence[Row]) -> Calibration:
     """Fit whether a prompt is answerable, from its standardized features and its vector."""
     signs = np.array([row.signs for row in rows])
-    middle, spread = signs.mean(axis=0), signs.std(axis=0) / VECTOR_SCALE
+    middle, spread = signs.mean(axis=0), np.maximum(signs.std(axis=0), 1e-9) / VECTOR_SCALE
     vectors = VECTOR_SCALE * np.array([row.vector for row in rows], dtype=np.float64)
     design = np.hstack([(signs - middle) / spread, vectors])
     answered = np.array([not row.kind for row in rows], dtype=np.float64)
@@ -232,7 +243,11 @@ def _weights(rows: Sequence[Row]) -> Numbers:
     groups = Counter((row.of, row.size, row.kind) for row in rows)
     sizes = {name: len({size for of, size, _ in groups if of == name}) for name, _, _ in groups}
     return np.array(
-        [90 * SHARES.get(row.kind, 1.0) / (groups[row.of, row.size, row.kind] * sizes[row.of]) for row in rows]
+        [
+            (1.0 if row.is_english else OTHER_LANGUAGE)
+            * (90 * SHARES.get(row.kind, 1.0) / (groups[row.of, row.size, row.kind] * sizes[row.of]))
+            for row in rows
+        ]
     )
 
 

@@ -31,11 +31,11 @@ from memhook.store.table.filters import Filter
 
 # Levels with their characters, richest first: the whole memory, a passage chosen for the query, a summary.
 FULL = ((Level.FULL, 0),)
-MEDIUM = ((Level.MEDIUM, MEDIUM_CHARS), (Level.MEDIUM, 500), (Level.MEDIUM, 300), (Level.MEDIUM, 200))
+MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
 # After the best one, a level is used while there is room for a memory of the usual size: so a small budget goes to one
 # memory in full, a passage of the next and a line for each of the others, whatever their length.
-ROOMS = {Level.FULL: 400, Level.MEDIUM: 150}
+ROOMS = {Level.FULL: 400, Level.MEDIUM: 100}
 # The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
 # one carries less of their text (guide/measurements.md).
 KEPT_SHARE = 0.12
@@ -127,10 +127,10 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
 
 
 def _steps(found: Selection, place: int) -> tuple[_Step, ...]:
-    """Return the levels to try: one line for a weak hit, a passage for the first if all are weak."""
+    """Return the levels to try: of a weak hit one line, or a short passage if it is among the first two."""
     if place < len(found.ranked) - found.weak:
         return *FULL, *MEDIUM, *LIGHT
-    return (*MEDIUM, *LIGHT) if place == 0 else LIGHT
+    return (*MEDIUM[2:], *LIGHT) if place < 2 else LIGHT
 
 
 def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], step: _Step) -> Rendering:

@@ -23,6 +23,7 @@ from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
+from memhook.store.embedding.calibration import multilingual_calibration
 from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
 from memhook.store.project import Project, recent_work
@@ -273,7 +274,8 @@ class _Ranking:
     def _of_all(self) -> dict[str, float]:
         """The parts that all candidates share."""
         answer = self.answer
-        parts = {"request": answer.request, "talk": answer.talk, "chance": answer.chance}
+        request = "foreign_request" if answer.is_multilingual else "request"
+        parts = {request: answer.request, "talk": answer.talk, "chance": answer.chance}
         return {name: round(value, 4) for name, value in parts.items()}
 
 
@@ -346,10 +348,12 @@ def _ranking(
             searched,
             is_english=in_english,
         )
-        vector = known.get(text)
+        is_multilingual = not in_english and any(one.multilingual is not None for one in ranked)
+        vector = multilingual if is_multilingual else known.get(text)
         as_numbers = None if vector is None else [float(value) for value in vector]
-        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english)
-        answer = grading.answer_to(prompt, ranked, library.calibration)
+        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual)
+        calibration = multilingual_calibration() if is_multilingual else library.calibration
+        answer = grading.answer_to(prompt, ranked, calibration)
     return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
 
 

@@ -25,12 +25,14 @@ from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.screening.secrets import without
 from memhook.settings import Settings
+from memhook.store.embedding.calibration import multilingual_calibration
 from memhook.store.ledger import Considered, Injection
 from memhook.store.pauses import Pause
 
 PROMPT_EVENT = "UserPromptSubmit"
 WITHHELD = "- (a memory that by now is confidential, restricted, redacted, quarantined or forgotten)"
-OF_THE_PROMPT = ("request", "talk", "chance")  # parts of a score that are the same for every candidate
+# Parts of a score that are the same for every candidate.
+OF_THE_PROMPT = ("request", "foreign_request", "talk", "chance")
 LEAST_CHANCE = 0.0005  # chances are recorded with four digits: nothing can be computed from a smaller one
 
 # Only memhook's own lines start at the margin, so remembered text cannot forge a frame.
@@ -132,31 +134,36 @@ def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Ca
     edges = EDGES[level]
     parts = max(judged, key=lambda one: one.score).parts if judged else {}
     chance = parts.get("chance")
-    nearest = max((one.parts["dense"] for one in judged if "dense" in one.parts), default=None)
+    is_foreign = "foreign_request" in parts
+    cosine = "multilingual" if is_foreign else "dense"
+    nearest = max((one.parts[cosine] for one in judged if cosine in one.parts), default=None)
+    weights = multilingual_calibration() if is_foreign else calibration
     return {
         "level": level.value,
         "unsure_from": edges.unsure,
         "sure_from": edges.sure,
         "floor": FLOOR,
         "chance": chance,
-        "request": parts.get("request"),
+        "request": parts.get("foreign_request" if is_foreign else "request"),
         "talk": parts.get("talk"),
+        "cosine": cosine,
         "nearest": nearest,
-        "nearness_needed": _nearness_needed(parts, nearest, edges.unsure, calibration),
+        "nearness_needed": _nearness_needed(parts, nearest, parts.get(cosine), edges.unsure, weights),
         "speaks_at": None if chance is None else _laxer_level(chance, level),
         "grade": None if chance is None else grade_of(chance, level).value,
     }
 
 
 def _nearness_needed(
-    parts: Mapping[str, float], nearest: float | None, edge: float, calibration: Calibration
+    parts: Mapping[str, float], nearest: float | None, best: float | None, edge: float, calibration: Calibration
 ) -> float | None:
     """Return the cosine at which a memory, otherwise like the best one, would have been shown, or None if unknown.
 
-    It is known only if the linear part of the calibration decided: for English prompts, whose kind counts.
+    It is known only if the calibration decided, and with it the kind of request.
     """
-    chance, best = parts.get("chance", 0.0), parts.get("dense")
-    if nearest is None or best is None or not parts.get("request") or not LEAST_CHANCE <= chance < edge:
+    chance = parts.get("chance", 0.0)
+    is_calibrated = parts.get("request") or parts.get("foreign_request")
+    if nearest is None or best is None or not is_calibrated or not LEAST_CHANCE <= chance < edge:
         return None
     needed = nearness_needed(edge, chance, nearest, best, calibration)
     return needed if needed <= 1.0 else None

@@ -54,12 +54,14 @@ EDGES = {
     Strictness.EAGER: Edges(unsure=0.12, sure=0.4),
 }
 MOST_UNSURE = 3
-FLOOR = 0.05  # the lowest score shown beside the best: one in twenty is worth a preview
+# The lowest score shown beside the best. From .05 to .03 one more prompt in twenty gets its memory, for a preview more
+# with every answer; below, previews are many and found little.
+FLOOR = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The weights of one embedding model for an English prompt, in log odds.
+    """The weights of one embedding model for a prompt in a language that it reads, in log odds.
 
     `request` is the direction in the model's space that separates kinds of requests, `talk` (with `talk_constant`) the
     one that separates small talk from requests, `chore` (with `chore_constant`) the one that separates housekeeping
@@ -81,12 +83,21 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt: its vector, its number of distinct terms, and the number of memories searched."""
+    """A prompt: its vector, its number of distinct terms, and the number of memories searched.
+
+    If `is_multilingual`, the vector is the multilingual encoder's, and so must be the calibration.
+    """
 
     vector: Sequence[float] | None
     terms: int
     searched: int
     is_english: bool = True
+    is_multilingual: bool = False
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether the model that the calibration belongs to reads the prompt's language."""
+        return self.is_english or self.is_multilingual
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,7 @@ class Verdict:
     """The chance that something is relevant to the prompt, and the candidates with their own, best first.
 
     `request` is the contribution of the kind of request, in log odds, and `talk` the deduction for small talk; `chore`
-    has the log odds of housekeeping.
+    has the log odds of housekeeping. All are the multilingual encoder's if `is_multilingual`.
     """
 
     chance: float = 0.0
@@ -111,6 +122,7 @@ class Verdict:
     request: float = 0.0
     talk: float = 0.0
     chore: float = 0.0
+    is_multilingual: bool = False
 
     @property
     def is_chore(self) -> bool:
@@ -144,8 +156,8 @@ class Verdict:
 
 
 # An explicit search also lists the next few candidates: four in five of the missed answers are among the first four.
-MOST_WEAK = 5
-WEAK_FLOOR = 0.002
+MOST_WEAK = 8
+WEAK_FLOOR = 0.0005
 
 # The deduction per log odds of small talk. Of 150 phrases outside the fit, .97 to .99 get nothing; a short request is
 # still answered if a memory is near ("release it", "who is on call"). Between 1.5 and 3, one is traded for the other.
@@ -156,11 +168,6 @@ LEXICAL_SLOPE = 9.7
 LEXICAL_EVEN = 0.18
 LEXICAL_DECADE = 0.1
 
-# For a prompt in another language with the multilingual encoder: its cosine, the English model's nearest, and the
-# terms. Fitted on 98 such prompts of six projects.
-FOREIGN = Calibration(constant=-12.4, nearest=16.2, best=0.0, lexical=2.0, decade=-1.2, length=0.0)
-FOREIGN_MULTILINGUAL = 12.3
-
 # The score of a candidate, from the chance of the answer and how much less evidence it has than the best: fitted on the
 # ten best candidates of 1,500 prompts. In a larger store more of them come near the best. A candidate that is likely by
 # itself is not dropped beside a better one: at a chance of .7 alone it is just worth a preview.
@@ -168,6 +175,7 @@ SCORE_CONSTANT = -0.7
 SCORE_CHANCE = 0.61
 SCORE_NOT_BEST = -1.25
 SCORE_ALONE = -2.75
+SCORE_MULTILINGUAL = -1.5  # by the multilingual encoder's cosines more of the others come near the best
 LESS_EVIDENCE, LESS_EVIDENCE_DECADE, LESS_EVIDENCE_LEAST = 2.7, -0.5, 0.8
 
 
@@ -179,7 +187,7 @@ def grade_of(chance: float, level: Strictness) -> Grade:
 
 
 def nearness_needed(edge: float, chance: float, nearest: float, best: float, calibration: Calibration) -> float:
-    """Return the cosine at which a memory, otherwise like the best one, lifts an English prompt's `chance` to `edge`.
+    """Return the cosine at which a memory, otherwise like the best one, lifts a prompt's `chance` to `edge`.
 
     `nearest` and `best` are the cosines of the nearest and of the best memory.
     """
@@ -192,7 +200,7 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     """Return the answer to `prompt` from the candidates, which are sorted best first."""
     if not ranked:
         return Verdict()
-    vector = prompt.vector if prompt.is_english else None  # the directions were fitted on English
+    vector = prompt.vector if prompt.is_understood else None
     request = _along(calibration.request, vector)
     talk = (
         max(0.0, _along(calibration.talk, vector) + calibration.talk_constant) if calibration.talk and vector else 0.0
@@ -203,41 +211,36 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     odds = _odds(prompt, ranked, calibration) + around
     slope = max(LESS_EVIDENCE_LEAST, LESS_EVIDENCE + LESS_EVIDENCE_DECADE * math.log10(max(prompt.searched, 1)))
     likely = SCORE_CONSTANT + SCORE_CHANCE * odds
+    deduction = SCORE_MULTILINGUAL if prompt.is_multilingual else 0.0
     fitted = [likely]
     for one in ranked[1:]:
         beside = likely + SCORE_NOT_BEST + slope * (one.evidence - ranked[0].evidence)
         alone = SCORE_CONSTANT + SCORE_ALONE + SCORE_CHANCE * (_odds(prompt, [one], calibration) + around)
-        fitted.append(min(fitted[-1], max(beside, alone)))  # never above a better one's
+        fitted.append(min(fitted[-1], max(beside, alone) + deduction))  # never above a better one's
     candidates = tuple(
         Graded(one.id, _probability(log_odds), one) for one, log_odds in zip(ranked, fitted, strict=True)
     )
     chore = _along(calibration.chore, vector) + calibration.chore_constant if calibration.chore and vector else 0.0
-    return Verdict(_probability(odds), candidates, request, -TALK_WEIGHT * talk, chore)
+    return Verdict(_probability(odds), candidates, request, -TALK_WEIGHT * talk, chore, prompt.is_multilingual)
 
 
 def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) -> float:
-    best = ranked[0]
     decades = math.log10(max(prompt.searched, 1))
-    nearest = max((one.dense for one in ranked if one.dense is not None), default=None)
+    cosines = [one.multilingual if prompt.is_multilingual else one.dense for one in ranked]
+    nearest = max((cosine for cosine in cosines if cosine is not None), default=None)
     if nearest is None:
         lexical = max(one.lexical for one in ranked)
         return LEXICAL_SLOPE * (lexical - LEXICAL_EVEN - LEXICAL_DECADE * decades)
-    if prompt.is_english:
-        return _linear(calibration, nearest, best, decades, prompt.terms)
-    if best.multilingual is not None:
-        return _linear(FOREIGN, nearest, best, decades, prompt.terms) + FOREIGN_MULTILINGUAL * best.multilingual
-    by_terms = LEXICAL_SLOPE * (best.lexical - LEXICAL_EVEN - LEXICAL_DECADE * decades)
-    return by_terms + FOREIGN_SLOPE * (nearest - FOREIGN_EVEN)
-
-
-def _linear(weights: Calibration, nearest: float, best: Scored, decades: float, terms: int) -> float:
+    if not prompt.is_understood:
+        by_terms = LEXICAL_SLOPE * (ranked[0].lexical - LEXICAL_EVEN - LEXICAL_DECADE * decades)
+        return by_terms + FOREIGN_SLOPE * (nearest - FOREIGN_EVEN)
     return (
-        weights.constant
-        + weights.nearest * nearest
-        + weights.best * (nearest if best.dense is None else best.dense)
-        + weights.lexical * best.lexical
-        + weights.decade * decades
-        + weights.length * math.log1p(terms)
+        calibration.constant
+        + calibration.nearest * nearest
+        + calibration.best * (nearest if cosines[0] is None else cosines[0])
+        + calibration.lexical * ranked[0].lexical
+        + calibration.decade * decades
+        + calibration.length * math.log1p(prompt.terms)
     )
 
 

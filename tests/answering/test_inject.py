@@ -32,6 +32,7 @@ TIMEOUT = memory(
     source="session-2026-02-14",
 )
 FIX = memory(2, "Reducing batch size from 10000 to 2000 rows resolved timeouts.", title="Batch size fix")
+DECISION = memory(3, "Large tables are altered online. " * 20, title="Decision: alter large tables online")
 
 
 def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> None:
@@ -81,23 +82,33 @@ def test_the_best_memory_in_full_does_not_push_out_the_name_of_the_next() -> Non
     assert both.memories == (TIMEOUT, FIX)
 
 
-def test_what_may_bear_on_the_query_comes_in_a_line_whatever_room_there_is() -> None:
-    text = enrichment(Selection(((FIX, 0.9), (TIMEOUT, 0.1)), weak=1), "migration", 4000).text
+def test_the_third_of_what_may_bear_on_the_query_comes_in_a_line_whatever_room_there_is() -> None:
+    text = enrichment(Selection(((FIX, 0.9), (DECISION, 0.2), (TIMEOUT, 0.1)), weak=2), "migration", 4000).text
     assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in text
     assert text.count("lock contention") == 1
 
 
-def test_where_nothing_surely_bears_on_the_query_the_best_comes_in_part() -> None:
-    text = enrichment(Selection(((TIMEOUT, 0.4), (FIX, 0.3)), weak=2), "migration", 4000).text
+def test_where_nothing_surely_bears_on_the_query_the_first_two_come_in_part() -> None:
+    text = enrichment(Selection(((TIMEOUT, 0.4), (FIX, 0.3), (DECISION, 0.2)), weak=3), "migration", 4000).text
     assert "(incidents, score: 0.40, 2026-02-14) urn:memhook:000000000001" in text
     assert "Source:" not in text
-    assert "(general) urn:memhook:000000000002" in text
+    assert "(general, score: 0.30, 2026-02-14) urn:memhook:000000000002" in text
+    assert "(general) urn:memhook:000000000003" in text
+
+
+@pytest.mark.parametrize("words", [40, 80, 120, 160])
+def test_the_best_comes_in_full_the_second_in_part_and_the_third_in_a_line(words: int) -> None:
+    notes = [memory(number, "Note. " + "words " * words, title=f"Title {number}") for number in (1, 2, 3)]
+    text = enrichment(Selection(tuple(zip(notes, (0.6, 0.1, 0.01), strict=True)), weak=2), "q", 500).text
+    assert "words " * (words - 1) in text.split("**Title 2**")[0]
+    assert "(general, score: 0.10, 2026-02-14) urn:memhook:000000000002" in text
+    assert "(general) urn:memhook:000000000003 · 2026-02-14" in text
 
 
 def test_a_line_does_without_its_summary_before_the_next_is_not_named() -> None:
     notes = [memory(number, f"Note {number}. " + "word " * 60, title=f"Title {number}") for number in range(2, 5)]
     weak = Selection(((FIX, 0.9), *((one, 0.1) for one in notes)), weak=3)
-    needed = [len(enrichment(weak, "q", budget).memories) for budget in (150, 190, 250)]
+    needed = [len(enrichment(weak, "q", budget).memories) for budget in (150, 190, 330)]
     assert needed == [2, 3, 4]
 
 

@@ -37,6 +37,7 @@ RELEVANCE: dict[str, Any] = {
     "chance": 0.8741,
     "request": 0.62,
     "talk": -0.0,
+    "cosine": "dense",
     "nearest": 0.81,
     "nearness_needed": None,
     "speaks_at": None,

@@ -201,7 +201,7 @@ def test_a_sure_answer_has_up_to_the_configured_number_and_an_unsure_one_three()
 
 
 def test_what_is_likely_by_itself_stays_beside_something_surer() -> None:
-    sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.04, scored(0.0)))
+    sure = (Graded("best", 1.0, scored(9.0)), Graded("also", 0.72, scored(3.0)), Graded("hardly", 0.02, scored(0.0)))
     assert shown(Verdict(0.99, sure)) == ["best", "also"]
 
 
@@ -214,6 +214,17 @@ def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away() -> 
     assert chance(-1.0, 0.0) < chance(0.0, 0.0) < chance(1.0, 0.0)
     assert chance(0.0, 1.0) < chance(0.0, 0.2) == chance(0.0, 0.0)
     assert chance(-1.0, 1.0, is_english=False) == chance(1.0, 0.0, is_english=False)
+
+
+def test_the_multilingual_encoder_decides_by_its_own_cosine_and_its_own_view_of_the_prompt() -> None:
+    calibration = Calibration(-9.0, 10.0, 7.0, 4.5, -1.2, 0.0, request=(2.0, 0.0))
+
+    def chance(multilingual: float, *vector: float, dense: float = 0.7) -> float:
+        found = [Scored("best", 1.0, dense, 0.3, multilingual=multilingual)]
+        return answer_to(Prompt(vector, 5, 40, False, is_multilingual=True), found, calibration).chance
+
+    assert chance(0.3, 0.0, 0.0) < chance(0.5, 0.0, 0.0) < chance(0.5, 1.0, 0.0)
+    assert chance(0.5, 0.0, 0.0, dense=0.9) == chance(0.5, 0.0, 0.0)
 
 
 def test_the_same_nearness_means_less_in_a_larger_store() -> None:

@@ -172,9 +172,9 @@ def _lacking(relevance: Report) -> str:
     if relevance["nearest"] is not None:
         needed, nearest = relevance["nearness_needed"], f"{relevance['nearest']:.2f}"
         ways.append(
-            f"a memory as near as {needed:.2f}, where the nearest has {nearest} (dense)"
+            f"a memory as near as {needed:.2f}, where the nearest has {nearest} ({relevance['cosine']})"
             if needed
-            else f"a memory nearer than {nearest} (dense)"
+            else f"a memory nearer than {nearest} ({relevance['cosine']})"
         )
     else:
         ways.append("a memory with more of the prompt's words")

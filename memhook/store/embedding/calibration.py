@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from memhook.core.grading import Calibration
+from memhook.store.embedding import multilingual
 
 ANY_MODEL = "any"  # for a model that was not calibrated
 
@@ -18,3 +19,7 @@ def calibration_of(model: str) -> Calibration:
     found: dict[str, Any] = known.get(model, known[ANY_MODEL])
     found |= {name: tuple(found.get(name, ())) for name in ("request", "talk", "chore")}
     return Calibration(**found)
+
+
+def multilingual_calibration() -> Calibration:
+    return calibration_of(multilingual.ID)
