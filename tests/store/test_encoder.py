@@ -123,14 +123,6 @@ def test_documents_keep_their_order_and_do_not_depend_on_their_batch(granite: Em
     assert min(float(a @ b) for a, b in zip(together, alone, strict=True)) > 0.99999
 
 
-def test_a_vector_is_the_same_from_one_thread_from_several_and_among_many(models_dir: Path, granite: Embedder) -> None:
-    texts = [f"{number} {SENTENCE}" for number in range(64)]
-    divided = load_embedder(DEFAULT_MODEL, models_dir, threads=2)
-    alone = [granite.embed_query(text) for text in texts]
-    assert all((divided.embed_query(text) == vector).all() for text, vector in zip(texts, alone, strict=True))
-    assert all((made == vector).all() for made, vector in zip(divided.embed_documents(texts), alone, strict=True))
-
-
 def test_no_documents_give_no_vectors(granite: Embedder) -> None:
     assert granite.embed_documents([]) == []
 
@@ -152,7 +144,7 @@ def test_a_huge_text_is_cut_before_it_is_tokenised(granite: Embedder, monkeypatc
         seen.extend(texts)
         return [[3.0, 4.0]]
 
-    monkeypatch.setattr(granite, "_runtime", encoder.Runtime(embedded, embedded, embedded, None, lambda: None))
+    monkeypatch.setattr(granite, "_runtime", encoder.Runtime(embedded, embedded, None, None))
     assert granite.embed_query("x" * 10_000_000) == pytest.approx([0.6, 0.8])
     assert [len(text) for text in seen] == [encoder.MAX_CHARS]
 

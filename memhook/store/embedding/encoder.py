@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -131,13 +131,12 @@ def pull(model: str, models_dir: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What runs a model: prompts, documents, and many documents at once, as vectors of any length."""
+    """What runs a model: prompts and documents as vectors of any length, with the tokenizer and the session it uses."""
 
     query: Callable[[list[str]], Iterable[Any]]
     documents: Callable[[list[str]], Iterable[Any]]
-    many: Callable[[list[str]], Iterable[Any]]
     tokenizer: Any
-    give_back: Callable[[], None]
+    session: Any
 
 
 class OnnxEmbedder:
@@ -169,13 +168,11 @@ class OnnxEmbedder:
         sizes = [min(len(text.encode()) + 2, self._max_tokens) for text in readable]
         batches = list(_batches(sizes, self._batch_tokens))
 
-        is_many = len(batches) >= MANY_BATCHES and self._workers is not None
-        embed = self._runtime.many if is_many else self._runtime.documents
-
         def found(batch: list[int]) -> list[npt.NDArray[np.float32]]:
-            return _unit_vectors(embed, [readable[index] for index in batch])
+            return _unit_vectors(self._runtime.documents, [readable[index] for index in batch])
 
-        made = self._workers.map(found, batches) if is_many and self._workers else map(found, batches)
+        on_all_cores = len(batches) >= MANY_BATCHES and self._workers is not None
+        made = self._workers.map(found, batches) if on_all_cores and self._workers else map(found, batches)
         vectors = {
             index: vector
             for batch, done in zip(batches, made, strict=True)
@@ -185,7 +182,7 @@ class OnnxEmbedder:
 
     def give_back(self) -> None:
         """Return to the system what the largest batches took."""
-        self._runtime.give_back()
+        shrink(self._runtime.session)
 
 
 class MultilingualEmbedder:
@@ -215,9 +212,14 @@ def _step_back() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEPPED_BACK)
 
 
+def _workers(threads: int) -> int:
+    """So many, each with `threads` of its own, take the whole machine."""
+    return max(1, (os.cpu_count() or 1) // threads)
+
+
 def _default_threads() -> int:
-    """For one text: beyond four, waiting for each other takes longer than what is divided."""
-    return min(MAX_THREADS, os.cpu_count() or 1)
+    """Half the machine: the other half searches meanwhile, and threads that wait for each other burn its time."""
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
 
 
 def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbedder:
@@ -229,8 +231,8 @@ def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbed
     except Exception as error:
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
     identity = ModelIdentity(model.id, model.sha256, model.dimensions)
-    runtime = Runtime(loaded.embedded, loaded.embedded, loaded.many, loaded.tokenizer, loaded.give_back)
-    return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, workers=os.cpu_count() or 1)
+    runtime = Runtime(loaded.embedded, loaded.embedded, loaded.tokenizer, loaded.session)
+    return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
 
 
 def _pulled(model: str, models_dir: Path, threads: int) -> OnnxEmbedder:
@@ -246,8 +248,7 @@ def _pulled(model: str, models_dir: Path, threads: int) -> OnnxEmbedder:
             f"The embedding model {model} is not on this machine.", f"Download it: memhook models pull {model}"
         ) from error
     identity = ModelIdentity(description["model"], digest, description["dim"])
-    documents, session = loaded.passage_embed, loaded.model.model
-    runtime = Runtime(loaded.query_embed, documents, documents, loaded.model.tokenizer, partial(shrink, session))
+    runtime = Runtime(loaded.query_embed, loaded.passage_embed, loaded.model.tokenizer, loaded.model.model)
     # One text at a time: several of these models are quantised dynamically, and then a vector depends on its batch.
     return OnnxEmbedder(identity, runtime, max_tokens=MAX_CHARS, batch_tokens=1)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from memhook.store.embedding.model_files import GRAPH, TOKENIZER, PackagedModel
@@ -29,41 +28,23 @@ def configure_runtime() -> None:
 
 
 class OnnxModel:
-    """Tokenizer and session of a packaged model. Safe to call from several threads.
-
-    `many` has a session of its own: one text is divided among the cores, of many each core takes its own, at the
-    priority of the thread that asks.
-    """
+    """Tokenizer and session of a packaged model. Safe to call from several threads."""
 
     def __init__(self, directory: Path, model: PackagedModel, threads: int) -> None:
         configure_runtime()
+        import onnxruntime  # noqa: PLC0415  as above
         from tokenizers import Tokenizer  # noqa: PLC0415  as above
 
         self.tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
         self.tokenizer.enable_truncation(model.max_tokens)
         self.tokenizer.enable_padding(pad_id=model.pad_token_id, pad_token=model.pad_token)
-        self._graph = directory / GRAPH
-        self._session = _session(self._graph, threads)
-        self._inputs = [one.name for one in self._session.get_inputs()]
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(str(directory / GRAPH), options, providers=["CPUExecutionProvider"])
+        self._inputs = [one.name for one in self.session.get_inputs()]
         self._is_pooled = model.pooling == "DISABLED"
-        self._for_many: Any = None
-        self._opening = Lock()
 
     def embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        return self._vectors(self._session, texts)
-
-    def many(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        with self._opening:
-            session = self._for_many = self._for_many or _session(self._graph, threads=1)
-        return self._vectors(session, texts)
-
-    def give_back(self) -> None:
-        """Return to the system what the largest batches took."""
-        with self._opening:
-            self._for_many = None
-        shrink(self._session)
-
-    def _vectors(self, session: Any, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415 - here with onnxruntime
 
         encoded = self.tokenizer.encode_batch(list(texts))
@@ -73,18 +54,8 @@ class OnnxModel:
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(mask),
         }
-        found = session.run(None, {name: given[name] for name in self._inputs})[0]
+        found = self.session.run(None, {name: given[name] for name in self._inputs})[0]
         return found if self._is_pooled else _means(found, mask)
-
-
-def _session(graph: Path, threads: int) -> Any:
-    import onnxruntime  # noqa: PLC0415  as above
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    # Threads that spin while they wait for the next operator take the time of whatever else runs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def shrink(session: Any) -> None:
