@@ -18,7 +18,7 @@ def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]
     """Each batch with its answer, in order.
 
     After an interruption the daemon goes on with what it was asked. Without one, a call that is under way has to end
-    before the interpreter does: LanceDB cannot start a thread by then, and says so in a traceback.
+    before the interpreter does: no thread can be started by then, which ended in a traceback.
     """
     pending: deque[tuple[Batch, Future[Any]]] = deque()
     calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-ahead")
