@@ -88,9 +88,10 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that the store proposes, `written` at an ISO time. `cosine` is None where there is no embedding.
+    """A memory that the store proposes, `written` at an ISO time, to the hour or finer.
 
-    `multilingual` is the cosine by the encoder for other languages, None where that is not in use.
+    `cosine` is None where there is no embedding; `multilingual` is the cosine by the encoder for other languages, None
+    where that is not in use.
     """
 
     id: str

@@ -21,6 +21,8 @@ SHARED_WORDS = 0.6
 # Of a sentence that a longer text says too, in its own words: of the terms of the sentence, so many are in the text.
 CONTAINED = 0.75
 FEWEST_TERMS = 4
+# A note replaces one older one, or two. One that seems to replace more is of a series, such as a release a line.
+MOST_OUTDATED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ def neighbours(library: Library, memory: Memory, allowed: Filter) -> Neighbours:
     others = {one.id: one for one in near if one.id not in (memory.id, *memory.supersedes)}
     found = library.store.by_ids(list(others)[:NEAREST], allowed)
     outdated = [one for one in found.values() if _is_outdated(one, memory, others[one.id].cosine)]
+    outdated = outdated if len(outdated) <= MOST_OUTDATED else []
     close = [one for one in found.values() if one not in outdated and _is_close(others[one.id], words)]
     return Neighbours(tuple(close), tuple(outdated))
 

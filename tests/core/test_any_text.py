@@ -248,6 +248,7 @@ CALLS: dict[str, Call] = {
     "ranking.indexed_text": lambda text: ranking.indexed_text(text, text, text, (text,)),
     "ranking.ranked": scored,
     "ranking.term_weights": lambda text: ranking.term_weights(terms.terms(text), {}, 10),
+    "phrases.before": lambda text: phrases.before(text, phrases.all_of("turn")),
     "phrases.closing": phrases.closing,
     "phrases.holds": lambda text: phrases.holds(text, phrases.all_of("always")),
     "phrases.mentions_a_request": phrases.mentions_a_request,

@@ -55,7 +55,7 @@ def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marke
 
 def test_a_memory_shown_often_and_never_used_is_quieter_and_a_used_one_comes_first(assistant: Assistant) -> None:
     first = assistant.remembers("Ledger reconciliation reads from the primary when the replica lags.")
-    second = assistant.remembers("The ledger reconciliation fails when the replica lags and retries after 5 minutes.")
+    second = assistant.remembers("Who is on call when the replica lags and ledger reconciliation fails: the data team.")
     shown = assistant.prompts(QUESTION, session="a")
     order = sorted((first, second), key=shown.index)
     ledger = assistant.runner.engine.accounts
