@@ -19,7 +19,7 @@ from itertools import groupby, islice, product
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 
-PROPOSED = 0.6
+PROPOSED = 0.65
 WITHOUT_MODEL = 0.65  # the cosine assumed where none is known: words have to say more
 MOST_SENTENCES = 40  # of each text: of a long one the beginning
 MOST_WORDS = 60  # of a sentence
@@ -37,7 +37,7 @@ _LACKING = _table("no none without kein keine ohne sans sin")  # they deny only 
 _NEGATIONS = _DENYING | _LACKING
 _ENDINGS = _table("""
 gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete old instead
-former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled left unmaintained
+former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled unmaintained
 ersetzt abgeschaltet entfernt supprime remplace reemplazado eliminado
 """)
 _CHANGES = _ENDINGS | _table("""
