@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.ui.site import Site
 
@@ -41,6 +41,17 @@ def test_search_as_you_type_filters_and_pages(tab: Page, site: Site) -> None:
     tab.reload()
     expect(tab.locator("#q")).to_have_value("deploys hang")
     expect(tab.locator("[data-row]")).to_have_count(1)
+
+
+def test_what_was_chosen_before_the_script_ran_is_asked(tab: Page, site: Site) -> None:
+    held: list[Route] = []
+    tab.route("**/assets/page.js", lambda route: held.append(route))  # noqa: PLW0108  it is marked, a built-in cannot be
+    with tab.expect_request("**/assets/page.js"):
+        tab.goto(f"{site.url}/memories?namespace=filler", wait_until="commit")
+    tab.select_option("#namespace", "conventions")
+    expect(tab.locator("#count")).to_contain_text("120 memories")
+    held[0].continue_()
+    expect(tab.locator("#count")).to_contain_text("1 memory")
 
 
 def test_keys_choose_change_and_undo(tab: Page, site: Site) -> None:

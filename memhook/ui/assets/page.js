@@ -49,6 +49,16 @@ function live(form) {
     clearTimeout(timer);
     ask();
   });
+  if ([...form.elements].some(isTouched)) ask(); // typed before this script ran, or filled in again by the browser
+}
+
+function isTouched(field) {
+  if (field.options) {
+    const given = [...field.options].findIndex((one) => one.defaultSelected);
+    return field.selectedIndex !== Math.max(0, given);
+  }
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  return !["hidden", "range"].includes(field.type) && field.defaultValue !== undefined && field.value !== field.defaultValue;
 }
 
 for (const button of document.querySelectorAll("[data-only-without-script]")) button.hidden = true;
