@@ -5,28 +5,37 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.ui.site import COMMAND, Site
+from tests.ui.conftest import MEMORIES
+from tests.ui.site import COMMAND, Site, serving
 from tests.ui.test_memories import press
 
 
 @pytest.fixture
-def captured(site: Site) -> list[str]:
+def reviewed(tmp_path: Path) -> Iterator[Site]:
+    """A site with nothing in its inbox but three notes: what other tests change becomes a question there, too."""
     texts = ("Node 22 is needed to build the shop.", "Prune the images when the disk is full.", "Use port 9090.")
     records = [{"content": text, "session": f"claude/abc#{n}", "quote": text[:10]} for n, text in enumerate(texts)]
-    site.call("capture", records=records)
-    return [item["memory"]["id"] for item in site.call("inbox_list")["items"]]
+    with serving(tmp_path, lines=MEMORIES[:1]) as served:
+        served.call("capture", records=records)
+        yield served
 
 
-def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(tab: Page, site: Site, captured: list[str]) -> None:
+def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(browser: BrowserContext, reviewed: Site) -> None:
     def origin(name: str) -> Any:
-        return site.call("get", references=[name], touch=False)[0]["origin"]
+        return reviewed.call("get", references=[name], touch=False)[0]["origin"]
 
-    tab.goto(f"{site.url}/inbox")
+    captured = [item["memory"]["id"] for item in reviewed.call("inbox_list")["items"]]
+    tab = browser.new_page()
+    tab.goto(reviewed.address)
+    expect(tab.locator("#prompt")).to_be_focused()
+    tab.goto(f"{tab.url.rstrip('/')}/inbox")
     left = tab.locator("#left")
     expect(left).to_contain_text("3 left")
     press(tab, "ArrowRight")
@@ -53,7 +62,7 @@ def test_the_inbox_goes_card_by_card_with_single_keys_and_undo(tab: Page, site: 
     expect(left).to_contain_text("empty")
     press(tab, "z")
     expect(left).to_contain_text("3 left")
-    site.call("purge", references=captured)
+    tab.close()
 
 
 def test_events_show_what_was_shown_and_why_not_without_the_prompt(tab: Page, site: Site) -> None:
