@@ -58,7 +58,7 @@ def _own_lines(prompt: str) -> Iterator[str]:
 
 
 def _is_pasted(line: str) -> bool:
-    letters = sum(character.isalpha() or character.isspace() for character in line)
+    letters = sum(map(str.isalpha, line)) + sum(map(str.isspace, line))
     return _PASTED.match(line) is not None or (len(line) >= SHORTEST_LINE and letters < LETTERS * len(line))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from memhook.core.normal import normalized
 
@@ -94,7 +95,12 @@ _WEAK_WORDS = _OTHER_WORDS & _words(_WEAK)
 
 def is_english(text: str) -> bool:
     """Return whether `text` is in English, or in no language at all."""
-    said = _CODE.sub(" ", text[:READ_CHARS])
+    return _is_english(text[:READ_CHARS])
+
+
+@lru_cache(maxsize=2)  # a prompt is asked about twice
+def _is_english(text: str) -> bool:
+    said = _CODE.sub(" ", text)
     words = list(_prose(said))
     if _is_in_another_script(said, words):
         return False

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from memhook.core import phrases
 from memhook.core.pasted import is_machine, pasted_from
@@ -67,6 +68,7 @@ class _Command:
     """Whether the user may not have memhook in mind: then it is not worth a message that it looks pasted."""
 
 
+@lru_cache(maxsize=2)  # a hook asks three times for the same prompt
 def asked_in(prompt: str) -> Asked:
     lowered = f"\n{prompt.lower()}"
     is_worded = phrases.mentions_a_request(phrases.plain(prompt[:READ_CHARS]))

@@ -167,7 +167,7 @@ def is_machine(line: str) -> bool:
     """Return whether a program wrote the line: a log, a trace, code, a table."""
     if _MACHINE.match(line) or _CODE_END.match(line) or _COLUMNS.search(line):
         return True
-    letters = sum(character.isalpha() or character.isspace() for character in line)
+    letters = sum(map(str.isalpha, line)) + sum(map(str.isspace, line))
     return len(line) >= SHORTEST_LINE and letters < LETTERS * len(line)
 
 

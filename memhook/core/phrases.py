@@ -25,6 +25,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 _ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
 _GAP = "…"
+_REQUESTS = ("remember", "write", "after")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 
@@ -80,7 +81,8 @@ def closing(sentence: str) -> tuple[Language, str] | None:
 
 def mentions_a_request(text: str) -> bool:
     """Whether a plain text may have an opening or a closing, quickly."""
-    return any(all(piece in text for piece in pieces) for pieces in _pieces())
+    has = text.__contains__  # hundreds of phrases, at every prompt
+    return any(map(has, _whole())) or any(all(map(has, pieces)) for pieces in _parted())
 
 
 def starts_with(text: str, words: tuple[str, ...]) -> str:
@@ -96,7 +98,7 @@ def before(text: str, words: tuple[str, ...]) -> str:
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
     # The pattern tries every phrase at every character: it is for the few texts that contain one at all.
-    return any(word in text for word in words) and _alternatives(words).search(text) is not None
+    return any(map(text.__contains__, words)) and _alternatives(words).search(text) is not None
 
 
 @cache
@@ -105,9 +107,14 @@ def all_of(kind: str) -> tuple[str, ...]:
 
 
 @cache
-def _pieces() -> tuple[tuple[str, ...], ...]:
-    every = (phrase for kind in ("remember", "write", "after") for phrase in all_of(kind))
-    return tuple(tuple(piece.strip() for piece in phrase.split(_GAP)) for phrase in every)
+def _whole() -> tuple[str, ...]:
+    return tuple(phrase for kind in _REQUESTS for phrase in all_of(kind) if _GAP not in phrase)
+
+
+@cache
+def _parted() -> tuple[tuple[str, ...], ...]:
+    parted = (phrase.split(_GAP) for kind in _REQUESTS for phrase in all_of(kind) if _GAP in phrase)
+    return tuple(tuple(piece.strip() for piece in pieces) for pieces in parted)
 
 
 @cache
