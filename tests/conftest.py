@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from memhook.answering import recall
 from memhook.daemon import control
@@ -26,8 +28,33 @@ control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
 recall.GIT_SECONDS = 300.0  # git is in no hurry either
 runner.IN_FLIGHT_SECONDS = runner.PARTS_TOGETHER_SECONDS = 300.0  # a test's next event may take long to come
 
+# What takes longest comes first, so that no worker ends alone with it.
+LONGEST = (
+    *("tests/ui/", "tests/soak/", "tests/core/test_any_text", "tests/daemon/", "tests/store/", "tests/mcp_server/"),
+    *("tests/hooks/", "tests/"),
+)
 
 Open = Callable[..., Library]
+
+
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """A file to a worker, which starts what its tests share once; what shares nothing and takes long is divided."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith("tests/ui/"):
+            return "tests/ui/"  # one browser
+        if nodeid.startswith(("tests/soak/", "tests/core/test_any_text")):
+            return nodeid.partition("[")[0]
+        return nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: next(n for n, start in enumerate(LONGEST) if item.nodeid.startswith(start)))
 
 
 @pytest.fixture(autouse=True)
