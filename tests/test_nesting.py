@@ -11,6 +11,7 @@ import memhook
 PACKAGE = Path(memhook.__file__).parent
 PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
+    "core/languages.py _function_words": "a file of the package",
     "core/phrases.py languages": "a file of the package",
     "cli/commands/inject.py _parsed": "its caller catches it",
     "cli/round_trip.py": "what memhook's own hook command printed",
@@ -19,6 +20,7 @@ OWN = {
     "daemon/wire.py": "what the daemon answered",
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
     "screening/intents.py vocabulary": "a file of the package",
+    "screening/secret_kinds.py kinds": "a file of the package",
     "settings.py _parsed": "its caller catches it",
     "store/embedding/calibration.py calibration_of": "a file of the package",
     "store/embedding/model_files.py": "files verified by their hash",

@@ -7,6 +7,6 @@ disguises      What a text reads as behind hidden or look-alike characters, spac
 intents        What a text wants of the model, by words close to each other: `intents.toml` has them, per language
 secrets        Secrets in a text, replaced by their kind: `[masked:aws-access-key]`
 credentials    Whether a text may hold a credential, also in plain words: stricter, for what is dropped
-secret_kinds   The kinds of tokens by provider: one line adds one
+secret_kinds   The kinds of tokens by provider: `secret_kinds.toml` has a row for each
 secret_values  Whether a value may be a secret, by itself and by the name it is given to
 """

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from urllib.parse import unquote
 
-from memhook.screening.secret_kinds import REQUESTED, SHAPED, STARTING
+from memhook.screening.secret_kinds import kinds
 from memhook.screening.secret_values import (
     is_example,
     is_password,
@@ -90,20 +90,24 @@ def _lowered(text: str) -> str:
 
 # Providers' tokens
 
-_BY_START: dict[str, list[tuple[str, str]]] = {}
-for _kind, _start, _rest in STARTING:
-    _BY_START.setdefault(_start, []).append((_kind, _rest))
+
+@cache
+def _by_start() -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for kind, start, rest in kinds("starting"):
+        found.setdefault(start, []).append((kind, rest))
+    return found
 
 
 def _tokens(text: str) -> Iterator[Span]:
     runs = "\n".join(word for word in text.split() if len(word) >= SHORTEST_TOKEN)  # most text has none
     if not runs:
         return
-    for start, rules in _BY_START.items():
+    for start, rules in _by_start().items():
         if start in runs:
             for kind, rest in rules:
                 yield from _matches(text, kind, _starting(start, rest), start)
-    for kind, mark, pattern in SHAPED:
+    for kind, mark, pattern in kinds("shaped"):
         if mark in runs and _compiled(pattern).search(runs):
             yield from _matches(text, kind, _compiled(pattern))
 
@@ -255,7 +259,7 @@ def _is_for_people(name: str) -> bool:
 
 
 def _in_requests(text: str, lowered: str) -> Iterator[Span]:
-    for kind, mark, rest in REQUESTED:
+    for kind, mark, rest in kinds("requested"):
         at, read = lowered.find(mark), 0
         while at >= 0:
             following = lowered.find(mark, at + len(mark))
