@@ -384,10 +384,17 @@ def refuse_credentials(key: str) -> None:
         )
 
 
+def refuse_unknown(key: str) -> None:
+    """Raise if there is no setting of that name; the hint has the one that was probably meant, or all."""
+    if not is_setting(key):
+        meant = _likely_meant(key, 0.75)
+        hint = f"Did you mean {meant}?" if meant else f"The settings are: {', '.join(setting_keys())}."
+        raise InvalidInput(f"There is no setting {key!r}.", hint)
+
+
 def checked(key: str, value: Any) -> Any:
     """Return `value` validated for `key`; raise InvalidInput with key, value and the allowed values."""
-    if not is_setting(key):
-        raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
+    refuse_unknown(key)
     if isinstance(value, bool) and not isinstance(value_of(Settings(), key), bool) and "options" not in key_path(key):
         raise _invalid(key, value)
     try:

@@ -115,9 +115,15 @@ def test_an_impossible_value_is_refused_with_key_value_and_what_is_allowed() -> 
         checked("max_tokens", 0)
 
 
-def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
+def test_an_unknown_key_is_refused_with_the_one_that_was_probably_meant() -> None:
     with pytest.raises(InvalidInput) as refused:
         checked("max_token", 10)
+    assert refused.value.hint == "Did you mean max_tokens?"
+
+
+def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        checked("tokens", 10)
     assert all(key in refused.value.hint for key in setting_keys())
 
 

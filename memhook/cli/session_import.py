@@ -170,6 +170,9 @@ def _report(args: Namespace, tally: Tally) -> int:
     facts |= {name: tally.outcomes[name] for name in OUTCOMES} if not args.dry_run else {"dry_run": True}
     if said_json(args, {**facts, "skipped": skipped, "left_out": left_out}):
         return 0
+    if not tally.sessions and not skipped:
+        say("No recorded sessions were found. In another folder: memhook import --sessions DIR")
+        return 0
     would = "would be kept" if args.dry_run else "kept"
     say(f"{_some(tally.notes, 'note')} of {_where_from(tally.sessions, len(tally.projects))} {would}.")
     if not args.dry_run and tally.notes:

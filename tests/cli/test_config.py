@@ -89,7 +89,7 @@ def test_set_makes_the_file_when_there_is_none(cli: Cli) -> None:
         ("agents.x.max_tokens", "0", "a whole number from 1 to 100000"),
         ("agents..max_tokens", "1", "The settings are"),
         ("hooks", "1", "The settings are"),
-        ("maxtokens", "1", "The settings are"),
+        ("maxtokens", "1", "Did you mean max_tokens?"),
         ("store.uri", "\udcff", "UTF-8"),
     ],
 )

@@ -95,6 +95,10 @@ def test_a_dry_run_counts_and_stores_nothing(cli: Cli, recorded: Path, door: Doo
     assert cli("import", "--sessions", "--json").json["sessions"] == 13
 
 
+def test_without_any_session_that_is_said(cli: Cli, home: Path) -> None:
+    assert cli("import", "--sessions").out.startswith("No recorded sessions were found.")
+
+
 def test_only_what_was_added_to_a_session_is_read_later(cli: Cli, home: Path, in_a_project: Path) -> None:
     turns = [turn(number, noun) for number, noun in enumerate(NOUNS[:3])]
     claude(home, turns[:2], str(in_a_project))

@@ -139,7 +139,7 @@ def test_status_is_one_screen(engine: Engine, cli: Cli, running: dict[str, Any])
     assert "     7  p7\n" in out
     assert "     3  in other projects\n" in out
     assert "budget    4000 tokens" in out
-    assert "on in     no assistant yet: memhook install\n" in out
+    assert "hooks     in no assistant yet: memhook install\n" in out
     assert " by codex: UserPromptSubmit, shown, 51 ms\n" in out
     shown = cli("status", "--json").json
     assert shown["daemon"] == {"running": True, **DAEMON}

@@ -10,6 +10,7 @@ import pytest
 
 from memhook.answering.action import MOST_TOKENS
 from memhook.core.tokens import estimated_tokens
+from memhook.hooks import runner as runner_module
 from memhook.paths import user_paths
 from memhook.store.pauses import EVERYWHERE, Pause, pause, resume
 from tests.hooks.conftest import Assistant
@@ -82,6 +83,26 @@ def test_what_the_prompt_brought_does_not_come_again(session: Session) -> None:
     (rule,) = session.knows(RULE)
     assert rule in session.assistant.prompts("I want to change settings.prod.toml, does that need a second reviewer?")
     assert session.edits("settings.prod.toml") == ""
+
+
+def test_what_a_prompt_is_bringing_at_the_moment_does_not_come_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_module, "IN_FLIGHT_SECONDS", 3600.0)
+    (rule,) = session.knows(RULE)
+    prompt = "I want to change settings.prod.toml, does that need a second reviewer?"
+    assert rule in session.assistant.prompts(prompt, read=False)
+    assert session.edits("settings.prod.toml") == ""
+
+
+def test_a_problem_is_left_for_the_next_prompt_to_report(session: Session) -> None:
+    (session.assistant.directory / ".memhook.toml").write_text("not toml")
+    session.knows(RULE)
+    tool = {"hook_event_name": "PreToolUse", "session_id": "s1", "tool_name": "Edit", "tool_use_id": "t1"}
+    answer = session.assistant.answer({**tool, "tool_input": {"file_path": "settings.prod.toml"}})
+    assert "cannot be read" not in answer.get("systemMessage", "")
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "what about the reviewers?"}
+    assert "cannot be read" in session.assistant.answer(prompt)["systemMessage"]
 
 
 def test_at_most_two_memories_within_300_tokens(session: Session) -> None:

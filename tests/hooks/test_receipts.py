@@ -38,6 +38,23 @@ def test_an_answer_about_something_else_does_not(assistant: Assistant) -> None:
     assert (usage(assistant, urn).shown, usage(assistant, urn).used) == (1, 0)
 
 
+def test_what_the_start_showed_may_be_used_in_the_first_exchange(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.", pinned=True)
+    assert urn in assistant.starts()
+    assert assistant.prompts(QUESTION) == ""  # seen at the start
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert usage(assistant, urn).used == 1
+
+
+def test_what_a_subagent_does_is_no_part_of_the_answer(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert assistant.prompts(QUESTION)
+    tool = {"hook_event_name": "PreToolUse", "session_id": "s1", "tool_name": "Bash", "tool_use_id": "t1"}
+    assistant.sends({**tool, "agent_id": "a1", "tool_input": {"command": "ledgerctl resync --primary"}})
+    stops(assistant, "Done.")
+    assert usage(assistant, urn).used == 0
+
+
 def test_a_memory_that_was_fetched_counts_as_used(assistant: Assistant) -> None:
     urn = assistant.remembers(FACT)
     assistant.calls("get", references=[urn])

@@ -22,6 +22,7 @@ from memhook.settings import (
     named_keys,
     names_in,
     refuse_credentials,
+    refuse_unknown,
     setting_keys,
     value_of,
     what_is_allowed,
@@ -81,7 +82,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def get(args: Namespace, place: Place) -> None:
-    _known(args.key)
+    refuse_unknown(args.key)
     loaded = place.settings()
     value = _shown(loaded.usable(), args.key)
     if not said_json(args, {"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")}):
@@ -113,7 +114,7 @@ def _model_called(name: str, place: Place) -> ListedModel:
 def unset(args: Namespace, place: Place) -> None:
     """Also for a key that memhook does not know: it may be a typing error to be removed."""
     if not changed_file(place.paths, lambda text: without(text, args.key)):
-        _known(args.key)
+        refuse_unknown(args.key)
         warn(f"{args.key} is not set in {place.paths.config_file}.")
     elif is_setting(args.key):
         say(f"{args.key} = {literal(value_of(place.settings().settings, args.key))}")
@@ -136,7 +137,7 @@ def edit(_args: Namespace, place: Place) -> int:
 
 def wanted_value(key: str, typed: str) -> Any:
     """The typed text as a value that `key` can have."""
-    _known(key)
+    refuse_unknown(key)
     refuse_credentials(key)
     if any("\ud800" <= character <= "\udfff" for character in typed):
         raise InvalidInput(f"The value for {key} is not UTF-8.", "The file of the settings is.")
@@ -153,11 +154,6 @@ def wanted_value(key: str, typed: str) -> Any:
 def _shown(settings: Settings, key: str) -> Any:
     value = value_of(settings, key)
     return HIDDEN if is_secret(key) and value else value
-
-
-def _known(key: str) -> None:
-    if not is_setting(key):
-        raise InvalidInput(f"There is no setting {key!r}.", f"The settings are: {', '.join(setting_keys())}.")
 
 
 def _warn_of_override(key: str, value: Any, place: Place) -> None:

@@ -164,7 +164,7 @@ def _assistants(place: Place) -> list[dict[str, Any]]:
 def _on_in(report: Mapping[str, Any]) -> list[str]:
     """The assistants in which memhook is on, and by what."""
     on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
-    return wrapped(", ".join(on) or "no assistant yet: memhook install", " " * 10, before="on in     ")
+    return wrapped(", ".join(on), " " * 10, before="on in     ") if on else []  # `hooks` names the next step
 
 
 def _last_run(report: Mapping[str, Any]) -> str:
