@@ -123,7 +123,7 @@ def test_an_unknown_key_is_refused_with_the_one_that_was_probably_meant() -> Non
 
 def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
     with pytest.raises(InvalidInput) as refused:
-        checked("tokens", 10)
+        checked("nope", 10)
     assert all(key in refused.value.hint for key in setting_keys())
 
 

@@ -59,6 +59,21 @@ def test_a_start_that_may_show_nothing_asks_nothing(assistant: Assistant, home: 
     assert assistant.begins() == ""
 
 
+def test_the_instruction_takes_a_quarter_of_the_budget_at_most(assistant: Assistant, home: Path) -> None:
+    enough = 4 * estimated_tokens(INSTRUCTION)
+    configure(home, f"hooks.session_start.max_tokens = {enough - 1}")
+    assert assistant.begins(session="s1") == ""
+    configure(home, f"hooks.session_start.max_tokens = {enough}")
+    assert assistant.begins(session="s2") == INSTRUCTION
+
+
+def test_the_instruction_counts_among_the_tokens_of_a_start(assistant: Assistant) -> None:
+    assistant.remembers(FACT)
+    text = assistant.begins()
+    assert text.endswith(f"\n{INSTRUCTION}\n")
+    assert assistant.calls("why")["tokens"] >= estimated_tokens(text)
+
+
 def test_a_standing_order_is_quoted_to_the_assistant(assistant: Assistant) -> None:
     assert assistant.prompts(f"{ORDER} Then build it.") == cue(ORDER)
     assert f"“{ORDER}”" in cue(ORDER)
@@ -127,7 +142,7 @@ def tool(number: int, command: str, failed: bool) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("failures", [1, 3])
+@pytest.mark.parametrize("failures", [2, 3])
 def test_a_fix_after_several_failures_gives_a_cue_with_the_next_prompt(assistant: Assistant, failures: int) -> None:
     edit = {"type": "tool_use", "id": "e", "name": "Edit", "input": {"file_path": "a.py"}}
     lines = [
@@ -140,7 +155,7 @@ def test_a_fix_after_several_failures_gives_a_cue_with_the_next_prompt(assistant
     transcript.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     stop = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
     assert assistant.answer(stop) == {}
-    assert assistant.prompts("now add the column to the other table") == (FIXED if failures > 1 else "")
+    assert assistant.prompts("now add the column to the other table") == (FIXED if failures > 2 else "")
     assert assistant.prompts("and the third table as well") == ""
 
 

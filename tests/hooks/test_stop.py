@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memhook.hooks import spool as spool_module
 from memhook.paths import user_paths
 from memhook.store.pauses import EVERYWHERE, Pause, pause
 from memhook.supply.summaries import sections
@@ -70,6 +71,16 @@ def test_the_spool_is_private_and_survives_the_daemon(capturing: Assistant) -> N
     spool.rename(spool.with_suffix(".draining"))  # as a daemon leaves it that was killed while it stored them
     assert [memory["quote"] for memory in captured(capturing)] == [ASKED]
     assert captured(capturing)[0]["content"].endswith("40 seconds.")
+
+
+def test_a_full_spool_drops_what_comes_and_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = spool_module.Spool(tmp_path / "spool")
+    monkeypatch.setattr(spool_module, "LARGEST_BYTES", 20)
+    kept.add([{"content": "a"}])
+    kept.add([{"content": "b"}])
+    stored: list[Any] = []
+    kept.drain(stored.extend)
+    assert stored == [{"content": "a"}]
 
 
 @pytest.mark.parametrize(
