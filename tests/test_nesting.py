@@ -13,6 +13,7 @@ PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
     "core/languages.py _function_words": "a file of the package",
     "core/phrases.py languages": "a file of the package",
+    "core/tokens.py": "a file of the package",
     "cli/commands/inject.py _parsed": "its caller catches it",
     "cli/round_trip.py": "what memhook's own hook command printed",
     "files/json_layout.py": "a string or a number",

@@ -21,87 +21,7 @@ from memhook.files import durable
 EXPUNGED = "- (a memory that was redacted or purged)"
 
 _SCHEMA_VERSION = 1
-_SCHEMA = """
-CREATE TABLE injection (
-    id INTEGER PRIMARY KEY,
-    at TEXT NOT NULL,
-    session TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    client TEXT NOT NULL,
-    event TEXT NOT NULL,
-    project TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    text TEXT NOT NULL,
-    tokens INTEGER NOT NULL,
-    budget INTEGER NOT NULL,
-    milliseconds TEXT NOT NULL
-);
-CREATE INDEX injection_by_session ON injection (session, agent);
-CREATE INDEX injection_by_time ON injection (at);
-CREATE TABLE considered (
-    injection INTEGER NOT NULL REFERENCES injection (id) ON DELETE CASCADE,
-    rank INTEGER NOT NULL,
-    memory TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    level TEXT NOT NULL,
-    passage_start INTEGER NOT NULL,
-    passage_end INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    score REAL NOT NULL,
-    parts TEXT NOT NULL,
-    part INTEGER NOT NULL,
-    delivered INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (injection, rank)
-) WITHOUT ROWID;
-CREATE INDEX considered_by_memory ON considered (memory);
-CREATE TABLE reset (
-    session TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    injection INTEGER NOT NULL,
-    PRIMARY KEY (session, agent)
-);
-CREATE TABLE told (what TEXT PRIMARY KEY, at TEXT NOT NULL);
-"""
-# Later additions, which an older memhook does not miss: made when they are not there.
-_ADDITIONS = """
-CREATE TABLE IF NOT EXISTS captured (
-    id INTEGER PRIMARY KEY,
-    at TEXT NOT NULL,
-    session TEXT NOT NULL,
-    moment TEXT NOT NULL,
-    memory TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    is_new INTEGER NOT NULL,
-    was_forgotten INTEGER NOT NULL,
-    injection INTEGER NOT NULL,
-    taken_back INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX IF NOT EXISTS captured_by_session ON captured (session);
-CREATE TABLE IF NOT EXISTS report (
-    id INTEGER PRIMARY KEY,
-    at TEXT NOT NULL,
-    line TEXT NOT NULL,
-    memories TEXT NOT NULL DEFAULT ''
-);
-CREATE TABLE IF NOT EXISTS usage (
-    memory TEXT PRIMARY KEY,
-    shown INTEGER NOT NULL DEFAULT 0,
-    used INTEGER NOT NULL DEFAULT 0,
-    last_shown TEXT,
-    last_used TEXT
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS proposal (
-    id INTEGER PRIMARY KEY,
-    at TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    memory TEXT NOT NULL,
-    other TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    decided INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (kind, memory, other)
-);
-"""
+_SCHEMA = Path(__file__).with_suffix(".sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,9 +457,9 @@ class Ledger:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > _SCHEMA_VERSION:
             raise sqlite3.DatabaseError("it was written by a newer memhook")
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
-        connection.executescript(_ADDITIONS)
+        tables = _SCHEMA.read_text(encoding="utf-8")
+        new = f"BEGIN; {tables} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
+        connection.executescript(tables if version else new)
         there = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('considered')")}
         for name, kind in (("passages", "TEXT NOT NULL DEFAULT ''"), ("used", "INTEGER NOT NULL DEFAULT 0")):
             if name not in there:
