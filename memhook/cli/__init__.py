@@ -12,6 +12,7 @@ place       Where a command runs, and the way from there to the memories
 reviewing   Going through items in a terminal, one key for each decision
 round_trip  One real round trip of a memory through a hook, for `doctor`
 run         From arguments to one command, and from whatever it raises to an exit code
+serving     `memhook mcp` and `memhook ui`, parsed and served without importing the other commands
 statusline  One line about a session, for an assistant's status line
 session_import  Import of the sessions that assistants recorded
 views       Memories as a person sees them

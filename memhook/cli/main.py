@@ -16,14 +16,10 @@ def main(argv: list[str] | None = None) -> int:
         return 0 if is_hook else 1  # a hook is never in the way
     if is_hook or first == "statusline":
         return _fast(is_hook, arguments[1:])
-    if first == "mcp":
-        from memhook.mcp_server.main import main as mcp_main  # noqa: PLC0415  without the other commands
+    if first in ("mcp", "ui"):
+        from memhook.cli.serving import served  # noqa: PLC0415  without the other commands
 
-        return mcp_main(arguments[1:])
-    if first == "ui":
-        from memhook.ui.main import main as ui_main  # noqa: PLC0415  without the other commands
-
-        return ui_main(arguments[1:])
+        return served(first, arguments[1:])
     try:
         from memhook.cli.run import run  # noqa: PLC0415  argparse and pydantic take longer than a whole hook may
     except KeyboardInterrupt:

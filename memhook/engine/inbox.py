@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering import recall
-from memhook.answering.records import record_of
 from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.places import place_of
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
+from memhook.engine.revising import versioned
 from memhook.errors import InvalidInput
 from memhook.library.access import in_reach, is_open
 from memhook.store.ledger import Proposal
@@ -93,7 +93,7 @@ def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
         in_reach(memory.project), sensitivities=(Sensitivity.NORMAL,), redacted=False, quarantined=False
     )
     ranked = recall.for_search(caller.library, memory.content, open_ones, NEAREST + 1)
-    return [_record(one.memory) for one in ranked if one.memory.id != memory.id][:NEAREST]
+    return [versioned(one.memory) for one in ranked if one.memory.id != memory.id][:NEAREST]
 
 
 def inbox_undo(
@@ -106,7 +106,7 @@ def inbox_undo(
     restored = revision.put_back(caller.library, memories, versions or {}) if memories else []
     if proposals:
         caller.record.decide(proposals, decided=False)
-    return {"memories": [_record(one) for one in restored]}
+    return {"memories": [versioned(one) for one in restored]}
 
 
 def _captured(caller: Caller, here: bool) -> Filter:
@@ -158,7 +158,7 @@ def _decided(
         "versions": {one.id: version_of(one) for one in after},
         "proposals": numbers,
     }
-    records = [_record(current.get(one.id, one)) for one in shown]
+    records = [versioned(current.get(one.id, one)) for one in shown]
     return {"memories": records, "undo": {"method": "inbox_undo", "params": back}}
 
 
@@ -178,16 +178,12 @@ def _item(kind: str, memory: Memory, other: Memory | None = None, proposal: Prop
     at = proposal.at if proposal and proposal.at else memory.created
     return {
         "kind": kind,
-        "memory": _record(memory),
-        "other": _record(other) if other else None,
+        "memory": versioned(memory),
+        "other": versioned(other) if other else None,
         "reason": proposal.reason if proposal else "",
         "from": place_of(memory).words,
         "at": at.isoformat(),
     }
-
-
-def _record(memory: Memory) -> dict[str, Any]:
-    return {**record_of(memory), "version": version_of(memory)}
 
 
 def _now() -> datetime:

@@ -53,7 +53,7 @@ def put_back(
 ) -> dict[str, Any]:
     """Put memories back as they were. `versions` are those that the change to undo has made."""
     restored = revision.put_back(caller.library, memories, versions or {})
-    return {"memories": [_record(one) for one in restored]}
+    return {"memories": [versioned(one) for one in restored]}
 
 
 def _own(caller: Caller, references: Sequence[str]) -> list[Memory]:
@@ -70,7 +70,7 @@ def _tags(memory: Memory, given: Mapping[str, Any], add: Sequence[str], remove: 
 
 def _changed(before: Sequence[Memory], after: Sequence[Memory]) -> dict[str, Any]:
     back = {"memories": [plain_form(one) for one in before], "versions": {one.id: version_of(one) for one in after}}
-    return {"memories": [_record(one) for one in after or before], "undo": {"method": "put_back", "params": back}}
+    return {"memories": [versioned(one) for one in after or before], "undo": {"method": "put_back", "params": back}}
 
 
 def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool) -> dict[str, Any]:
@@ -82,5 +82,6 @@ def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool
     return {"memories": records, "undo": undo if others else None}
 
 
-def _record(memory: Memory) -> dict[str, Any]:
+def versioned(memory: Memory) -> dict[str, Any]:
+    """Return the record of a memory with its version, for a change to be made from."""
     return {**record_of(memory), "version": version_of(memory)}

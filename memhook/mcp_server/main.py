@@ -11,25 +11,7 @@ from typing import Any
 from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
 from memhook.errors import InvalidInput, MemhookError
 from memhook.mcp_server.stdio import Wire, claimed_streams, early_answer
-from memhook.paths import Paths, user_paths
-
-
-def main(argv: list[str]) -> int:
-    """Parse and serve like the command line, without importing its other commands."""
-    parser = ArgumentParser("memhook mcp", allow_abbrev=False)
-    parser.add_argument("-C", dest="directory", metavar="DIR")
-    add_options(parser)
-    args = parser.parse_args(argv)
-    try:
-        if args.directory:
-            os.chdir(args.directory)
-        return serve(args, user_paths(), os.getcwd())  # noqa: PTH109  the wire takes text
-    except MemhookError as error:
-        parser.exit(1, f"memhook: {error.message}\n{error.hint}".rstrip() + "\n")
-    except OSError as error:
-        parser.exit(1, f"memhook: {error}\n")
-    except KeyboardInterrupt:
-        return 130
+from memhook.paths import Paths
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from memhook.errors import MemhookError
-from memhook.paths import Paths, user_paths
+from memhook.paths import Paths
 
 IDLE_MINUTES = 60
 LARGEST_PORT = 65535
-
-
-def main(argv: list[str]) -> int:
-    """Parse and serve like the command line, without importing its other commands: the page is there sooner."""
-    parser = ArgumentParser("memhook ui", allow_abbrev=False)
-    parser.add_argument("-C", dest="directory", metavar="DIR")
-    parser.add_argument("--no-daemon", action="store_true")
-    add_options(parser)
-    args = parser.parse_args(argv)
-    try:
-        if args.directory:
-            os.chdir(args.directory)
-        return serve(args, user_paths(), os.getcwd())  # noqa: PTH109  the wire takes text
-    except MemhookError as error:
-        parser.exit(1, f"memhook: {error.message}\n{error.hint}".rstrip() + "\n")
-    except OSError as error:
-        parser.exit(1, f"memhook: {error}\n")
-    except KeyboardInterrupt:
-        return 130
 
 
 def add_options(parser: ArgumentParser) -> None:

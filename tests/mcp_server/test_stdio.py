@@ -40,9 +40,10 @@ def spoken(command: list[str], *messages: dict[str, Any]) -> list[Any]:
 
 # Answers the handshake by the SDK alone, as if there were no early answer.
 SDK_ALONE = """
-from memhook.mcp_server import main, stdio
+from memhook.cli.serving import served
+from memhook.mcp_server import main
 main.early_answer = lambda line: b""
-main.main([])
+served("mcp", [])
 """
 
 
@@ -91,7 +92,7 @@ def test_the_handshake_is_answered_once_and_the_session_goes_on() -> None:
 
 
 def test_nothing_heavy_is_loaded_before_the_handshake_is_answered() -> None:
-    code = "import sys, memhook.cli.main, memhook.mcp_server.main; print(*sys.modules)"
+    code = "import sys, memhook.cli.serving, memhook.mcp_server.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {"lancedb", "pyarrow", "fastembed", "numpy", "pydantic", "mcp", "anyio", "uvicorn", "asyncio", "hmac"}
     assert not heavy & set(loaded)
@@ -100,7 +101,7 @@ def test_nothing_heavy_is_loaded_before_the_handshake_is_answered() -> None:
 NOISY = """
 import os, subprocess, sys
 from memhook.daemon import control
-from memhook.mcp_server import main
+from memhook.cli.serving import served
 
 def noisy(paths, directory):
     def call(method, **params):
@@ -114,7 +115,7 @@ def noisy(paths, directory):
     return call
 
 control.daemon_door = noisy
-main.main([])
+served("mcp", [])
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from memhook.assistants.sessions.recording import (
     inner,
     line_format,
     moment,
+    parsed,
     ran,
 )
 
@@ -50,23 +50,15 @@ def _about(payload: Payload) -> About:
 
 
 def _command(payload: Payload) -> Any:
-    arguments = _parsed(text(payload, "arguments"))
+    arguments = parsed(text(payload, "arguments")) or {}
     return arguments.get("cmd") or arguments.get("command")
 
 
 def _output(output: Any) -> tuple[str, Any]:
     """What a command printed and its code, in the form of today and in that of 2025."""
     written = output if isinstance(output, str) else text(output, "content") if isinstance(output, dict) else ""
-    parsed = _parsed(written) if written.startswith("{") else {}
-    return text(parsed, "output") or written, inner(parsed, "metadata").get("exit_code")
-
-
-def _parsed(written: str) -> Payload:
-    try:
-        found = json.loads(written)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    found = parsed(written) or {}
+    return text(found, "output") or written, inner(found, "metadata").get("exit_code")
 
 
 FORMAT = line_format(lambda head: '"session_meta"' in head, _steps)

@@ -11,9 +11,7 @@ from pathlib import Path
 from memhook.assistants.events import Payload, text
 from memhook.assistants.sessions.recording import (
     CUT_SHORT,
-    UNKNOWN,
     About,
-    Problem,
     Prompt,
     Reply,
     SessionFormat,
@@ -26,6 +24,7 @@ from memhook.assistants.sessions.recording import (
     moment,
     objects,
     ran,
+    with_problems,
     words,
 )
 
@@ -41,11 +40,7 @@ def _steps(path: Path) -> Iterator[Step]:
         problems += [CUT_SHORT] if whole is None else []
     else:
         lines = json_lines(path, problems)
-    is_known = False
-    for step in _understood(lines, path):
-        is_known = is_known or isinstance(step, About)
-        yield step
-    yield from map(Problem, dict.fromkeys(problems) if is_known or problems else (UNKNOWN,))
+    return with_problems(_understood(lines, path), problems)
 
 
 def _understood(lines: Iterator[Payload], path: Path) -> Iterator[Step]:

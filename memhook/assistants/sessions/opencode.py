@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,6 +25,7 @@ from memhook.assistants.sessions.recording import (
     inner,
     json_object,
     moment,
+    parsed,
     ran,
     words,
 )
@@ -71,17 +71,13 @@ def _of_database(path: Path, about: About) -> Iterator[Step]:
             rows = database.execute(query, (about.session,))
             for _, group in groupby(rows, key=lambda row: row[0]):
                 some = list(group)
-                yield from _message(_parsed(some[0][1]), [_parsed(row[2]) for row in some])
+                yield from _message(_object(some[0][1]), [_object(row[2]) for row in some])
     except sqlite3.Error:
         yield Problem(UNREADABLE)
 
 
-def _parsed(data: object) -> Payload:
-    try:
-        found = json.loads(data) if isinstance(data, str | bytes) else None
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _object(column: object) -> Payload:
+    return (parsed(column) if isinstance(column, str | bytes) else None) or {}
 
 
 def _of_files(path: Path) -> Iterator[Step]:

@@ -125,13 +125,18 @@ def line_format(
 
     def read(path: Path) -> Iterator[Step]:
         problems: list[str] = []
-        is_known = False
-        for step in steps(json_lines(path, problems)):
-            is_known = is_known or isinstance(step, About)
-            yield step
-        yield from map(Problem, dict.fromkeys(problems) if is_known or problems else (UNKNOWN,))
+        return with_problems(steps(json_lines(path, problems)), problems)
 
     return SessionFormat(recognises, partial(in_file, read), lambda path: steps(json_lines(path, [], TAIL_BYTES)))
+
+
+def with_problems(steps: Iterable[Step], problems: list[str]) -> Iterator[Step]:
+    """The steps, then what was wrong with the file; one that does not say where the session was is unknown."""
+    is_known = False
+    for step in steps:
+        is_known = is_known or isinstance(step, About)
+        yield step
+    yield from map(Problem, dict.fromkeys(problems) if is_known or problems else (UNKNOWN,))
 
 
 def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator[Payload]:
@@ -156,8 +161,16 @@ def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator
 def json_object(path: Path) -> Payload | None:
     """A file that is one object; None for anything else."""
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return parsed(path.read_bytes())
+    except OSError:
+        return None
+
+
+def parsed(written: str | bytes) -> Payload | None:
+    """An object as JSON; None for anything else."""
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
