@@ -110,6 +110,19 @@ def test_a_changed_file_updates_its_memories_and_a_deleted_one_retires_them(
     assert set(alive(engine)) == {"CLAUDE.md › Commands", "CLAUDE.md › Style"}
 
 
+def test_a_deleted_file_does_not_retire_what_was_moved_to_another_project(
+    engine: Engine, shop: Project, home: Path
+) -> None:
+    assert shop.root is not None
+    file = written(shop.root / "CLAUDE.md", "Use tabs here.")
+    imports(engine, shop, home)
+    (title,) = alive(engine)
+    moved = alive(engine)[title].id
+    engine.call("edit", {"reference": moved, "project": "elsewhere"}, "", {})
+    file.unlink()
+    assert list(alive(engine)) == [title]
+
+
 def test_following_can_be_switched_off(engine: Engine, shop: Project, home: Path) -> None:
     assert shop.root is not None
     file = written(shop.root / "CLAUDE.md", "## Commands\nmake test\n")

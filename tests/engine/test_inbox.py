@@ -126,6 +126,20 @@ def test_merging_adds_the_words_to_the_other_memory_and_can_be_undone(call: Call
     assert whole["memories"][0]["content"] == RUNNER
 
 
+def test_a_memory_is_not_merged_with_itself(call: Call) -> None:
+    (key,) = captured(call, RUNNER)
+    with pytest.raises(InvalidInput, match="with itself"):
+        call("inbox_merge", reference=key, into=key)
+    assert call("inbox_list")["items"][0]["memory"]["content"] == RUNNER
+
+
+def test_what_is_proposed_about_another_project_is_not_listed_here(call: Call, engine: Engine) -> None:
+    there = call("remember", content="The mailer is retired.", project="example.org/team/mailer")["memory"]["id"]
+    engine.accounts.propose([Proposal("retire", there, "all that it names is gone")], NOW)
+    assert [item["memory"]["id"] for item in call("inbox_list")["items"]] == [there]
+    assert call("inbox_list", here=True)["items"] == []
+
+
 def test_a_proposal_to_retire_is_carried_out_by_dropping_and_declined_by_keeping(call: Call, engine: Engine) -> None:
     own = call("remember", content="Migrations live in db/old.")["memory"]
     engine.accounts.propose([Proposal("retire", own["id"], "db/old no longer exists")], NOW)
