@@ -10,7 +10,7 @@ from memhook.answering.answer import Outcome, Surroundings
 from memhook.answering.block import Extent, Ranked, hook_block
 from memhook.answering.silence import Silence
 from memhook.core.actions import Action
-from memhook.core.memory import Memory, Origin
+from memhook.core.memory import Memory
 from memhook.core.rendering import PROMPT_HEADING
 from memhook.core.terms import terms
 from memhook.library.access import surfacing
@@ -47,6 +47,8 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     What was captured and not reviewed counts only after a failure, where it may be how such a failure ended.
     """
     allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
+    if action.error:
+        allowed = replace(allowed, captured=None)
     matches = around.library.store.anchored(action, allowed)
     if not matches:
         return []
@@ -54,7 +56,7 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     ranked = [
         Ranked(memories[one.memory], one.score, dict.fromkeys(one.anchors, one.score))
         for one in matches
-        if one.memory in memories and (action.error or memories[one.memory].origin is not Origin.CAPTURED)
+        if one.memory in memories
     ]
     ranked.sort(key=lambda one: (-one.score, -one.memory.updated.timestamp(), one.memory.id))
     fit = _fit(around, [one.memory for one in ranked[: 2 * MOST_MEMORIES]])

@@ -120,6 +120,14 @@ def test_what_may_not_surface_does_not_come_up_here_either(session: Session) -> 
     assert session.edits("settings.prod.toml") == ""
 
 
+def test_what_nobody_reviewed_comes_up_after_a_failure_only(session: Session) -> None:
+    record = {"content": f"Why does the test run stop?\n\n{RESET}", "session": "claude/5f2e#1"}
+    assert session.assistant.calls("capture", records=[record])["stored"] == 1
+    session.knows()
+    assert session.runs("make db-reset") == ""
+    assert "make db-reset" in session.runs("make db-reset", error="Exit code 1\nsetup failed: E1207 at fixture 4")
+
+
 def test_a_changed_memory_is_anchored_to_what_it_names_now(session: Session) -> None:
     (rule,) = session.knows(RULE)
     assert session.edits("settings.prod.toml")
