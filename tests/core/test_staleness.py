@@ -41,7 +41,8 @@ def test_the_commits_since_it_was_written_are_counted() -> None:
 
 
 def test_a_target_and_a_symbol_that_are_gone_are_named() -> None:
-    assert clause(found("Run `make audit`, then `make test`.")) == "make audit is gone"
+    partly = found("Run `make audit`, then `make test`.")
+    assert (clause(partly), partly.is_all_gone) == ("make audit is gone", False)
     assert clause(found("Call `old_name()` first, `make audit` and `conf/settings.prod.toml` last.")) == (
         "old_name, make audit and 1 more are gone; 1 commit since"
     )

@@ -95,6 +95,15 @@ def test_an_exchange_that_is_not_kept_says_why(exchange: Exchange, problem: str)
     assert (entry.record, entry.problem) == (None, problem)
 
 
+def test_six_words_are_enough() -> None:
+    assert kept(asking("why does the ledger import fail?"))
+
+
+def test_what_says_behind_the_cut_that_it_is_a_password_is_not_kept() -> None:
+    before = "It is slow. " * (digests.ENDED_CHARS // 12 - 2)
+    assert digest(ending(f"{before}The vault opens with kitten. That one is the password.")).problem == digests.SECRETS
+
+
 def test_a_prompt_without_spaces_between_words_is_long_enough() -> None:
     assert kept(asking("为什么账本导入每周一早上在副本上失败"))
 
