@@ -12,6 +12,7 @@ PACKAGE = Path(memhook.__file__).parent
 PARSERS = {"json.loads", "json.load", "tomllib.loads", "tomllib.load"}
 OWN = {
     "core/languages.py _function_words": "a file of the package",
+    "core/pasted.py": "a file of the package",
     "core/phrases.py languages": "a file of the package",
     "core/tokens.py": "a file of the package",
     "cli/commands/inject.py _parsed": "its caller catches it",

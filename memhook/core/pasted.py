@@ -3,13 +3,15 @@
 Users type first and paste below, with or without an introduction; the pasted text may end with anything. So everything
 after the first sign of pasted text counts as pasted, and so do paragraphs in nobody's own voice. Two kinds of signs
 differ in what they imply for the lines before them: a log or a program starts with its own paragraph, but a heading or
-the end of a mail may be far below the start of its text.
+the end of a mail may be far below the start of its text. `pasted.toml` has the signs.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 LETTERS = 0.6  # of a line; with fewer it is a table, numbers or code
 SHORTEST_LINE = 20
@@ -21,92 +23,15 @@ STATEMENT_WORDS = 7
 LONG_WORDS = 45
 MOST_LINES = 300  # that somebody types into a prompt
 
-_MACHINE = re.compile(
-    r"""
-      \t|\ {4}
-    | \s*(?:at\ \S+[(:]|File\ "|Traceback\b|Caused\ by:|\#\d+\s+0x|\d+:\s+\w+::|goroutine\ \d|thread\ '|panic:)
-    | [\[(<]?\d{4}[-/]\d\d[-/]\d\d|[\[(]?\d{1,2}:\d\d\b|\d{1,3}(?:\.\d{1,3}){3}\b|\d{9,}
-    | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +(?:\d{1,2}\ \d\d:|\w{3}\ +\d)
-    | [\[(<](?i:trace|debug|info|notice|warn(?:ing)?|error|err|fatal|critical|\d+/\d+)[\])>]
-    | (?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|ERR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b[:\s]
-    | (?i:error|warning|fatal|remote|make|ld|gcc|clang)(?:\[\w+\])?:\s|npm\ (?:ERR!|WARN|error|warn|notice)|E\ {2,}
-    | \w+\[\d+\]:|[\w.$/-]*(?:Error|Exception):|[\w$]+(?:\.[\w$]+)+:\s|[\w./-]+\.\w+:\d+|\w+-\d+\ +\|
-    | [$%❯➜]\ |\w+@[\w.-]+[:~\ ].*[$\#%]|(?:PS\ )?[A-Z]:\\|>>>\ |(?:In|Out)\ ?\[\d+\]|==>|-->|Step\ \d+/\d+
-    | diff\ --git|@@\ |(?:\+\+\+|---)\ \S|index\ [0-9a-f]{7}|commit\ [0-9a-f]{7,40}\b|\+\ {2,}
-    | <[/!?a-zA-Z][^>]*>|[{}\[\]();]+,?\s*$|["'][\w.-]+["']\s*[:=]|//|/\*|\*/|\#!|\#\#\[|\#include|@\w+(?:\(|$)
-    | (?:def|class|function|func|fn)\ \w+\s*[({:<]|(?:const|let|var|export)\ \w+\s*[=:]|exit\ (?:status|code)\ \d
-    | from\ [\w.]+\ import\b|import\ .+\ from\ ["']
-    | (?:public|private|static|package|using|namespace)\ .*[;{(]\s*$|(?:if|for|while|with|try|else|elif)\b.*:\s*$
-    | (?:SELECT|INSERT\ INTO|CREATE\ TABLE|DELETE\ FROM|FROM|RUN|COPY|ENV|WORKDIR|ENTRYPOINT)\ \S
-    | [A-Z][A-Z0-9_]+=|[\w.-]+\s*=\s*["'\[{\d]|\[[\w.-]+\]\s*$|%\s
-    """,
-    re.VERBOSE,
-)
-_COLUMNS = re.compile(r"\S {2,}\S.*\S {2,}\S")
-_CODE_END = re.compile(r"(?:.*[;{}\\|]|.*=>)\s*$")
-_DOCUMENT = re.compile(
-    r"""
-      \#{1,6}\s\S|={3,}\s*$|-{3,}\s*$|\*{3,}\s*$|_{5,}|\|.*\||>|[»|│┃]|\*\*[^*]+\*\*\s*$
-    | [•●○◦▪■–—→⇒✓✔✗✘⚠☐☑❌✅⎿├└┌╭╰▶►★“„«]
-    | (?:from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|para|asunto|objet)\s*:\s+\S
-    | dear\ .{1,40}[,:!]\s*$|(?:hi|hello|hey|hallo|good\ \w+)\ (?:all|team|everyone|everybody|folks|both|zusammen)\b
-    | (?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|sincerely|cheers|greetings)\b.{0,30}$|--\s*$|best,\s*$
-    | (?:viele|liebe|beste|mit\ freundlichen)\ gr(?:ü|ue)(?:ß|ss)en?\b|sent\ from\ my\b|on\ .{6,80}\ wrote:
-    | (?:published|posted|updated|last\ updated|written\ by|by)\b.{0,60}\b(?:19|20)\d\d\b|\d+\ min\ read|©|copyright\b
-    | (?:sign\ in|log\ in|sign\ up|subscribe|skip\ to\ (?:main\ )?content|(?:table\ of\ )?contents|menu|home)\s*$
-    | (?:chapter|section|figure|table|appendix|tip|caution|faq)\s*\d*[.:]\s
-    | \d+(?:\.\d+)+\s+\S|\d+\.\s+(?-i:[A-Z])\w+\s*$
-    | (?:user|assistant|human|system|ai)\s*:
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_TITLE_WORD = r"(?:[A-Z][\w'-]+|\d+|and|of|the|in|for|to|with|a|an|on|&)"
-_TITLE = re.compile(rf"[A-Z][\w'-]+(?: {_TITLE_WORD})* [A-Z][\w'-]+\s*|[A-Z][A-Z ]{{4,40}}\s*")
-_SPEAKER = re.compile(
-    r"@?[\w.'-]+\s+\[?\d{1,2}:\d\d(?:\s?[AaPp][Mm])?\]?\s*$"
-    r"|@?[A-Z][\w.'-]*(?: [A-Z][\w.'-]*)?,?\s+(?:\[?\d{1,2}:\d\d|—|\d{1,2}/\d)|<@?[\w.-]+>\s"
-)
-_LABEL = re.compile(r"@?([\w.-]+(?: [A-Z][\w.-]*)?)\s*:(?:\s|$)")
-_OWN_LABELS = frozenset(
-    {
-        *("task", "context", "goal", "question", "problem", "bug", "todo", "ps", "btw", "also"),
-        *("plan", "expected", "actual", "background", "requirements", "note"),
-    }
-)
-_LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-_OTHERS_TEXT = re.compile(
-    r"""
-    \b(?:logs?|output|trace|traceback|stack|page|article|docs?|documentation|readme|wiki|e-?mail|mail|messages?|ticket
-    |thread|chat|slack|conversation|post|blog|answer|response|transcript|excerpt|snippet|text|paragraph|notes|minutes
-    |instructions|guide|tutorial|manual|policy|terminal|console|reply|review|comment|quote|spec|handbook|changelog|config
-    |wrote|said|says|replied|answered|posted)\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_HANDED_OVER = re.compile(
-    r"\b(?:below|above|here'?s|here (?:is|are)|pasted|copied|from|got|received|found|this|following|see)\b",
-    re.IGNORECASE,
-)
-_HERE_IS = re.compile(
-    r"^here(?:'s| is| are)\b|\b(?:copied|pasted) (?:this|it|from)\b"
-    r"|\b(?:was|is|says|said|sent|wrote|gives|prints|shows|reads|got)$",
-    re.IGNORECASE,
-)
-_POINTS_BELOW = re.compile(
-    r"\b(?:this|these|the following|dies(?:es|e|er)?|esto|ceci)(?: \S+){0,2}$"
-    r"|\b(?:found|got|saw|read|received|see) (?:this|the)\b",
-    re.IGNORECASE,
-)
-_ABOUT_A_TEXT = re.compile(
-    r"(?:please |pls |can you |could you )?(?:summari[sz]e|translate|proofread|rephrase|reply to|tl;?dr)\b(?! what)",
-    re.IGNORECASE,
-)
-_GOES_ON = re.compile(
-    r"(?:then|and|also|but|now|next|after|afterwards|finally|so|ok|okay|or|plus|btw|thanks|ps)\b"
-    r"|(?-i:[a-z])\S*(?: \S+){0,2}\s*$",
-    re.IGNORECASE,
-)
-_OWN_VOICE = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|pls|can you|could you|let's)\b|\?", re.IGNORECASE)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_OWN_LABELS = frozenset(_DATA.pop("own_labels").split())
+_PATTERNS = {name: re.compile(pattern) for name, pattern in _DATA.items()}
+_MACHINE, _CODE_END, _COLUMNS = (_PATTERNS[name] for name in ("machine", "code_end", "columns"))
+_DOCUMENT, _TITLE, _SPEAKER = (_PATTERNS[name] for name in ("document", "title", "speaker"))
+_LABEL, _LISTED = (_PATTERNS[name] for name in ("label", "listed"))
+_OTHERS_TEXT, _HANDED_OVER, _HERE_IS = (_PATTERNS[name] for name in ("others_text", "handed_over", "here_is"))
+_POINTS_BELOW, _ABOUT_A_TEXT = (_PATTERNS[name] for name in ("points_below", "about_a_text"))
+_GOES_ON, _OWN_VOICE = (_PATTERNS[name] for name in ("goes_on", "own_voice"))
 
 
 def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequence[bool]) -> int:
