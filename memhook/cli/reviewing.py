@@ -34,7 +34,7 @@ class Walk:
         return len(self._done)
 
     def action(self, item: Item, key: str) -> Callable[[], Answer | None] | None:
-        """What a key does with an item; None for a key without a meaning there."""
+        """Return the action of a key for an item; None for a key without one."""
         raise NotImplementedError
 
     def press(self, key: str) -> bool:

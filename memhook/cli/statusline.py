@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def line_of(session: str) -> str:
-    """What the session was shown: memories, tokens, and how many of them were used."""
+    """Count what the session was shown: memories, tokens, and how many memories were used."""
     ledger = sqlite3.connect(f"{user_paths().ledger.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         shown, since = ledger.execute(_SHOWN, (session,)).fetchone()

@@ -134,7 +134,7 @@ def _own_id(name: str) -> str:
 
 
 class _Named(BaseModel):
-    """What a set adds to the line of a memory."""
+    """The fields that a set adds to the line of a memory."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 

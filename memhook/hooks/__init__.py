@@ -4,7 +4,7 @@ runner    the one entry point for events; it fails open
 handlers  the action for each kind of event
 saving    the lines that ask the assistant to save something: an instruction at a start, cues on prompts
 stop      the end of an exchange or of a context, from which digests are made
-spool     what was captured and is not stored yet
+spool     captured records that are not stored yet
 capture   storing the notes that a prompt contains
 receipts  whether the memories shown in an exchange were used in its answer
 parts     whether an answer can need its second part

@@ -63,7 +63,7 @@ class Receipts:
             self._engine.accounts.mark_used(used, datetime.now(UTC), event.session)
 
     def _begin(self, event: Event) -> None:
-        """What the start of a session showed belongs to its first exchange; one that never ended is over."""
+        """Start an exchange, with the memories of the session's start; an exchange that never ended is dropped."""
         earlier = self._exchanges.pop(_key(event), None)
         shown = earlier.shown if earlier and not earlier.prompt else set()
         self._exchanges[_key(event)] = _Exchange(event.prompt[:READ_CHARS], shown)

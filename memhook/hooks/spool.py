@@ -1,4 +1,4 @@
-"""What was captured and is not stored yet: lines of JSON in a private file, each synced before the hook returns.
+"""Captured records that are not stored yet: lines of JSON in a private file, each synced before the hook returns.
 
 Storing embeds text, which no assistant should wait for; housekeeping does it. A line leaves the disk after it was
 stored. A crash in between stores it twice, which storing notices.

@@ -131,7 +131,7 @@ def last_steps(event: Event) -> list[Step]:
 
 
 def _last_reply(steps: Sequence[Step]) -> str:
-    """What the assistant said last: Copilot's event does not say it."""
+    """Return the assistant's last message, which Copilot's event lacks."""
     return next((step.text for step in reversed(steps) if isinstance(step, Reply)), "")
 
 

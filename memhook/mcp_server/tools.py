@@ -166,7 +166,7 @@ def _changed(record: Any) -> dict[str, Any]:
 
 
 def _noticed(result: Any, record: Any) -> dict[str, Any]:
-    """What the writer of a text may not expect: what was done to it, and what it contradicts."""
+    """The surprises for the writer of a text: secrets masked, a quarantine, memories that it contradicts."""
     noticed = {name: result.get(name) for name in ("masked", "may_supersede")}
     noticed["quarantined"] = record.get("quarantine")
     return {name: value for name, value in noticed.items() if value}

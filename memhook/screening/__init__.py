@@ -1,10 +1,10 @@
 """What may not reach a model: secrets, which are masked, and texts that try to command it, which are quarantined.
 
-policy         What is withheld from the model: masks a memory's secrets, decides on its quarantine
+policy         The policy for models: masks a memory's secrets, decides on its quarantine
 poison         Whether a text that the user did not write tries to command the model; asks the next three
 forgeries      Structure that only clients or memhook write: turns, tool calls, system blocks, memhook's own lines
-disguises      What a text reads as behind hidden or look-alike characters, spacing and encodings
-intents        What a text wants of the model, by words close to each other: `intents.toml` has them, per language
+disguises      The readings of a text behind hidden or look-alike characters, spacing and encodings
+intents        The intents of a text towards the model, by words close to each other: `intents.toml`, per language
 secrets        Secrets in a text, replaced by their kind: `[masked:aws-access-key]`
 credentials    Whether a text may hold a credential, also in plain words: stricter, for what is dropped
 secret_kinds   The kinds of tokens by provider: `secret_kinds.toml` has a row for each

@@ -1,4 +1,4 @@
-"""What a text reads as behind what hides it: as a careless reader sees it, and decoded.
+"""The readings of a disguised text: as a careless reader sees it, and decoded.
 
 readings(text)   the text in lower case, also with letters for those that only look like them or stand apart
 decoded(text)    what parts of it say that are encoded

@@ -1,4 +1,4 @@
-"""What a text wants of the model that reads it, by words that stand close to each other.
+"""The intents of a text towards the model that reads it, by words that are close to each other.
 
 intents_in(plain)   the reason to distrust a text, or nothing
 
@@ -94,7 +94,7 @@ def intents_in(plain: str) -> str:
 
 
 def _suffices(intents: Sequence[Intent]) -> bool:
-    """What talks a model out of its rules adds up, and what makes it do something, each with the manner of it."""
+    """Return whether these are enough: points against the model's rules, or for an action, each with its manner."""
     return any(map(_is_enough, (intents, intents), (True, False)))
 
 

@@ -1,4 +1,4 @@
-"""What is withheld from the model: secrets, which are masked, and texts that try to command it, which are quarantined.
+"""The policy for models: secrets are masked, and texts that try to command the model are quarantined.
 
 Both are done when a memory is stored, and again when it is shown: it may be older than what memhook knows today.
 """

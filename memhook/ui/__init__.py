@@ -5,13 +5,13 @@ server     serves on loopback until Ctrl-C or an idle time
 session    the secrets of one run: one-time token, cookie, CSRF token
 guard      checks host, token, cookie and origin before anything else, and sets the security headers
 app        the pages by their addresses, and how errors look
-page       what every page needs: the way to the daemon, the templates
-asked      what a request asks, parsed
+page       the context of every page: the way to the daemon, the templates
+asked      a request, parsed: the fields of its address and of its form
 rendering  the templates, and remembered text as data: escaped, isolated, hidden characters made visible
-changes    what was done on the page, to be undone
+changes    the changes made on the page, which can be undone
 lab        the page that tries a prompt
 memories   the pages that list, show and change memories
-inbox      the page that goes through what waits for a decision
+inbox      the page that reviews captured memories and proposals one by one
 events     the page with the last hooks
 health     the page with the doctor's checks and the numbers
 export     memories as one file to take along

@@ -1,4 +1,4 @@
-"""The inbox: what waits for a decision, one card at a time."""
+"""The inbox: captured memories and proposals, reviewed one card at a time."""
 
 from __future__ import annotations
 

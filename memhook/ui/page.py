@@ -1,4 +1,4 @@
-"""What every page needs: the way to the daemon, the templates, the session."""
+"""The context of every page: the way to the daemon, the templates, the session."""
 
 from __future__ import annotations
 

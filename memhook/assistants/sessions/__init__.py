@@ -1,4 +1,4 @@
-"""What the assistants record of their sessions, read into one form: prompts, replies, commands, edits.
+"""The sessions that assistants record, read into one form: prompts, replies, commands, edits.
 
 recording  A recorded session and its steps, and what the readers share
 claude     Claude Code: a line per event, tool results in the user's lines

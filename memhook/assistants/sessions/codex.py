@@ -55,7 +55,7 @@ def _command(payload: Payload) -> Any:
 
 
 def _output(output: Any) -> tuple[str, Any]:
-    """What a command printed and its code, in the form of today and in that of 2025."""
+    """The output of a command and its exit code, in the format of today and in that of 2025."""
     written = output if isinstance(output, str) else text(output, "content") if isinstance(output, dict) else ""
     found = parsed(written) or {}
     return text(found, "output") or written, inner(found, "metadata").get("exit_code")

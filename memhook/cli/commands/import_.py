@@ -125,7 +125,7 @@ def run(args: Namespace, place: Place) -> int:
 
 
 def import_assistants(args: Namespace, place: Place) -> int:
-    """What assistants keep in files of their own, as far as the user names or confirms it."""
+    """Import the assistants' own files, as far as the user names or confirms them."""
     kept = host_memories.of_assistant(_kept(place), args.file or "")
     if not (args.yes or args.dry_run) and said_json(args, {"found": [_named(one) for one in kept]}):
         return 0
@@ -146,7 +146,7 @@ def import_assistants(args: Namespace, place: Place) -> int:
 
 
 def import_git(args: Namespace, place: Place) -> int:
-    """What git knows of a repository, shown before it is imported."""
+    """Import commits and decisions of a repository, shown first."""
     project = ProjectAliases(place.paths).resolved(project_of(Path(args.git).absolute()))
     entries = git.git_entries(project.root, project.id) if project.root else []
     if not (args.yes or args.dry_run):
@@ -220,7 +220,7 @@ def _resumable(tally: Tally, args: Namespace) -> Iterator[None]:
 
 
 def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:
-    """What has a name of its own there: importing it again updates it."""
+    """Entries with a name of their own: importing them again updates them."""
     tally = Tally()
     bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
     for batch in batches(files.as_lines(entries)):

@@ -161,13 +161,13 @@ def _standing(relevance: Report) -> str:
 
 
 def _signs(relevance: Report) -> str:
-    """What the prompt itself contributes to the chance, in log odds."""
+    """The contribution of the prompt itself to the chance, in log odds."""
     signs = (("kind of request", relevance["request"]), ("small talk", relevance["talk"]))
     return ", ".join(f"{name} {value:+.2f}" for name, value in signs if value and abs(value) >= SMALLEST)
 
 
 def _lacking(relevance: Report) -> str:
-    """What would have had to be different for memhook to speak."""
+    """The changes that would have made memhook speak."""
     ways = []
     if relevance["nearest"] is not None:
         needed, nearest = relevance["nearness_needed"], f"{relevance['nearest']:.2f}"
@@ -199,7 +199,7 @@ def _times(milliseconds: Mapping[str, float]) -> str:
 
 
 def _candidates(report: Report) -> Iterator[str]:
-    """What was shown, what was left out for a reason of its own, and what was not near enough."""
+    """The candidates in groups: shown, left out for a reason of their own, and not near enough."""
     candidates, relevance = report["candidates"], report["relevance"] or {}
     below = [one for one in candidates if one["reason"] == BELOW_RELEVANCE]
     near = [one for one in below if relevance.get("grade") in SPEAKING and one["score"] >= relevance["floor"]]

@@ -1,7 +1,7 @@
 """The part of a table that is in memory, kept in step with every write.
 
 cached_table     A table with its cache and the vectors for other languages: changes are made here
-cache            What of a table is in memory: all of it while it is small, else the projects worked on
+cache            The cached part of a table: all of it while it is small, else the projects worked on
 by_project       A store too large for memory, cached by project
 refresh          Keeping the cache current, without anybody waiting for it
 snapshot         A small store in memory, as of one state of its table, searched without LanceDB

@@ -1,4 +1,4 @@
-"""What of a table is in memory, to answer from: all of it while it is small, else the projects worked on."""
+"""The cached part of a table, to answer from: all of it while it is small, else the projects worked on."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Cache:
             self._parts.carry(before, after, changed, added)
 
     def _note(self, asked: Iterable[Filter]) -> None:
-        """What is asked of projects, so that it is ready when they have been read: whoever asked will ask again."""
+        """Remember the filters that were asked for, to have them ready once their projects are read."""
         lasting = [replace(one, alive_at=None) for one in asked]
         kept = [one for one in self._asked if one not in lasting]
         self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]

@@ -173,7 +173,7 @@ class CachedTable:
         self.languages.keep_only(rows["id"].to_pylist())
 
     def _discard(self, ids: Sequence[str], *, is_urgent: bool) -> None:
-        """What was derived from these; what is forgotten should not stay in old files for long."""
+        """Delete what was derived from these memories, and old files that still have them, soon."""
         self.languages.discard(ids)
         self.table.unoptimized += OPTIMIZE_AFTER if is_urgent else 0
 

@@ -55,7 +55,7 @@ NOTHING = Part()
 
 
 def part_read(snapshot: Snapshot | None, before: State, after: State) -> Part:
-    """What was read between these states, None when it is too large: as of the first, unless they differ."""
+    """The rows read between these states, None if there are too many: as of the first, unless they differ."""
     return Part(before, None if snapshot is None else (snapshot,), may_be_newer=before != after)
 
 
@@ -159,7 +159,7 @@ class SnapshotKeeper:
             self._kept = NOTHING
 
     def state(self) -> State:
-        """What LanceDB calls the versions it has: each write adds a file. Reading the names takes microseconds."""
+        """The names of LanceDB's versions: each write adds a file. Reading the names takes microseconds."""
         try:
             status = self._versions.stat()  # a store that was put back may have the same names
             return status.st_ino, status.st_mtime_ns, frozenset(os.listdir(self._versions))  # noqa: PTH208  names are enough

@@ -18,7 +18,7 @@ _CHANGED = re.compile(r"Anonymous: +[1-9]")
 
 
 def give_back() -> None:
-    """What is not in use, to the system; takes tens of milliseconds."""
+    """Return unused memory to the system; takes tens of milliseconds."""
     pa.default_memory_pool().release_unused()
     if trim := _of_libc("malloc_trim"):
         trim(0)

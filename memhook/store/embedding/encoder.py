@@ -48,7 +48,7 @@ Vector: TypeAlias = "npt.NDArray[np.float32] | Sequence[float]"
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What made a vector. Models of one width are told apart by nothing else; `sha256` is that of the weights."""
+    """The model that made a vector; nothing else tells models of one width apart. `sha256` is that of the weights."""
 
     id: str
     sha256: str
@@ -131,7 +131,7 @@ def pull(model: str, models_dir: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What runs a model: prompts and documents as vectors of any length, with the tokenizer and the session it uses."""
+    """The runtime of a model: prompts and documents as vectors of any length, with its tokenizer and its session."""
 
     query: Callable[[list[str]], Iterable[Any]]
     documents: Callable[[list[str]], Iterable[Any]]

@@ -59,7 +59,7 @@ class PackagedModel:
 
     @property
     def weights_name(self) -> str:
-        """What the graph calls the file, whatever a symlink in the package leads to."""
+        """The name of the file in the graph, whatever a symlink in the package leads to."""
         return Path(self.weights).name
 
 

@@ -65,7 +65,7 @@ class Replica:
         self.problem = ""
         """Why the last attempt to refresh it failed."""
         self.late_news = ""
-        """What became of a write whose failure had been reported to its caller."""
+        """The outcome of a write whose failure had been reported to its caller."""
 
     @property
     def refreshed(self) -> datetime | None:

@@ -3,7 +3,7 @@
 table         The table, which may not exist yet: connected, created, read, written under a lock and synced
 lance         LanceDB, imported when it is first needed
 own           What is particular to a table of one's own: repaired, migrated, indexed, with checksums
-changes       What can be written of memories, to a table of one's own as to a shared one
+changes       The changes that can be written, to a table of one's own as to a shared one
 schema        The columns, and how rows and memories turn into each other
 migrations    Numbered steps that bring rows of an older table up to date
 opening       Opening a store without harming it: what cannot be read, is newer or is not memhook's
@@ -17,10 +17,10 @@ upkeep        The same for a large table, by a process of its own
 compaction    Old versions of a table are deleted once the newest is on disk
 expunge       Deleting memories from a table so that no file of it has them any more
 read_gate     Many may read at a time, or one alone: deleting old files waits for those who still read them
-recovery      What to do about damaged files: open the last version that is whole, or read what is readable
+recovery      Recovery from damaged files: open the last version that is whole, or read what is readable
 checksums     Checksums of a table's files, and copies of those that name the others. LanceDB has neither
 manifest      A version of a table as its manifest lists it: which data files it has
 arrow_file    The rows of a table as one file, and back
-markers       What was once done to a store, recorded in its folder
+markers       One-time steps that a store has had, recorded in its folder
 sizes         How large a store may be for which way of answering. Nobody sets these; tests pass in smaller ones
 """

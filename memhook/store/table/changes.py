@@ -1,4 +1,4 @@
-"""What can be written of memories, to a table of one's own as to a shared one."""
+"""The changes that can be written, to a table of one's own as to a shared one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was once done to a store, recorded in its folder: a copy of it has the same record."""
+"""One-time steps that a store has had, recorded in its folder: a copy of it has the same record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each version of the schema changed, as numbered steps that bring rows of an older table up to date.
+"""Migrations: the changes of each schema version, as numbered steps that bring rows of an older table up to date.
 
 The version stands in the metadata of the table. A step takes a row as the version before left it. To change the schema,
 append a step; tests/store/recorded has a store of each version.

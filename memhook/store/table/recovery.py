@@ -1,4 +1,4 @@
-"""What to do about damaged files: open the last version that is whole, or read what is readable.
+"""Recovery from damaged files: open the last version that is whole, or read what is readable.
 
 damaged_files(table)   which files of the newest version were cut, changed or lost
 repaired(table, ...)   copies put back, what nobody needs set aside, and the newest version that reads made the newest
