@@ -1,7 +1,7 @@
 """The words of `phrases.toml`, which has a section per language, compiled for finding them.
 
 opening(sentence)          a request to remember at its start
-closing(sentence)          the same for languages whose verb comes last, and what stands before it
+closing(sentence)          the same at its end, and what stands before it
 mentions_a_request(text)   whether it is worth looking for either
 starts_with(text, words)   the words, of those given, that a text starts with
 before(text, words)        the part of a text in front of them
@@ -19,12 +19,15 @@ from itertools import chain
 from pathlib import Path
 
 MOST_LEADS = 4
+MOST_IN_GAP = 2
+MOST_FILLERS = 3
 
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
-_GAP = "…"
+_ASIDE = re.compile(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
+_CLAUSE_END = re.compile(r"[,;–—]| - ")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 
@@ -64,18 +67,41 @@ class Opening:
     rest: str
     is_plain: bool
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is all there is: "keep that in mind", "remember this"."""
+        left = self.rest[self.fillers :].lstrip()
+        left = left[len(starts_with(left, self.language["that"])) :]
+        return not left.strip(" \t.!…。！")
+
+    @property
+    def fillers(self) -> int:
+        """The length of "this for later" behind the request."""
+        found = _fillers(self.language).match(self.rest)
+        return found.end() if found else 0
+
 
 def opening(sentence: str) -> Opening | None:
-    """Return the request that a plain sentence opens with."""
-    for language in languages():
-        if found := _opening(language).match(sentence):
-            return Opening(language, found["lead"], sentence[found.end() :], found["plain"] is not None)
+    """Return the request that a plain sentence opens with, or has right after a few words and a comma."""
+    aside = _ASIDE.match(sentence)
+    for start in (0, aside.end()) if aside else (0,):
+        for language in languages():
+            if found := _opening(language).match(sentence, start):
+                is_plain = found["plain"] is not None and not start
+                asked = Opening(language, found["lead"], sentence[found.end() :], is_plain)
+                if not (start and asked.is_bare):
+                    return asked
     return None
 
 
 def closing(sentence: str) -> tuple[Language, str] | None:
-    found = _closing().search(sentence.rstrip(" \t.!。！"))
-    return (_by_phrase("after")[found["closer"]], sentence[: found.start()]) if found else None
+    """Return the language of the request that a plain sentence ends with, and the words before it."""
+    text = sentence.rstrip(" \t.!。！")
+    if found := _closing().search(text):
+        return _by_phrase("after")[found["closer"]], sentence[: found.start()]
+    pauses = list(_CLAUSE_END.finditer(text))
+    asked = opening(text[pauses[-1].end() :].lstrip()) if pauses else None
+    return (asked.language, text[: pauses[-1].start()]) if asked and asked.is_bare else None
 
 
 def mentions_a_request(text: str) -> bool:
@@ -107,15 +133,28 @@ def all_of(kind: str) -> tuple[str, ...]:
 @cache
 def _pieces() -> tuple[tuple[str, ...], ...]:
     every = (phrase for kind in ("remember", "write", "after") for phrase in all_of(kind))
-    return tuple(tuple(piece.strip() for piece in phrase.split(_GAP)) for phrase in every)
+    return tuple(tuple(phrase.split()) for phrase in every)
 
 
 @cache
 def _opening(language: Language) -> re.Pattern[str]:
     """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
-    leads = rf"(?P<lead>(?:(?:{_either(language['lead'])}){_PAUSE}){{0,{MOST_LEADS}}})"
-    plain, other = (_either(language[kind], language["this"]) or "(?!)" for kind in ("remember", "write"))
+    always = (*language["always"], *language["henceforth"])
+    leads = rf"(?P<lead>(?:(?:{_either((*language['lead'], *always))}){_PAUSE}){{0,{MOST_LEADS}}})"
+    in_gaps = (*language["this"], *always)
+    plain, other = (_either(language[kind], in_gaps) or "(?!)" for kind in ("remember", "write"))
     return re.compile(rf"{leads}(?:(?P<plain>{plain})|(?:{other}))")
+
+
+@cache
+def _fillers(language: Language) -> re.Pattern[str]:
+    """Words between a request and its object: "this", "from now on", "for the next session"."""
+    every = (*language["this"], *language["always"], *language["henceforth"])
+    words = _either(word for word in every if word not in language["that"])
+    that, the, on = (_either(language[kind]) or "(?!)" for kind in ("that", "the", "for"))
+    occasion = rf"(?:{on})(?: \w+){{1,3}}?(?=\s*[:：,.!]|\s*$|\s+(?:{that}))"
+    rule = rf"(?:{the}) \w+(?=\s*[:：])"
+    return re.compile(rf"(?:\s*(?:{rule}|{occasion}|{words})){{1,{MOST_FILLERS}}}" if words else "")
 
 
 @cache
@@ -139,7 +178,8 @@ def _either(words: Iterable[str], in_gaps: Iterable[str] = ()) -> str:
     Whether a word starts here is asked once for all of them, which is several times as quick.
     """
     longest_first = sorted(words, key=len, reverse=True)
-    gap = rf"(?: (?:{'|'.join(map(re.escape, in_gaps))}))?" if in_gaps else ""
+    between = "|".join(map(re.escape, sorted(in_gaps, key=len, reverse=True)))
+    gap = rf"(?: (?:{between})){{0,{MOST_IN_GAP}}}[ -]" if between else "[ ]"
     unspaced = [_spelled(phrase, gap) for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
     spaced = [_ended(phrase, gap) for phrase in longest_first if not _ENDS_UNSPACED.search(phrase)]
     first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(spaced)})"] if spaced else []
@@ -152,4 +192,4 @@ def _ended(phrase: str, gap: str) -> str:
 
 
 def _spelled(phrase: str, gap: str) -> str:
-    return re.escape(phrase).replace(re.escape(f" {_GAP}"), gap)
+    return re.escape(phrase).replace(r"\ ", gap)
