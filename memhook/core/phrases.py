@@ -19,13 +19,13 @@ from itertools import chain
 from pathlib import Path
 
 MOST_LEADS = 4
-MOST_IN_GAP = 2
 MOST_FILLERS = 3
 
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
+_GAP = r"(?: [\w']{1,12}){0,2}?[ -]"  # between the words of a request
 _ASIDE = re.compile(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
 _CLAUSE_END = re.compile(r"[,;–—]| - ")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
@@ -86,7 +86,8 @@ def opening(sentence: str) -> Opening | None:
     aside = _ASIDE.match(sentence)
     for start in (0, aside.end()) if aside else (0,):
         for language in languages():
-            if found := _opening(language).match(sentence, start):
+            found = _opening(language).match(sentence, start)
+            if found and _vocabulary(language).issuperset(re.split("[ -]", found["words"])):
                 is_plain = found["plain"] is not None and not start
                 asked = Opening(language, found["lead"], sentence[found.end() :], is_plain)
                 if not (start and asked.is_bare):
@@ -141,9 +142,15 @@ def _opening(language: Language) -> re.Pattern[str]:
     """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
     always = (*language["always"], *language["henceforth"])
     leads = rf"(?P<lead>(?:(?:{_either((*language['lead'], *always))}){_PAUSE}){{0,{MOST_LEADS}}})"
-    in_gaps = (*language["this"], *always)
-    plain, other = (_either(language[kind], in_gaps) or "(?!)" for kind in ("remember", "write"))
-    return re.compile(rf"{leads}(?:(?P<plain>{plain})|(?:{other}))")
+    plain, other = (_either(language[kind], _GAP) or "(?!)" for kind in ("remember", "write"))
+    return re.compile(rf"{leads}(?P<words>(?P<plain>{plain})|(?:{other}))")
+
+
+@cache
+def _vocabulary(language: Language) -> frozenset[str]:
+    """The words that a request may consist of. Spelling them out in each gap of the pattern takes it long to compile."""
+    kinds = ("remember", "write", "this", "always", "henceforth")
+    return frozenset(re.split("[ -]", " ".join(chain.from_iterable(language[kind] for kind in kinds))))
 
 
 @cache
@@ -172,14 +179,12 @@ def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_either(words))
 
 
-def _either(words: Iterable[str], in_gaps: Iterable[str] = ()) -> str:
+def _either(words: Iterable[str], gap: str = "[ ]") -> str:
     """A pattern for any of the phrases, the longest first, each as whole words.
 
     Whether a word starts here is asked once for all of them, which is several times as quick.
     """
     longest_first = sorted(words, key=len, reverse=True)
-    between = "|".join(map(re.escape, sorted(in_gaps, key=len, reverse=True)))
-    gap = rf"(?: (?:{between})){{0,{MOST_IN_GAP}}}[ -]" if between else "[ ]"
     unspaced = [_spelled(phrase, gap) for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
     spaced = [_ended(phrase, gap) for phrase in longest_first if not _ENDS_UNSPACED.search(phrase)]
     first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(spaced)})"] if spaced else []
