@@ -148,7 +148,7 @@ def _opening(language: Language) -> re.Pattern[str]:
 
 @cache
 def _vocabulary(language: Language) -> frozenset[str]:
-    """The words that a request may consist of. Spelling them out in each gap of the pattern takes it long to compile."""
+    """The words that a request may consist of. Spelled out in each gap, the pattern takes long to compile."""
     kinds = ("remember", "write", "this", "always", "henceforth")
     return frozenset(re.split("[ -]", " ".join(chain.from_iterable(language[kind] for kind in kinds))))
 
