@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from memhook.cli.output import warn
 from memhook.cli.place import Place
 
 IN_FLIGHT = 2
@@ -15,9 +16,9 @@ Batch = TypeVar("Batch")
 
 
 def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]) -> Iterator[tuple[Batch, Any]]:
-    """Each batch with its answer, in order.
+    """Each batch with its answer, in order; after Ctrl-C those that were sent by then, so that they are counted.
 
-    After an interruption the daemon goes on with what it was asked. Without one, a call that is under way has to end
+    After a second Ctrl-C the daemon goes on with what it was asked. Without one, a call that is under way has to end
     before the interpreter does: no thread can be started by then, which ended in a traceback.
     """
     pending: deque[tuple[Batch, Future[Any]]] = deque()
@@ -26,9 +27,23 @@ def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]
         for batch in batches:
             pending.append((batch, calls.submit(ask, batch)))
             if len(pending) >= IN_FLIGHT:
-                first, call = pending.popleft()
-                yield first, call.result()
-        for last, call in pending:
-            yield last, call.result()
+                yield _answer(pending)
+        while pending:
+            yield _answer(pending)
+    except KeyboardInterrupt:
+        sent = deque(one for one in pending if not one[1].cancel())
+        if sent:
+            warn("Stopping once what was sent is stored; Ctrl-C again leaves at once.")
+        while sent:
+            yield _answer(sent)
+        raise
     finally:
         calls.shutdown(wait=not place.use_daemon, cancel_futures=True)
+
+
+def _answer(pending: deque[tuple[Batch, Future[Any]]]) -> tuple[Batch, Any]:
+    """Take the first once its answer is there, and not when the wait for it is interrupted."""
+    batch, call = pending[0]
+    answer = call.result()
+    pending.popleft()
+    return batch, answer

@@ -80,7 +80,8 @@ def import_sessions(args: Namespace, place: Place) -> int:
         else:
             _store(place, batches, bookmarks, tally, again=args.again)
     except KeyboardInterrupt:
-        warn(f"Stopped after {_some(tally.notes, 'note')}. The same command goes on from there.")
+        done = f" ({_outcomes(tally)})" if tally.notes and not args.dry_run else ""
+        warn(f"Stopped after {_some(tally.notes, 'note')}{done}. The same command goes on from there.")
         raise
     return _report(args, tally)
 
@@ -176,13 +177,17 @@ def _report(args: Namespace, tally: Tally) -> int:
     would = "would be kept" if args.dry_run else "kept"
     say(f"{_some(tally.notes, 'note')} of {_where_from(tally.sessions, len(tally.projects))} {would}.")
     if not args.dry_run and tally.notes:
-        say(", ".join(f"{name} {tally.outcomes[name]}" for name in OUTCOMES if tally.outcomes[name]))
+        say(_outcomes(tally))
     for title, counts in (("Skipped", skipped), ("Exchanges without a note", left_out)):
         if counts:
             say(f"{title}: {', '.join(f'{count} {reason}' for reason, count in counts.most_common())}")
     if tally.outcomes["stored"]:
         say("Look through them: memhook inbox. Undo: memhook forget --captured")
     return 0
+
+
+def _outcomes(tally: Tally) -> str:
+    return ", ".join(f"{name} {tally.outcomes[name]}" for name in OUTCOMES if tally.outcomes[name])
 
 
 def _where_from(sessions: int, projects: int) -> str:

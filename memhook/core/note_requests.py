@@ -4,9 +4,10 @@
 self, ..." and the like, in the languages of `phrases.toml`, at the start of a sentence; `forget that` as a line.
 
 After a colon a note is the rest of its line and the indented or listed lines below it; if nothing follows on that line,
-the lines up to the next blank one. Otherwise it is its sentence, and those behind it up to one for the assistant.
-"Remember to ..." is an order for the task at hand, unless it says "always". Questions, and requests in code, quotes,
-memhook's own blocks and other text that looks pasted, are ignored.
+the lines up to the next blank one. Otherwise it is its sentence, and those behind it up to one for the assistant; for
+"remember that." the sentence before. "Remember to ..." is an order for the task at hand, unless it says "always", on
+which occasion, or what to use. Questions, and requests in code, quotes, memhook's own blocks and other text that looks
+pasted, are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ FEWEST_WORDS = 3
 FEWEST_UNSPACED = 5  # characters, where words are not set apart
 READ_CHARS = 20_000  # in which sentences are looked at: nobody types more
 LONGEST_SENTENCE = 1_000
-MOST_FILLERS = 3
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
 _NOTE = re.compile(
@@ -41,6 +41,8 @@ _QUESTION = re.compile(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
 _MARK = re.compile(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
 _NAMES_THING = re.compile(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
 _COLONS = (":", "：")
+_TYPE = r"(?:bool|str|int|float|string|boolean|number)\s*[=;,|)].*"
+_CODE_VALUE = re.compile(rf"(?:true|false|null|none|yes|no|on|off|[\d.]+|{_TYPE})[,;]?\s*", re.IGNORECASE)
 _PARTICLE = re.compile(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
 _CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
 _QUOTED = re.compile(r"[ \t>|*+-]")
@@ -136,7 +138,7 @@ def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool], *, may_b
     if _TAKE_BACK.fullmatch(lines[at]):
         return _Command(at, at + 1, TAKE_BACK)
     note = _NOTE.fullmatch(lines[at])
-    if note is not None:
+    if note is not None and not _CODE_VALUE.fullmatch(note["text"]):
         return _with_lines_below(_Command(at, at + 1, note["text"]), lines, is_open)
     return _worded_command(lines, at, is_open) if may_be_worded else None
 
@@ -152,18 +154,30 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
     line = lines[at]
     if _QUOTED.match(line):
         return None
-    for start, end in _sentences(line):
+    said = list(_sentences(line))
+    for number, (start, end) in enumerate(said):
         wanted = _object_of(line[start:end])
         if wanted is None:
             continue
         before, after = line[:start].strip(), line[end:]
-        if not wanted:
-            return None if after.strip() else _with_lines_below(_Command(at, at + 1, "", before), lines, is_open)
+        if not wanted and not after.strip() and line.rstrip().endswith(_COLONS):
+            return _with_lines_below(_Command(at, at + 1, "", before), lines, is_open)
+        if not wanted and number:  # "We squash. Remember that."
+            return _about_sentence_before(at, line, said[number - 1], said[number])
         more, left = _going_on(after)
         text = " ".join(filter(None, (wanted.strip(), more)))
         kept = " ".join(filter(None, (before, left)))
-        return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line))
+        return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line)) if text else None
     return None
+
+
+def _about_sentence_before(at: int, line: str, before: tuple[int, int], request: tuple[int, int]) -> _Command | None:
+    found = phrases.opening(phrases.plain(line[slice(*request)][:LONGEST_SENTENCE]))
+    text = line[slice(*before)].strip()
+    if found is None or not _says_something(text, found.language):
+        return None
+    kept = " ".join(filter(None, (line[: before[0]].strip(), line[request[1] :].strip())))
+    return _Command(at, at + 1, text, kept, in_words=True)
 
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
@@ -192,25 +206,31 @@ def _object_of(sentence: str) -> str | None:
     found = phrases.opening(lowered)
     if found is None:
         return _object_before(sentence, lowered)
-    is_polite = any(word in found.lead for word in ("can you", "could you", "would you", "will you"))
-    if (_QUESTION.search(sentence) and not is_polite) or _NAMES_THING.match(found.rest):
+    is_polite = phrases.holds(found.lead, found.language["polite"])
+    if (_QUESTION.search(sentence) and not is_polite) or _names_thing(found):
         return None
-    mark, start = _mark_after(found.rest, found.language)
+    if found.is_bare:
+        return ""
+    mark, start = _mark_after(found)
     words = sentence[len(lowered) - len(found.rest) + start :].rstrip("?？ \t" if is_polite else " \t")
     if mark in _COLONS and not words:
         return ""
     return _understood(words, found, mark)
 
 
-def _mark_after(rest: str, language: Language) -> tuple[str, int]:
+def _names_thing(found: Opening) -> bool:
+    is_subject = phrases.starts_with(found.rest.lstrip(), found.language["verb"])
+    return bool(is_subject) or _NAMES_THING.match(found.rest) is not None
+
+
+def _mark_after(found: Opening) -> tuple[str, int]:
     """Return the colon, comma or dash behind "remember" or "remember this for later", and where the note starts."""
-    start = at = len(rest) - len(rest.lstrip())
-    for _ in range(MOST_FILLERS):
-        start = at if phrases.starts_with(rest[at:], language["that"]) else start
-        at += len(phrases.starts_with(rest[at:], phrases.all_of("this")))
-        at += len(rest[at:]) - len(rest[at:].lstrip())
-    found = _MARK.match(rest, at) or _MARK.match(rest)
-    return (found["mark"], found.end()) if found else ("", start)
+    rest, at = found.rest, found.fillers
+    mark = _MARK.match(rest, at) or _MARK.match(rest)
+    if mark is not None:
+        return mark["mark"], mark.end()
+    behind = rest[at:].lstrip()
+    return "", len(rest) - len(behind if phrases.starts_with(behind, found.language["that"]) else rest.lstrip())
 
 
 def _understood(words: str, found: Opening, mark: str) -> str | None:
@@ -219,19 +239,38 @@ def _understood(words: str, found: Opening, mark: str) -> str | None:
     if that := phrases.starts_with(lowered, language["that"]):
         words, lowered = (text[len(that) :].lstrip(" \t:,，：") for text in (words, lowered))
     is_said = bool(that) or mark in _COLONS
-    if not _is_enough(lowered, is_said=is_said) or (not is_said and phrases.starts_with(lowered, language["asks"])):
+    if _CODE_VALUE.fullmatch(words):
+        return None
+    asks = not is_said and not mark and phrases.starts_with(lowered, language["asks"])
+    if asks or not _is_enough(lowered, is_said=is_said):
         return None
     to = "" if that else phrases.starts_with(lowered, language["to"])
     if (to and mark not in _COLONS) or (not is_said and phrases.holds(lowered, language["zu"])):
-        return words[len(to) :].lstrip() if phrases.holds(lowered, phrases.all_of("always")) else None
+        return words[len(to) :].lstrip() if _is_rule(lowered[len(to) :].lstrip(), language) else None
     return words if is_said or mark or (found.is_plain and _is_statement(lowered, language)) else None
 
 
 def _is_statement(lowered: str, language: Language) -> bool:
     """Whether words without "that" say something rather than name something."""
     if not language["clause"]:
-        return not language["that"] or phrases.holds(lowered, phrases.all_of("always"))
-    return phrases.holds(phrases.before(lowered, language["sub"]), language["clause"])
+        return not language["that"] or _is_rule(lowered, language)
+    if phrases.starts_with(lowered, language["subject"]):
+        return True
+    main = phrases.before(lowered, language["sub"])
+    has_verb = phrases.holds(main, (*language["verb"], *language["clause"]))
+    return has_verb and not phrases.holds(main, language["broken"])
+
+
+def _is_rule(lowered: str, language: Language) -> bool:
+    """Whether an action is meant for all times: it says so, says when or how, and nothing of the task at hand."""
+    if phrases.holds(lowered, (*phrases.all_of("always"), *language["ours"])):
+        return True
+    if phrases.holds(lowered, language["once"]):
+        return False
+    says_how = phrases.starts_with(lowered, (*language["use"], *language["no"]))
+    is_choice = phrases.holds(lowered, language["instead"])
+    before_last_word = lowered.rpartition(" ")[0]  # "run the tests after" is about now
+    return bool(says_how) or is_choice or phrases.holds(before_last_word, language["whenever"])
 
 
 def _object_before(sentence: str, lowered: str) -> str | None:
@@ -241,9 +280,18 @@ def _object_before(sentence: str, lowered: str) -> str | None:
     language, before = found
     words = _PARTICLE.sub("", sentence[: len(before)])
     is_order = before.endswith("の") and "忘" in lowered[len(before) :]  # "do not forget to"
-    if is_order or not _is_enough(words, is_said=False) or phrases.starts_with(phrases.plain(words), language["asks"]):
-        return None
-    return words
+    return None if is_order or not _says_something(words, language) else words
+
+
+def _says_something(words: str, language: Language) -> bool:
+    """Whether words that a request refers back to can be its note."""
+    lowered = phrases.plain(words)
+    if _QUESTION.search(words) or not _is_enough(words, is_said=False):
+        return False
+    if phrases.starts_with(lowered, (*language["asks"], *language["clause"])):  # a question, or an order
+        return False
+    is_about = not language["clause"] or phrases.starts_with(lowered, language["the"])
+    return bool(is_about) or _is_statement(lowered, language)
 
 
 def _is_enough(words: str, *, is_said: bool) -> bool:

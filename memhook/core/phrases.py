@@ -1,7 +1,7 @@
 """The words of `phrases.toml`, which has a section per language, compiled for finding them.
 
 opening(sentence)          a request to remember at its start
-closing(sentence)          the same for languages whose verb comes last, and what stands before it
+closing(sentence)          the same at its end, and what stands before it
 mentions_a_request(text)   whether it is worth looking for either
 starts_with(text, words)   the words, of those given, that a text starts with
 before(text, words)        the part of a text in front of them
@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
 
 MOST_LEADS = 4
+MOST_FILLERS = 3
 
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
-_GAP = "…"
-_REQUESTS = ("remember", "write", "after")
+_GAP = r"(?: [\w']{1,12}){0,2}?[ -]"  # between the words of a request
+_ASIDE = re.compile(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
+_CLAUSE_END = re.compile(r"[,;–—]| - ")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 
@@ -65,24 +67,49 @@ class Opening:
     rest: str
     is_plain: bool
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is all there is: "keep that in mind", "remember this"."""
+        left = self.rest[self.fillers :].lstrip()
+        left = left[len(starts_with(left, self.language["that"])) :]
+        return not left.strip(" \t.!…。！")
+
+    @property
+    def fillers(self) -> int:
+        """The length of "this for later" behind the request."""
+        found = _fillers(self.language).match(self.rest)
+        return found.end() if found else 0
+
 
 def opening(sentence: str) -> Opening | None:
-    """Return the request that a plain sentence opens with."""
-    for language in languages():
-        if found := _opening(language).match(sentence):
-            return Opening(language, found["lead"], sentence[found.end() :], found["plain"] is not None)
+    """Return the request that a plain sentence opens with, or has right after a few words and a comma."""
+    aside = _ASIDE.match(sentence)
+    for start in (0, aside.end()) if aside else (0,):
+        for language in languages():
+            found = _opening(language).match(sentence, start)
+            if found and _vocabulary(language).issuperset(re.split("[ -]", found["words"])):
+                is_plain = found["plain"] is not None and not start
+                asked = Opening(language, found["lead"], sentence[found.end() :], is_plain)
+                if not (start and asked.is_bare):
+                    return asked
     return None
 
 
 def closing(sentence: str) -> tuple[Language, str] | None:
-    found = _closing().search(sentence.rstrip(" \t.!。！"))
-    return (_by_phrase("after")[found["closer"]], sentence[: found.start()]) if found else None
+    """Return the language of the request that a plain sentence ends with, and the words before it."""
+    text = sentence.rstrip(" \t.!。！")
+    if found := _closing().search(text):
+        return _by_phrase("after")[found["closer"]], sentence[: found.start()]
+    pauses = list(_CLAUSE_END.finditer(text))
+    asked = opening(text[pauses[-1].end() :].lstrip()) if pauses else None
+    return (asked.language, text[: pauses[-1].start()]) if asked and asked.is_bare else None
 
 
 def mentions_a_request(text: str) -> bool:
     """Whether a plain text may have an opening or a closing, quickly."""
     has = text.__contains__  # hundreds of phrases, at every prompt
-    return any(map(has, _whole())) or any(all(map(has, pieces)) for pieces in _parted())
+    requests = _requests()
+    return any(all(map(has, words)) for longest in filter(has, requests) for words in requests[longest])
 
 
 def starts_with(text: str, words: tuple[str, ...]) -> str:
@@ -107,22 +134,39 @@ def all_of(kind: str) -> tuple[str, ...]:
 
 
 @cache
-def _whole() -> tuple[str, ...]:
-    return tuple(phrase for kind in _REQUESTS for phrase in all_of(kind) if _GAP not in phrase)
-
-
-@cache
-def _parted() -> tuple[tuple[str, ...], ...]:
-    parted = (phrase.split(_GAP) for kind in _REQUESTS for phrase in all_of(kind) if _GAP in phrase)
-    return tuple(tuple(piece.strip() for piece in pieces) for pieces in parted)
+def _requests() -> Mapping[str, Sequence[Sequence[str]]]:
+    """The words of each phrase, by the longest of them."""
+    found: dict[str, list[list[str]]] = {}
+    for words in (phrase.split() for kind in ("remember", "write", "after") for phrase in all_of(kind)):
+        found.setdefault(max(words, key=len), []).append(words)
+    return found
 
 
 @cache
 def _opening(language: Language) -> re.Pattern[str]:
     """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
-    leads = rf"(?P<lead>(?:(?:{_either(language['lead'])}){_PAUSE}){{0,{MOST_LEADS}}})"
-    plain, other = (_either(language[kind], language["this"]) or "(?!)" for kind in ("remember", "write"))
-    return re.compile(rf"{leads}(?:(?P<plain>{plain})|(?:{other}))")
+    always = (*language["always"], *language["henceforth"])
+    leads = rf"(?P<lead>(?:(?:{_either((*language['lead'], *always))}){_PAUSE}){{0,{MOST_LEADS}}})"
+    plain, other = (_either(language[kind], _GAP) or "(?!)" for kind in ("remember", "write"))
+    return re.compile(rf"{leads}(?P<words>(?P<plain>{plain})|(?:{other}))")
+
+
+@cache
+def _vocabulary(language: Language) -> frozenset[str]:
+    """The words that a request may consist of. Spelled out in each gap, the pattern takes long to compile."""
+    kinds = ("remember", "write", "this", "always", "henceforth")
+    return frozenset(re.split("[ -]", " ".join(chain.from_iterable(language[kind] for kind in kinds))))
+
+
+@cache
+def _fillers(language: Language) -> re.Pattern[str]:
+    """Words between a request and its object: "this", "from now on", "for the next session"."""
+    every = (*language["this"], *language["always"], *language["henceforth"])
+    words = _either(word for word in every if word not in language["that"])
+    that, the, on = (_either(language[kind]) or "(?!)" for kind in ("that", "the", "for"))
+    occasion = rf"(?:{on})(?: \w+){{1,3}}?(?=\s*[:：,.!]|\s*$|\s+(?:{that}))"
+    rule = rf"(?:{the}) \w+(?=\s*[:：])"
+    return re.compile(rf"(?:\s*(?:{rule}|{occasion}|{words})){{1,{MOST_FILLERS}}}" if words else "")
 
 
 @cache
@@ -140,13 +184,12 @@ def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_either(words))
 
 
-def _either(words: Iterable[str], in_gaps: Iterable[str] = ()) -> str:
+def _either(words: Iterable[str], gap: str = "[ ]") -> str:
     """A pattern for any of the phrases, the longest first, each as whole words.
 
     Whether a word starts here is asked once for all of them, which is several times as quick.
     """
     longest_first = sorted(words, key=len, reverse=True)
-    gap = rf"(?: (?:{'|'.join(map(re.escape, in_gaps))}))?" if in_gaps else ""
     unspaced = [_spelled(phrase, gap) for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
     spaced = [_ended(phrase, gap) for phrase in longest_first if not _ENDS_UNSPACED.search(phrase)]
     first = [f"{_NO_WORD_BEFORE}(?:{'|'.join(spaced)})"] if spaced else []
@@ -159,4 +202,4 @@ def _ended(phrase: str, gap: str) -> str:
 
 
 def _spelled(phrase: str, gap: str) -> str:
-    return re.escape(phrase).replace(re.escape(f" {_GAP}"), gap)
+    return re.escape(phrase).replace(r"\ ", gap)

@@ -139,7 +139,12 @@ def test_most_ways_to_ask_for_it_are_understood_and_hardly_a_look_alike_is_taken
         ("remember this for later: it is on bench-02", "it is on bench-02", ""),
         ("please remember:\n- tabs\n- no semicolons\n\nnow go on", "- tabs\n- no semicolons", "\nnow go on"),
         ("don't forget to rebuild it every time", "rebuild it every time", ""),
-        ("add it\nremember to rebuild after a change", None, "add it\nremember to rebuild after a change"),
+        ("add it\nremember to rebuild after a change", "rebuild after a change", "add it"),
+        ("add it\nremember to rebuild after", None, "add it\nremember to rebuild after"),
+        ("remember to rebuild before you push", None, "remember to rebuild before you push"),
+        ("don't forget to use yarn instead of npm", "use yarn instead of npm", ""),
+        ("Before I forget, remember that it needs sudo", "it needs sudo", ""),
+        ("Fix the parser, remember the tests", None, "Fix the parser, remember the tests"),
         ("ポートは 8443 だと覚えておいて。次にテストして", "ポートは 8443 だ", "次にテストして"),
     ],
 )
