@@ -70,14 +70,17 @@ class _Worth:
     terms: frozenset[str]
 
 
-def excerpt(content: str, weights: Mapping[str, float], limit_chars: int) -> Excerpt:
-    """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end."""
+def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_filled: bool = False) -> Excerpt:
+    """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end.
+
+    If `is_filled`, units without a score take the room that those with one leave.
+    """
     if len(content) <= limit_chars:
         return Excerpt(_closed(content), ((0, len(content)),), is_whole=True)
     shares = _shares(weights)
     spans = sorted((span for span in term_spans(content[:HORIZON]) if span[0] in shares), key=_start)
     units = [_fitted(unit, content, weights, spans, limit_chars) for unit in _units(content[:HORIZON])]
-    chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars)
+    chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars, is_filled)
     if not chosen:
         beginning = front(content, limit_chars)
         chosen = [_Unit(beginning.start, beginning.end, _Form.SENTENCE, beginning.text)]
@@ -92,10 +95,12 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     return {term: weight / whole for term, weight in weights.items() if weight > 0}
 
 
-def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int) -> list[_Unit]:
+def _chosen(
+    units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int, is_filled: bool
+) -> list[_Unit]:
     """Choose greedily by added score until no unit adds anything or fits; ties keep their order.
 
-    If no unit has a score, choose from the start.
+    If no unit has a score, or if `is_filled`, choose from the start at the end.
     """
     seen: set[str] = set()
 
@@ -106,8 +111,8 @@ def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[st
     # The score a unit adds only falls as others are chosen: the first whose value is still current is the best.
     heap = [(-added(index), index) for index in range(len(units))]
     heapify(heap)
-    is_worthless = not heap or heap[0][0] == 0
-    while heap and (is_worthless or heap[0][0] < 0):
+    takes_any = is_filled or not heap or heap[0][0] == 0
+    while heap and (takes_any or heap[0][0] < 0):
         value, index = heap[0]
         size = len(units[index].text) + (_JOINT if taken else 0)
         if size > room:
