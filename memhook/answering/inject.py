@@ -34,7 +34,7 @@ from memhook.store.table.filters import Filter
 WHOLE = sys.maxsize
 # Levels with their characters, richest first: the whole memory, passages chosen for the query, a summary.
 FULL = ((Level.FULL, WHOLE),)
-FULL_IN_PART = tuple((Level.FULL, MEDIUM_CHARS + 100 * more) for more in range(24, 0, -1))
+FULL_IN_PART = tuple((Level.FULL, chars) for chars in (3200, 2600, 2200, 1900, 1600, 1400, 1200, 1100, 1000, 900))
 MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150, 100))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
 # Tokens of the budget that a level counts for, whatever a memory takes: so 500 go to one memory in full, one in medium
@@ -119,7 +119,7 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
     levels = list(_levels(found, max_tokens))
     offers = [
-        Renderings(_steps(level, place), partial(_rendered, memory, score, counting))
+        Renderings(_steps(level, place, len(memory.content), max_tokens), partial(_rendered, memory, score, counting))
         for place, (level, (memory, score)) in enumerate(zip(levels, found.ranked, strict=True))
     ]
     frame = framed(head, _unknown_line(found.unknown, max_tokens))
@@ -146,13 +146,19 @@ def _levels(found: Selection, budget: int) -> Iterator[Level]:
         yield level
 
 
-def _steps(level: Level, place: int) -> tuple[_Step, ...]:
-    """Return the levels to try; the best memory is cut, but not lowered to medium, to make room for the others."""
-    if level is Level.LIGHT:
-        return LIGHT
-    if level is Level.MEDIUM:
-        return *MEDIUM, *LIGHT
-    return *FULL, *(() if place else FULL_IN_PART), *MEDIUM, *LIGHT
+def _steps(level: Level, place: int, chars: int, budget: int) -> Iterator[_Step]:
+    """Yield the levels to try; the best memory is cut, but not lowered to medium, to make room for the others.
+
+    Those that cannot fit, or show no less than the one before, are not rendered.
+    """
+    most = 4 * budget  # a token has at most four characters by the estimate
+    if level is Level.FULL:
+        yield from FULL if chars <= most else ()
+        yield from (step for step in (() if place else FULL_IN_PART) if step[1] < min(chars, most))
+    if level >= Level.MEDIUM:
+        least = next((limit for _, limit in reversed(MEDIUM) if limit >= chars), MEDIUM_CHARS)
+        yield from (step for step in MEDIUM if step[1] <= least)
+    yield from LIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 from operator import itemgetter
@@ -78,8 +79,9 @@ def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_
     if len(content) <= limit_chars:
         return Excerpt(_closed(content), ((0, len(content)),), is_whole=True)
     shares = _shares(weights)
-    spans = sorted((span for span in term_spans(content[:HORIZON]) if span[0] in shares), key=_start)
-    units = [_fitted(unit, content, weights, spans, limit_chars) for unit in _units(content[:HORIZON])]
+    all_spans, whole_units = _parsed(content[:HORIZON])
+    spans = [span for span in all_spans if span[0] in shares]
+    units = [_fitted(unit, content, weights, spans, limit_chars) for unit in whole_units]
     chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars, is_filled)
     if not chosen:
         beginning = front(content, limit_chars)
@@ -87,6 +89,12 @@ def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_
     ranges = tuple(_merged(chosen, content))
     is_whole = len(ranges) == 1 and _is_blank(content, 0, ranges[0][0]) and _is_blank(content, ranges[0][1], None)
     return Excerpt(_marked(chosen, content), ((0, len(content)),) if is_whole else ranges, is_whole)
+
+
+@lru_cache(maxsize=32)
+def _parsed(content: str) -> tuple[Sequence[Span], Sequence[_Unit]]:
+    """Return the terms in their order, and the units; cached because several lengths of one text are tried."""
+    return sorted(term_spans(content), key=_start), _units(content)
 
 
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
