@@ -81,7 +81,7 @@ def hook_block(
     def renderings(rank: int, memory: Memory) -> Renderings[_Detail]:
         def render(chosen: _Detail) -> Rendering:
             level, limit = chosen
-            shown = partial(excerpt, weights=weights, limit_chars=limit)
+            shown = partial(excerpt, weights=weights, limit_chars=limit) if level is Level.PREVIEW else None
             return rendering(memory, level, HOOK, shown=shown, remark=remarks.get(memory.id, ""))
 
         return Renderings(_details(memory, detail, budget, extent.steps(rank)), render, account.is_new(memory))

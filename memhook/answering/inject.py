@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from memhook.answering.block import Ranked
+from memhook.core.excerpts import excerpt
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
 from memhook.core.packing import packed
-from memhook.core.passages import HORIZON, Passage, as_it_stands, passage
 from memhook.core.rendering import (
     INJECT,
     MEDIUM_CHARS,
@@ -23,19 +25,21 @@ from memhook.core.rendering import (
     framed,
     rendering,
 )
-from memhook.core.terms import term_spans, terms
+from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 from memhook.library.joined import Searchable
 from memhook.store.table.filters import Filter
 
-# Levels with their characters, richest first: the whole memory, a passage chosen for the query, a summary.
-FULL = ((Level.FULL, 0),)
-MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150))
+WHOLE = sys.maxsize
+# Levels with their characters, richest first: the whole memory, passages chosen for the query, a summary.
+FULL = ((Level.FULL, WHOLE),)
+FULL_IN_PART = tuple((Level.FULL, chars) for chars in (3200, 2600, 2200, 1900, 1600, 1400, 1200, 1100, 1000, 900))
+MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150, 100))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
-# After the best one, a level is used while there is room for a memory of the usual size: so a small budget goes to one
-# memory in full, a passage of the next and a line for each of the others, whatever their length.
-ROOMS = {Level.FULL: 400, Level.MEDIUM: 100}
+# Tokens of the budget that a level counts for, whatever a memory takes: so 500 go to one memory in full, one in medium
+# and lines, 1,000 to two in full and two in medium.
+COUNTED = {Level.FULL: 350, Level.MEDIUM: 100, Level.LIGHT: 0}
 # The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
 # one carries less of their text (guide/measurements.md).
 KEPT_SHARE = 0.12
@@ -113,12 +117,13 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
         return Enrichment("", note=_first_that_fits([NOTHING_RELEVANT], max_tokens))
     head = f"## Relevant Context{': ' if query.strip() else ''}{one_line(query, QUERY_CHARS)}\n"
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
+    levels = list(_levels(found, max_tokens))
     offers = [
-        Renderings(_steps(found, place), partial(_rendered, memory, score, counting))
-        for place, (memory, score) in enumerate(found.ranked)
+        Renderings(_steps(level, place, len(memory.content), max_tokens), partial(_rendered, memory, score, counting))
+        for place, (level, (memory, score)) in enumerate(zip(levels, found.ranked, strict=True))
     ]
     frame = framed(head, _unknown_line(found.unknown, max_tokens))
-    block = packed(offers, max_tokens, [frame], kept_share=KEPT_SHARE, rooms=ROOMS)
+    block = packed(offers, max_tokens, [frame], leaves_enough=_Reserve(levels, offers, int(KEPT_SHARE * max_tokens)))
     if block.parts:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
         return Enrichment(block.parts[0], memories, found.unknown)
@@ -126,25 +131,57 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
     return Enrichment(_first_that_fits(_bare(head, note, found.unknown), max_tokens), (), found.unknown)
 
 
-def _steps(found: Selection, place: int) -> tuple[_Step, ...]:
-    """Return the levels to try: of a weak hit one line, or a short passage if it is among the first two."""
-    if place < len(found.ranked) - found.weak:
-        return *FULL, *MEDIUM, *LIGHT
-    return (*MEDIUM[2:], *LIGHT) if place < 2 else LIGHT
+def _levels(found: Selection, budget: int) -> Iterator[Level]:
+    """Yield the richest level for each rank: the first in full, then lower ones as the budget is counted down.
+
+    A weak hit comes in one line, or in medium if it is the second.
+    """
+    for place in range(len(found.ranked)):
+        level = next(
+            level for level in (Level.FULL, Level.MEDIUM, Level.LIGHT) if COUNTED[level] <= budget or not place
+        )
+        if place >= max(1, len(found.ranked) - found.weak):
+            level = min(level, Level.MEDIUM if place == 1 else Level.LIGHT)
+        budget = max(0, budget - COUNTED[level])
+        yield level
+
+
+def _steps(level: Level, place: int, chars: int, budget: int) -> Iterator[_Step]:
+    """Yield the levels to try; the best memory is cut, but not lowered to medium, to make room for the others.
+
+    Those that cannot fit, or show no less than the one before, are not rendered.
+    """
+    most = 4 * budget  # a token has at most four characters by the estimate
+    if level is Level.FULL:
+        yield from FULL if chars <= most else ()
+        yield from (step for step in (() if place else FULL_IN_PART) if step[1] < min(chars, most))
+    if level >= Level.MEDIUM:
+        least = next((limit for _, limit in reversed(MEDIUM) if limit >= chars), MEDIUM_CHARS)
+        yield from (step for step in MEDIUM if step[1] <= least)
+    yield from LIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserve:
+    """The tokens to leave for the memories behind: a passage of the second, and titles up to the kept share."""
+
+    levels: Sequence[Level]
+    offers: Sequence[Renderings[_Step]]
+    kept: int
+
+    def __call__(self, behind: int, left: int) -> bool:
+        if behind == 1 < len(self.levels) and self.levels[1] > Level.LIGHT:
+            left -= self.offers[1].at(MEDIUM[-1]).tokens
+            behind = 2
+        titles = (offer.at(LIGHT[-1]).tokens for offer in self.offers[behind:])
+        # Lazy: no more titles are rendered than it takes to exceed what is left.
+        return left >= self.kept or all(needed <= left for needed in accumulate(titles))
 
 
 def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], step: _Step) -> Rendering:
     level, limit = step
-
-    def shown(content: str) -> Passage:
-        return as_it_stands(_part(content, weights, limit), content)
-
-    return rendering(memory, level, INJECT, score=score, shown_medium=shown, summary_chars=limit)
-
-
-def _part(content: str, weights: Mapping[str, float], limit: int) -> Passage:
-    spans = term_spans(content[:HORIZON]) if len(content) > limit and weights else ()
-    return passage(content, weights, spans, limit)
+    shown = partial(excerpt, weights=weights, limit_chars=limit, is_filled=True)
+    return rendering(memory, level, INJECT, score=score, shown=shown, summary_chars=limit)
 
 
 def _hit(value: Any) -> Hit:

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 from operator import itemgetter
@@ -70,14 +71,18 @@ class _Worth:
     terms: frozenset[str]
 
 
-def excerpt(content: str, weights: Mapping[str, float], limit_chars: int) -> Excerpt:
-    """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end."""
+def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_filled: bool = False) -> Excerpt:
+    """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end.
+
+    If `is_filled`, units without a score take the room that those with one leave.
+    """
     if len(content) <= limit_chars:
         return Excerpt(_closed(content), ((0, len(content)),), is_whole=True)
     shares = _shares(weights)
-    spans = sorted((span for span in term_spans(content[:HORIZON]) if span[0] in shares), key=_start)
-    units = [_fitted(unit, content, weights, spans, limit_chars) for unit in _units(content[:HORIZON])]
-    chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars)
+    all_spans, whole_units = _parsed(content[:HORIZON])
+    spans = [span for span in all_spans if span[0] in shares]
+    units = [_fitted(unit, content, weights, spans, limit_chars) for unit in whole_units]
+    chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars, is_filled)
     if not chosen:
         beginning = front(content, limit_chars)
         chosen = [_Unit(beginning.start, beginning.end, _Form.SENTENCE, beginning.text)]
@@ -86,16 +91,24 @@ def excerpt(content: str, weights: Mapping[str, float], limit_chars: int) -> Exc
     return Excerpt(_marked(chosen, content), ((0, len(content)),) if is_whole else ranges, is_whole)
 
 
+@lru_cache(maxsize=32)
+def _parsed(content: str) -> tuple[Sequence[Span], Sequence[_Unit]]:
+    """Return the terms in their order, and the units; cached because several lengths of one text are tried."""
+    return sorted(term_spans(content), key=_start), _units(content)
+
+
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     """Scale the weights so that the heaviest terms sum to 1."""
     whole = sum(sorted((weight for weight in weights.values() if weight > 0), reverse=True)[:_HEAVIEST_TERMS])
     return {term: weight / whole for term, weight in weights.items() if weight > 0}
 
 
-def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int) -> list[_Unit]:
+def _chosen(
+    units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int, is_filled: bool
+) -> list[_Unit]:
     """Choose greedily by added score until no unit adds anything or fits; ties keep their order.
 
-    If no unit has a score, choose from the start.
+    If no unit has a score, or if `is_filled`, choose from the start at the end.
     """
     seen: set[str] = set()
 
@@ -106,8 +119,8 @@ def _chosen(units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[st
     # The score a unit adds only falls as others are chosen: the first whose value is still current is the best.
     heap = [(-added(index), index) for index in range(len(units))]
     heapify(heap)
-    is_worthless = not heap or heap[0][0] == 0
-    while heap and (is_worthless or heap[0][0] < 0):
+    takes_any = is_filled or not heap or heap[0][0] == 0
+    while heap and (takes_any or heap[0][0] < 0):
         value, index = heap[0]
         size = len(units[index].text) + (_JOINT if taken else 0)
         if size > room:

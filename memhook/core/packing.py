@@ -1,6 +1,6 @@
 """Fill a token budget with memories.
 
-packed(candidates, budget, frames, part_limit, policy, kept_share, rooms) -> Packed
+packed(candidates, budget, frames, part_limit, policy, leaves_enough) -> Packed
 
 Hooks, `inject` and `pack` share this packer. In rank order, each memory is taken at the richest of its renderings that
 fits the rest of the budget. The budget covers the whole text, frames included, over all parts; if nothing is chosen,
@@ -9,13 +9,13 @@ there are no parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Reversible, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import partial
 from math import inf
 
-from memhook.core.rendering import Frame, Level, Rendering
+from memhook.core.rendering import Frame, Rendering
 
 
 class Policy(StrEnum):
@@ -74,32 +74,27 @@ class Packed:
         return sum(choice.rendering.carried_tokens for choice in self.chosen)
 
 
-_NO_ROOMS: Mapping[Level, int] = {}
-
-
 def packed(
-    candidates: Sequence[Reversible[Rendering]],
+    candidates: Sequence[Iterable[Rendering]],
     budget: int,
     frames: Sequence[Frame],
     part_limit: PartLimit | None = None,
     policy: Policy = Policy.CASCADE,
-    kept_share: float = 0.0,
-    rooms: Mapping[Level, int] = _NO_ROOMS,
+    leaves_enough: Callable[[int, int], bool] = lambda _behind, _left: True,
 ) -> Packed:
     """Pack the candidates that fit, in their order, each at most once.
 
-    Each candidate is an iterable of the renderings of one memory, richest first; it is iterated more than once. Up to
-    `kept_share` of the budget is reserved for the poorest renderings of the candidates that follow. After the first
-    chosen, a level is used only while `rooms[level]` tokens are left, so that detail falls with the rank.
+    Each candidate is an iterable of the renderings of one memory, richest first; it is iterated more than once. A
+    poorer rendering is preferred if a richer one leaves too little for the candidates behind: `leaves_enough` takes the
+    rank of the next one and the tokens left.
 
     `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
     """
     usable = frames if part_limit else frames[:1]
-    poorest = cache(lambda index: next((rendering.tokens for rendering in reversed(candidates[index])), 0))
     # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
     # carries most keeps a larger budget from carrying less.
     ways = (
-        _filled(candidates, poorest, budget, usable[: count + 1], part_limit, policy, int(kept_share * budget), rooms)
+        _filled(candidates, budget, usable[: count + 1], part_limit, policy, leaves_enough)
         for count in range(len(usable))
     )
     return max(ways, key=lambda way: way.carried_tokens)
@@ -123,26 +118,18 @@ class _Place:
 
 
 def _filled(
-    candidates: Sequence[Reversible[Rendering]],
-    poorest: Callable[[int], int],
+    candidates: Sequence[Iterable[Rendering]],
     budget: int,
     frames: Sequence[Frame],
     limit: PartLimit | None,
     policy: Policy,
-    largest_kept: int,
-    rooms: Mapping[Level, int],
+    leaves_enough: Callable[[int, int], bool],
 ) -> Packed:
     place = _Place(left=budget)
     chosen: list[Chosen] = []
     left_out: list[LeftOut] = []
     for index, renderings in enumerate(candidates):
-
-        def leaves_enough(left: int, behind: int = index + 1) -> bool:
-            # Lazy: the candidates behind are rendered only if the budget may run short.
-            return left >= largest_kept or left >= _needed(map(poorest, range(behind, len(candidates))), largest_kept)
-
-        in_turn = _given(renderings, rooms, place.left) if chosen else renderings
-        found = _richest(in_turn, place, frames, limit, leaves_enough)
+        found = _richest(renderings, place, frames, limit, partial(leaves_enough, index + 1))
         if not isinstance(found, Reason):
             rendering, place = found
             chosen.append(Chosen(index, rendering, place.part))
@@ -152,20 +139,6 @@ def _filled(
             left_out.extend(LeftOut(later, found) for later in range(index, len(candidates)))
             break
     return Packed(_parts(chosen, frames), tuple(chosen), tuple(left_out), budget - place.left)
-
-
-def _given(renderings: Iterable[Rendering], rooms: Mapping[Level, int], left: int) -> Iterator[Rendering]:
-    return (one for one in renderings if rooms.get(one.level, 0) <= left)
-
-
-def _needed(poorest: Iterable[int], largest: int) -> int:
-    """Return the tokens of the poorest renderings, at most `largest`; no more of them are asked for than that takes."""
-    needed = 0
-    for tokens in poorest:
-        needed += tokens
-        if needed >= largest:
-            return largest
-    return needed
 
 
 def _richest(

@@ -1,7 +1,6 @@
 """The one passage of a long text to show.
 
 passage(content, weights, spans, limit)  the most relevant passage, as one paragraph
-as_it_stands(passage, content)           the same with its line breaks
 front(content, limit)                    the beginning, with its line breaks
 
 Limits count code points. Cuts fall between sentences or words if possible; a passage records on which side it is cut.
@@ -13,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 
 HORIZON = 50_000
@@ -57,11 +56,6 @@ def passage(content: str, weights: Mapping[str, float], spans: Iterable[Span], l
     best = _heaviest(spans, weights, limit_chars) if len(content) > limit_chars else None
     found = _around(content, *best, limit_chars) if best else front(content, limit_chars)
     return Passage(" ".join(found.text.split()), found.start, found.end, found.cut_before, found.cut_after)
-
-
-def as_it_stands(found: Passage, content: str) -> Passage:
-    """Return the passage with the line breaks of the content."""
-    return replace(found, text=content[found.start : found.end])
 
 
 def front(content: str, limit_chars: int) -> Passage:

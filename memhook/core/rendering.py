@@ -12,7 +12,7 @@ that the estimate of the whole is never above the sum of its pieces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, cached_property, partial
@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 from memhook.core.excerpts import Excerpt, Range, excerpt
 from memhook.core.fencing import collapsed, indented, label, one_line
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, shortened
-from memhook.core.passages import Passage, front
+from memhook.core.passages import front
 from memhook.core.tokens import estimated_tokens
 
 MEDIUM_CHARS = 800
@@ -93,8 +93,20 @@ class Style:
     repeats_title: bool
 
 
-_preview = partial(excerpt, weights={}, limit_chars=PREVIEW_CHARS)
-_beginning = partial(front, limit_chars=MEDIUM_CHARS)
+Shown = Callable[[str], Excerpt]
+"""Selects what is shown of a content."""
+
+
+def _beginning(content: str) -> Excerpt:
+    found = front(content, MEDIUM_CHARS)
+    return Excerpt(found.marked, ((found.start, found.end),), not found.cut_after)
+
+
+_USUALLY_SHOWN: Mapping[Level, Shown] = {
+    Level.PREVIEW: partial(excerpt, weights={}, limit_chars=PREVIEW_CHARS),
+    Level.MEDIUM: _beginning,
+    Level.FULL: lambda content: Excerpt(content, ((0, len(content)),), is_whole=True),
+}
 
 
 def framed(head: str, tail: str = "", is_labelled: bool = True) -> Frame:
@@ -119,28 +131,23 @@ def rendering(
     style: Style,
     *,
     score: float | None = None,
-    shown: Callable[[str], Excerpt] = _preview,
-    shown_medium: Callable[[str], Passage] = _beginning,
+    shown: Shown | None = None,
     summary_chars: int = SUMMARY_CHARS,
     remark: str = "",
 ) -> Rendering:
-    """Render `memory` at `level`; `shown` and `shown_medium` select the content of a preview and of medium.
+    """Render `memory` at `level`; `shown` selects the content, by default what is usual for the level.
 
     `summary_chars` limits the summary at light; `remark` is memhook's own clause beside the title.
     """
-    preview = shown(memory.content) if level is Level.PREVIEW else None
-    if preview is not None:
-        body = indented(preview.text)
-    elif level is Level.MEDIUM:
-        body = _medium(memory, shown_medium(memory.content))
-    else:
-        body = _full(memory) if level is Level.FULL else _light(memory, summary_chars)
+    select = shown or _USUALLY_SHOWN.get(level)
+    selected = select(memory.content) if select and level is not Level.LIGHT else None
+    body = indented(selected.text) + _metadata_at(level, memory) if selected else _light(memory, summary_chars)
     title = "" if not style.repeats_title and _opens_with(body, memory.title) else memory.title
     text = _header(memory, title, style, level, score, remark) + body
     tokens = estimated_tokens(text)
     # The shortest header, so that carried_tokens is the same number of tokens below the cost at every level.
     overhead = estimated_tokens(_header(memory, "", style, Level.LIGHT, score, remark))
-    passages, is_whole = (preview.ranges, preview.is_whole) if preview else ((), False)
+    passages, is_whole = (selected.ranges, selected.is_whole) if selected and level is Level.PREVIEW else ((), False)
     return Rendering(level, text, tokens, tokens - overhead, passages, is_whole)
 
 
@@ -160,8 +167,8 @@ class Renderings(Generic[Step]):
     def __iter__(self) -> Iterator[Rendering]:
         return filter(self._wanted, map(self._render, self._steps))
 
-    def __reversed__(self) -> Iterator[Rendering]:
-        return filter(self._wanted, map(self._render, reversed(self._steps)))
+    def at(self, step: Step) -> Rendering:
+        return self._render(step)
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:
@@ -211,16 +218,14 @@ def _opens_with(body: str, title: str) -> bool:
     return opening.startswith(collapsed(title[: 10 * TITLE_CHARS]).removesuffix("…").strip("# "))
 
 
-def _full(memory: Memory) -> str:
-    return indented(memory.content) + _metadata(
-        Tags=_labels(memory.tags, NAME_CHARS),
-        Related=_labels(memory.related, REFERENCE_CHARS),
-        Source=one_line(memory.source, REFERENCE_CHARS),
-    )
-
-
-def _medium(memory: Memory, passage: Passage) -> str:
-    return indented(passage.marked) + _metadata(Tags=_labels(memory.tags, NAME_CHARS))
+def _metadata_at(level: Level, memory: Memory) -> str:
+    if level is Level.PREVIEW:
+        return ""
+    tags = _labels(memory.tags, NAME_CHARS)
+    if level is Level.MEDIUM:
+        return _metadata(Tags=tags)
+    related, source = _labels(memory.related, REFERENCE_CHARS), one_line(memory.source, REFERENCE_CHARS)
+    return _metadata(Tags=tags, Related=related, Source=source)
 
 
 def _light(memory: Memory, summary_chars: int) -> str:
@@ -229,7 +234,8 @@ def _light(memory: Memory, summary_chars: int) -> str:
     brief = indented(f"{summary} [{tags}]".lstrip() if tags else summary)
     # A summary longer than the content would make a poorer level carry more than a richer one.
     content_is_longer = len(memory.content) > 4 * estimated_tokens(brief)
-    return brief if content_is_longer else min(brief, _medium(memory, _beginning(memory.content)), key=estimated_tokens)
+    medium = indented(_beginning(memory.content).text) + _metadata_at(Level.MEDIUM, memory)
+    return brief if content_is_longer else min(brief, medium, key=estimated_tokens)
 
 
 def _metadata(**facts: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
@@ -77,11 +78,18 @@ def fingerprint(memory: Memory) -> str:
 
 def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
     """Return those that may be shown, without secrets, and those that have to be quarantined."""
-    fit: list[Memory] = []
-    suspects: list[Memory] = []
-    for memory in map(judged, memories):
-        (suspects if memory.quarantine else fit).append(memory)
-    return [shown_as(memory) for memory in fit], suspects
+    screened = list(map(_screened, memories))
+    return [one for one in screened if not one.quarantine], [one for one in screened if one.quarantine]
+
+
+@lru_cache(maxsize=256)
+def _screened(memory: Memory) -> Memory:
+    """Return the memory without secrets, or with the reason for its quarantine.
+
+    Cached because the same memories come up again and again; the whole memory is the key, so that any change counts.
+    """
+    found = judged(memory)
+    return found if found.quarantine else shown_as(found)
 
 
 def _said_by(memory: Memory) -> str:

@@ -50,9 +50,9 @@ def test_the_block_is_headed_by_the_query_and_gives_each_memory_in_full() -> Non
 
 
 def test_what_does_not_fit_in_full_comes_at_a_poorer_level() -> None:
-    lengths = [len(enrichment(Selection(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 340, 160, 130)]
+    lengths = [len(enrichment(Selection(((TIMEOUT, 0.94),)), "q", budget).text) for budget in (1000, 340, 160, 120)]
     assert lengths == sorted(set(lengths), reverse=True)
-    light = enrichment(Selection(((TIMEOUT, 0.94),)), "q", 130).text
+    light = enrichment(Selection(((TIMEOUT, 0.94),)), "q", 120).text
     assert "(incidents) urn:memhook:000000000001 · 2026-02-14, by user\n" in light
     assert light.endswith(f"[postgresql, migration, timeout]\n{END}")
 
@@ -61,8 +61,8 @@ def test_a_part_of_a_memory_is_the_one_that_bears_on_the_query() -> None:
     filler = "Nothing of note happened on that day.\n" * 60
     log = memory(3, f"{filler}The replica lagged,\nso read from the primary.\n{filler}", title="Log")
     longer, shorter = (enrichment(Selection(((log, 0.9),)), "replica lag", budget).text for budget in (440, 190))
-    assert "  … The replica lagged,\n  so read from the primary.\n" in longer
-    assert "  … The replica lagged,\n  so read from the primary.\n" in shorter
+    assert "The replica lagged, so read from the primary." in longer
+    assert "The replica lagged, so read from the primary." in shorter
     assert len(shorter) < len(longer)
     assert "replica" not in enrichment(Selection(((log, 0.9),)), "", 440).text
 
@@ -88,21 +88,40 @@ def test_the_third_of_what_may_bear_on_the_query_comes_in_a_line_whatever_room_t
     assert text.count("lock contention") == 1
 
 
-def test_where_nothing_surely_bears_on_the_query_the_first_two_come_in_part() -> None:
+def test_where_nothing_surely_bears_on_the_query_the_best_still_comes_in_full() -> None:
     text = enrichment(Selection(((TIMEOUT, 0.4), (FIX, 0.3), (DECISION, 0.2)), weak=3), "migration", 4000).text
-    assert "(incidents, score: 0.40, 2026-02-14) urn:memhook:000000000001" in text
-    assert "Source:" not in text
+    assert "Source: session-2026-02-14" in text
     assert "(general, score: 0.30, 2026-02-14) urn:memhook:000000000002" in text
     assert "(general) urn:memhook:000000000003" in text
 
 
-@pytest.mark.parametrize("words", [40, 80, 120, 160])
-def test_the_best_comes_in_full_the_second_in_part_and_the_third_in_a_line(words: int) -> None:
-    notes = [memory(number, "Note. " + "words " * words, title=f"Title {number}") for number in (1, 2, 3)]
-    text = enrichment(Selection(tuple(zip(notes, (0.6, 0.1, 0.01), strict=True)), weak=2), "q", 500).text
-    assert "words " * (words - 1) in text.split("**Title 2**")[0]
-    assert "(general, score: 0.10, 2026-02-14) urn:memhook:000000000002" in text
-    assert "(general) urn:memhook:000000000003 · 2026-02-14" in text
+def shape(budget: int, words: int, notes: int, weak: int = 0) -> str:
+    """Return the level of each note in the text: F(ull), M(edium) or L(ight)."""
+    content = "Note. " + "words and more, " * (words // 3) + "end."
+    ranked = [(memory(number, content, title=f"Title {number}", source="here"), 0.5) for number in range(notes)]
+    text = enrichment(Selection(tuple(ranked), weak=weak), "q", budget).text
+    entries = text.split("**Title ")[1:]
+    return "".join("F" if "Source: here" in one else "M" if "score:" in one else "L" for one in entries)
+
+
+@pytest.mark.parametrize("words", [6, 30, 90, 120, 150, 180, 210, 300, 900, 6000])
+@pytest.mark.parametrize("weak", [0, 1, 2, 3])
+def test_of_500_tokens_the_best_gets_full_the_second_medium_and_the_third_light_detail(words: int, weak: int) -> None:
+    assert shape(500, words, 3, weak) == "FML"
+
+
+def test_detail_falls_with_the_rank_and_rises_with_the_budget() -> None:
+    shapes = [shape(budget, 90, 9) for budget in (200, 1000, 2000, 4000)]
+    assert shapes == ["MLL", "FFMMLLL", "FFFFFMMLL", "FFFFFFFFF"]
+
+
+def test_the_best_memory_is_cut_to_make_room_for_the_second_and_keeps_what_bears_on_the_query() -> None:
+    filler = "Nothing of note happened on that day. " * 20
+    log = memory(1, f"{filler}The replica lagged. {filler}", title="Log")
+    text = enrichment(Selection(((log, 0.9), (TIMEOUT, 0.8), (FIX, 0.7))), "replica", 500).text
+    assert "The replica lagged." in text
+    assert "…" in text.split("**PostgreSQL")[0]
+    assert "lock contention" in text.split("**PostgreSQL")[1]
 
 
 def test_a_line_does_without_its_summary_before_the_next_is_not_named() -> None:

@@ -233,7 +233,6 @@ CALLS: dict[str, Call] = {
     "packing.packed": packed_block,
     "packing.utf16_units": packing.utf16_units,
     "packing.utf8_bytes": packing.utf8_bytes,
-    "passages.as_it_stands": lambda text: passages.as_it_stands(passages.front(text, 200), text),
     "passages.front": lambda text: passages.front(text, 200),
     "passages.passage": passage_of,
     "pasted.is_machine": lambda text: [pasted.is_machine(line) for line in text.split("\n")],
@@ -296,6 +295,7 @@ CALLS: dict[str, Call] = {
 }
 
 NO_TEXT = {
+    "rendering.Renderings.at": "a step",
     "memory.id_from_bytes": "bytes",
     "memory.names_with": "traits",
     "metrics.mean": "numbers",

@@ -91,7 +91,7 @@ EMITTERS: dict[str, Callable[[Sequence[Memory]], str]] = {
     "hook prompt full": lambda some: hook_text(some, PROMPT_HEADING, "full"),
     "hook session cascade": lambda some: hook_text(some, SESSION_HEADING, "cascade"),
     "inject generous": lambda some: inject_text(some, 100_000),
-    "inject tight": lambda some: inject_text(some, 400),
+    "inject tight": lambda some: inject_text(some, 500),
     "pack": lambda some: bundle("question", some, 100_000).text,
 }
 

@@ -236,38 +236,25 @@ notes = st.builds(
 )
 
 
-def test_what_is_kept_for_those_behind_names_one_more() -> None:
+def test_what_is_left_for_those_behind_names_one_more() -> None:
     long = Memory("1" * 12, "First", "word " * 150, "word", DAY, DAY)
     short = Memory("2" * 12, "Second", "Another thing to know. " * 8, "Another thing to know.", DAY, DAY)
     candidates = rendered([long, short], (Level.FULL, Level.MEDIUM, Level.LIGHT), HOOK)
     full, light = next(iter(candidates[0])).tokens, list(candidates[1])[-1].tokens
     budget = FRAMES[0].tokens + full + light - 1
-    assert [len(packed(candidates, budget, FRAMES, kept_share=share).chosen) for share in (0.0, 0.3)] == [1, 2]
 
+    def leaves_a_line(behind: int, left: int) -> bool:
+        return behind == 2 or left >= light
 
-def test_levels_fall_with_the_room_that_is_left_however_short_the_memories_are() -> None:
-    brief = [Memory(f"{number:012}", f"Note {number}", "word " * 40, "word", DAY, DAY) for number in range(4)]
-    candidates = rendered(brief, (Level.FULL, Level.MEDIUM, Level.LIGHT), INJECT)
-    rooms = {Level.FULL: 400, Level.MEDIUM: 250}
-    chosen = packed(candidates, 460, FRAMES, rooms=rooms).chosen
-    assert [choice.rendering.level for choice in chosen] == [Level.FULL, Level.MEDIUM, Level.LIGHT, Level.LIGHT]
-    alone = packed(candidates, FRAMES[0].tokens + next(iter(candidates[0])).tokens, FRAMES, rooms=rooms).chosen
-    assert [choice.rendering.level for choice in alone] == [Level.FULL]
+    assert len(packed(candidates, budget, FRAMES).chosen) == 1
+    assert len(packed(candidates, budget, FRAMES, leaves_enough=leaves_a_line).chosen) == 2
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.lists(notes, max_size=8),
-    st.sampled_from([HOOK, INJECT]),
-    st.integers(1, 1500),
-    st.floats(0, 1),
-    st.dictionaries(st.sampled_from([Level.FULL, Level.MEDIUM]), st.integers(0, 1000)),
-)
-def test_the_bound_holds_whatever_is_kept(
-    ranking: list[Memory], style: Style, budget: int, share: float, rooms: dict[Level, int]
-) -> None:
+@given(st.lists(notes, max_size=8), st.sampled_from([HOOK, INJECT]), st.integers(1, 1500), st.integers(0, 1500))
+def test_the_bound_holds_whatever_is_to_be_left(ranking: list[Memory], style: Style, budget: int, wanted: int) -> None:
     offers = rendered(ranking, tuple(reversed(Level)), style)
-    result = packed(offers, budget, FRAMES, kept_share=share, rooms=rooms)
+    result = packed(offers, budget, FRAMES, leaves_enough=lambda _behind, left: left >= wanted)
     assert sum(map(estimated_tokens, result.parts)) <= budget
     assert [choice.index for choice in result.chosen] == list(range(len(result.chosen)))
 
