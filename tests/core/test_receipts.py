@@ -39,3 +39,22 @@ def test_the_value_that_was_asked_for_counts_and_another_one_does_not() -> None:
     assert was_used(port, prompt, "It listens on 2587.")
     assert not was_used(port, prompt, "It listens on 2525.")
     assert not was_used(port, "why is the build red?", "Line 2587 of the log says that a test failed.")
+
+
+def test_single_words_of_a_long_memory_that_a_long_answer_has_anyway_do_not_count() -> None:
+    digest = memory(
+        "Why did the login test fail?",
+        "The login test failed because the cookie was written after the redirect. The helper in the session store waits "
+        "for the cookie now, and the retry in the browser driver is gone. The report of the build shows the slow steps.",
+    )
+    answer = (
+        "The store of the build has a session per browser. I wrote a helper that waits for the driver, shows a report "
+        "with the retry of each step, and redirects the slow test; the cookie of the login stays."
+    )
+    assert not was_used(digest, "make the upload faster", answer)
+
+
+def test_a_longer_command_is_not_the_shorter_one() -> None:
+    note = memory("Services", "Start all of them with `npm run dev` in the root folder of the checkout.")
+    assert was_used(note, "how do I start?", "In the root folder: npm run dev")
+    assert not was_used(note, "how do I stop?", "pkill node, then npm run dev:agent if you need it.")
