@@ -144,8 +144,8 @@ def test_an_interruption_while_reading_loses_nothing_either(
         patched.setattr(recording, "json_lines", interrupted)
         stopped = cli("import", "--sessions")
     assert stopped.code != 0
-    count = sum(stored(cli).values())
-    assert (f"(stored {count}" if count else "Stopped after 0 notes.") in stopped.err
+    kept = sum(stored(cli).values())
+    assert (f"(stored {kept}" if kept else "Stopped after 0 notes.") in stopped.err
     assert cli("import", "--sessions").code == 0
     _assert_complete(cli)
 

@@ -44,8 +44,8 @@ def test_the_value_that_was_asked_for_counts_and_another_one_does_not() -> None:
 def test_single_words_of_a_long_memory_that_a_long_answer_has_anyway_do_not_count() -> None:
     digest = memory(
         "Why did the login test fail?",
-        "The login test failed because the cookie was written after the redirect. The helper in the session store waits "
-        "for the cookie now, and the retry in the browser driver is gone. The report of the build shows the slow steps.",
+        "The login test failed because the cookie was written after the redirect. The helper in the session store "
+        "waits for the cookie now, and the retry in the browser driver is gone. The report of the build shows slow steps.",
     )
     answer = (
         "The store of the build has a session per browser. I wrote a helper that waits for the driver, shows a report "
