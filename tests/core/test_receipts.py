@@ -45,7 +45,7 @@ def test_single_words_of_a_long_memory_that_a_long_answer_has_anyway_do_not_coun
     digest = memory(
         "Why did the login test fail?",
         "The login test failed because the cookie was written after the redirect. The helper in the session store "
-        "waits for the cookie now, and the retry in the browser driver is gone. The report of the build shows slow steps.",
+        "waits for the cookie now, and the retry in the browser driver is gone. The build's report shows slow steps.",
     )
     answer = (
         "The store of the build has a session per browser. I wrote a helper that waits for the driver, shows a report "
