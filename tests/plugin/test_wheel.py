@@ -38,6 +38,8 @@ def test_the_wheel_carries_client_graph_tokenizer_defaults_guide_and_licences(wh
         "memhook/resources/opencode.js",
     } <= names
     assert {f"memhook/guide/{page.name}" for page in (ROOT / "memhook/guide").glob("*.md")} <= names
+    data = [path for path in (ROOT / "memhook").rglob("*") if path.suffix in (".toml", ".sql", ".html", ".css", ".js")]
+    assert {path.relative_to(ROOT).as_posix() for path in data} <= names
     assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
     assert not any(name.startswith(("tests/", "scripts/", "config/")) for name in names)
 
