@@ -142,12 +142,7 @@ def summed_up(judgements: Sequence[Judgement]) -> dict[str, float | int | None]:
     costs = [one.tokens for one in judgements]
     blocks = [cost for cost in costs if cost]
     return {
-        "gold_recall": mean(one.gold_recall for one in judgements),
-        "text_recall": mean(one.text_recall for one in judgements),
-        "passage_recall": mean(one.passage_recall for one in judgements),
-        "precision": mean(one.precision for one in judgements),
-        "found": mean(one.found for one in judgements),
-        "carried": mean(one.carried for one in judgements),
+        **_means(judgements, "gold_recall", "text_recall", "passage_recall", "precision", "found", "carried"),
         "mean_tokens": mean(blocks, 1),
         "max_tokens": max(blocks, default=0),
         "tokens_per_prompt": mean(costs, 1),
@@ -169,10 +164,7 @@ def served(outcomes: Iterable[tuple[GoldQuery, Judgement]]) -> dict[str, Any]:
     unanswered = _unanswered([one for kind, ones in others.items() if kind != ADVERSARIAL for one in ones])
     return {
         "kept": answered["spoken"],
-        "spoken": answered["spoken"],
-        "found": answered["found"],
-        "carried": answered["carried"],
-        "precision": answered["precision"],
+        **{name: answered[name] for name in ("spoken", "found", "carried", "precision")},
         "silent": unanswered["silent"],
         "tokens_answerable": answered["tokens"],
         "tokens_unanswerable": unanswered["tokens"],
@@ -188,11 +180,13 @@ def _answered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
     return {
         "prompts": len(judgements),
         "spoken": mean(one.is_spoken for one in judgements),
-        "found": mean(one.found for one in judgements),
-        "carried": mean(one.carried for one in judgements),
-        "precision": mean(one.precision for one in judgements),
+        **_means(judgements, "found", "carried", "precision"),
         "tokens": mean((one.tokens for one in judgements), 1),
     }
+
+
+def _means(judgements: Sequence[Judgement], *measures: str) -> dict[str, float | None]:
+    return {name: mean(getattr(one, name) for one in judgements) for name in measures}
 
 
 def _unanswered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
