@@ -136,8 +136,8 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
 def _levels(found: Selection, budget: int) -> Iterator[Level]:
     """Yield the richest level for each rank: the first in full, then lower ones as the budget is counted down.
 
-    While more than `ROOMY` tokens are left, all are in full, and nothing is counted. A weak hit comes in one line, or in
-    medium if it is the second.
+    While more than `ROOMY` tokens are left, all are in full, and nothing is counted. A weak hit comes in one line, or
+    in medium if it is the second.
     """
     left, counted = budget, min(budget, ROOMY)
     for place, (memory, _) in enumerate(found.ranked):
