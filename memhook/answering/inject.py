@@ -37,9 +37,11 @@ FULL = ((Level.FULL, WHOLE),)
 FULL_IN_PART = tuple((Level.FULL, chars) for chars in (3200, 2600, 2200, 1900, 1600, 1400, 1200, 1100, 1000, 900))
 MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150, 100))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
-# Tokens of the budget that a level counts for, whatever a memory takes: so 500 go to one memory in full, one in medium
-# and lines, 1,000 to two in full and two in medium.
+# Of the last 1,000 tokens, what a level counts for, whatever a memory takes: so 500 go to one memory in full, one in
+# medium and lines, 1,000 to two in full and two in medium.
 COUNTED = {Level.FULL: 350, Level.MEDIUM: 100, Level.LIGHT: 0}
+ROOMY = 1000
+HEAD_TOKENS = 50
 # The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
 # one carries less of their text (guide/measurements.md).
 KEPT_SHARE = 0.12
@@ -134,15 +136,17 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
 def _levels(found: Selection, budget: int) -> Iterator[Level]:
     """Yield the richest level for each rank: the first in full, then lower ones as the budget is counted down.
 
-    A weak hit comes in one line, or in medium if it is the second.
+    While more than `ROOMY` tokens are left, all are in full, and nothing is counted. A weak hit comes in one line, or
+    in medium if it is the second.
     """
-    for place in range(len(found.ranked)):
-        level = next(
-            level for level in (Level.FULL, Level.MEDIUM, Level.LIGHT) if COUNTED[level] <= budget or not place
-        )
+    left, counted = budget, min(budget, ROOMY)
+    for place, (memory, _) in enumerate(found.ranked):
+        is_roomy = left > ROOMY
+        level = next(level for level, tokens in COUNTED.items() if tokens <= counted or not place or is_roomy)
         if place >= max(1, len(found.ranked) - found.weak):
             level = min(level, Level.MEDIUM if place == 1 else Level.LIGHT)
-        budget = max(0, budget - COUNTED[level])
+        left -= HEAD_TOKENS + len(memory.content) // 4
+        counted = counted if is_roomy else max(0, counted - COUNTED[level])
         yield level
 
 

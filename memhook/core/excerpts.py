@@ -29,6 +29,7 @@ Range = tuple[int, int]
 # as well lowered this.
 _CODE, _LABEL, _NEIGHBOUR = 0.2, 0.2, 0.5
 _HEAVIEST_TERMS = 8  # of the prompt; they sum to 1.0, so that a long prompt does not outweigh the form
+_LEAST_CODE = 400
 _WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -81,8 +82,13 @@ def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_
     shares = _shares(weights)
     all_spans, whole_units = _parsed(content[:HORIZON])
     spans = [span for span in all_spans if span[0] in shares]
-    units = [_fitted(unit, content, weights, spans, limit_chars) for unit in whole_units]
-    chosen = _chosen(units, _worths(units, shares, spans), shares, limit_chars, is_filled)
+    units = [_fitted(unit, content, weights, spans, _most(unit, limit_chars)) for unit in whole_units]
+    taken = _chosen(units, _worths(units, shares, spans), shares, limit_chars, is_filled)
+    room = limit_chars - sum(len(units[index].text) + _JOINT for index in taken)
+    chosen = [units[index] for index in taken]
+    cut = next((place for place, index in enumerate(taken) if units[index] != whole_units[index]), None)
+    if cut is not None and room > 0:
+        chosen[cut] = _fitted(whole_units[taken[cut]], content, weights, spans, len(chosen[cut].text) + room)
     if not chosen:
         beginning = front(content, limit_chars)
         chosen = [_Unit(beginning.start, beginning.end, _Form.SENTENCE, beginning.text)]
@@ -97,6 +103,11 @@ def _parsed(content: str) -> tuple[Sequence[Span], Sequence[_Unit]]:
     return sorted(term_spans(content), key=_start), _units(content)
 
 
+def _most(unit: _Unit, limit: int) -> int:
+    """Return the characters a unit may take: half the excerpt for code, which would leave no room for a rule."""
+    return max(limit // 2, min(limit, _LEAST_CODE)) if unit.form in (_Form.CODE, _Form.FENCE) else limit
+
+
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     """Scale the weights so that the heaviest terms sum to 1."""
     whole = sum(sorted((weight for weight in weights.values() if weight > 0), reverse=True)[:_HEAVIEST_TERMS])
@@ -105,7 +116,7 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
 
 def _chosen(
     units: Sequence[_Unit], worths: Sequence[_Worth], shares: Mapping[str, float], limit: int, is_filled: bool
-) -> list[_Unit]:
+) -> list[int]:
     """Choose greedily by added score until no unit adds anything or fits; ties keep their order.
 
     If no unit has a score, or if `is_filled`, choose from the start at the end.
@@ -132,7 +143,7 @@ def _chosen(
             taken.add(index)
             seen |= worths[index].terms
             room -= size
-    return [units[index] for index in sorted(taken)]
+    return sorted(taken)
 
 
 _JOINT = len("\n…\n")

@@ -168,3 +168,13 @@ def test_no_fence_is_left_open(content: str, weights: dict[str, float], limit: i
         elif mark and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
     assert fence == ""
+
+
+def test_a_long_block_of_code_leaves_room_for_a_rule_and_takes_what_that_leaves() -> None:
+    code = "\n".join(f"kubectl rollout pause deploy/web-{number} # canary" for number in range(60))
+    rule = "2. Never restart the scheduler by hand."
+    content = f"Do this when the canary hangs.\n\n```\n{code}\n```\n\n{rule}\n\n{'Background of it. ' * 60}"
+    shown = excerpt(content, dict.fromkeys(terms("canary scheduler"), 1.0), 1500).text
+    assert rule in shown
+    assert shown.count("kubectl") > 20
+    assert len(shown) <= 1500 + len("… ") + len(" …")
