@@ -27,7 +27,7 @@ CHECKS = ("start", "match", "unrelated", "once", "action", "failure", "budget", 
 RULE = "Before deploy.prod.toml is touched, tell the wombat channel."
 MEANING = "E4711 means that the burrow cache is stale: delete .burrow and try again."
 TOUCHING = "touch deploy.prod.toml"
-FAILING = "echo 'burrow: E4711' >&2; exit 3"
+FAILING = "echo 'burrow failed: error E4711' >&2; exit 3"
 # The tool that runs a command, and the name of its argument.
 SHELLS = {
     "claude": ("Bash", "command"),
