@@ -23,7 +23,20 @@ AGAIN = "once more: why does the ledger reconciliation report a balance mismatch
 UNRELATED = "write a haiku about the sea"
 START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
-CHECKS = ("start", "match", "unrelated", "once", "budget", "broken")
+CHECKS = ("start", "match", "unrelated", "once", "action", "failure", "budget", "broken")
+RULE = "Before deploy.prod.toml is touched, tell the wombat channel."
+MEANING = "E4711 means that the burrow cache is stale: delete .burrow and try again."
+TOUCHING = "touch deploy.prod.toml"
+FAILING = "echo 'burrow failed: error E4711' >&2; exit 3"
+# The tool that runs a command, and the name of its argument.
+SHELLS = {
+    "claude": ("Bash", "command"),
+    "codex": ("exec_command", "cmd"),
+    "copilot": ("bash", "command"),
+    "gemini": ("run_shell_command", "command"),
+    "qwen": ("run_shell_command", "command"),
+    "opencode": ("bash", "command"),
+}
 
 # Arguments of the harness and of the assistant that continue the session of the first prompt.
 GOING_ON = {
@@ -33,6 +46,13 @@ GOING_ON = {
     "gemini": ["--arg=--resume", "--arg=latest"],
     "qwen": ["--arg=--continue"],
     "opencode": ["--arg=--continue"],
+}
+# What lets it run a command without asking.
+ALLOWED = {
+    "claude": ["--allowedTools", "Bash"],
+    "codex": ["--arg=--dangerously-bypass-approvals-and-sandbox"],
+    "gemini": ["--arg=--yolo"],
+    "qwen": ["--arg=--yolo"],
 }
 IN_PROJECT = ("qwen",)  # the harness rewrites its user-wide settings for each run
 
@@ -81,11 +101,18 @@ class Client:
             raise SystemExit(f"memhook {' '.join(arguments)}: {done.stderr}")
         return done.stdout
 
-    def asks(self, prompt: str, going_on: bool = False) -> Ran:
+    def runs(self, command: str) -> Ran:
+        """Let the model run a command; the texts are those of the request that follows it."""
+        tool, argument = SHELLS[self.name]
+        script = self.folder / "script.json"
+        script.write_text(json.dumps([{"tool_use": {"name": tool, "input": {argument: command}}}]), encoding="utf-8")
+        return self.asks(UNRELATED, script=script)
+
+    def asks(self, prompt: str, going_on: bool = False, script: Path | None = None) -> Ran:
         self._runs += 1
         out = self.folder / f"run{self._runs}"
-        more = GOING_ON[self.name] if going_on else []
-        environment = {**os.environ}
+        more = GOING_ON[self.name] if going_on else ALLOWED.get(self.name, []) if script else []
+        environment = {**os.environ, **({"SCRIPT": str(script)} if script else {})}
         clients = os.environ.get("CLIENTS_DIR", str(self.harness.parent / "npm"))
         if self.name == "claude":
             environment |= {"OUT": str(out), "CLIENT_HOME": str(self.home), "CLIENTS_DIR": clients}
@@ -93,10 +120,10 @@ class Client:
         else:
             places = ["--out", str(out), "--home", str(self.home), "--clients-dir", clients]
             command = [sys.executable, str(self.harness / "run_client.py"), self.name, prompt, str(self.work)]
-            command += [*places, *more]
+            command += [*places, *(["--script", str(script)] if script else []), *more]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
         printed = (out / "stdout").read_text(encoding="utf-8") if (out / "stdout").exists() else done.stderr
-        return Ran(done.returncode, printed, list(_texts(out / "requests.jsonl", prompt)))
+        return Ran(done.returncode, printed, list(_texts(out / "requests.jsonl", prompt, is_last=script is not None)))
 
 
 def main() -> int:
@@ -120,7 +147,8 @@ def checked(client: Client) -> dict[str, str]:
     client.memhook("install", client.name, "--yes", *(["--project"] if client.name in IN_PROJECT else []))
     client.memhook("remember", FACT)
     try:
-        return {name: result for check in (quiet, matching, whole_budget, broken) for name, result in check(client)}
+        checks = (quiet, matching, acting, whole_budget, broken)
+        return {name: result for check in checks for name, result in check(client)}
     finally:
         client.memhook("daemon", "stop")
 
@@ -141,6 +169,15 @@ def matching(client: Client) -> Iterator[tuple[str, str]]:
     is_same = again.holds(PROMPT)
     times = sum(text.count(FACT) for text in again.texts)
     yield "once", _verdict(again, times == 1, f"{times} times") if is_same else "another session"
+
+
+def acting(client: Client) -> Iterator[tuple[str, str]]:
+    """Check that a command and a failure bring the memory that names them, and only that one."""
+    client.memhook("remember", RULE)
+    client.memhook("remember", MEANING)
+    for name, command, wanted, other in (("action", TOUCHING, RULE, MEANING), ("failure", FAILING, MEANING, RULE)):
+        ran = client.runs(command)
+        yield name, _verdict(ran, ran.holds(wanted) and not ran.holds(other), "not there")
 
 
 def whole_budget(client: Client) -> Iterator[tuple[str, str]]:
@@ -182,8 +219,8 @@ def _verdict(ran: Ran, is_well: bool, otherwise: str) -> str:
     return "ok" if is_well else otherwise
 
 
-def _texts(log: Path, prompt: str) -> Iterator[str]:
-    """Return every text of the first request with the prompt and tools.
+def _texts(log: Path, prompt: str, is_last: bool) -> Iterator[str]:
+    """Return every text of the first request with the prompt and tools, or of the last one.
 
     Before it an assistant may request a title, after it what is worth noting.
     """
@@ -191,7 +228,7 @@ def _texts(log: Path, prompt: str) -> Iterator[str]:
     bodies = [json.loads(line)["body"] for line in lines]
     carrying = [body for body in bodies if any(prompt in text for text in _strings(body))]
     with_tools = [body for body in carrying if body.get("tools")]
-    for text in _strings((with_tools or carrying)[0]) if carrying else ():
+    for text in _strings((with_tools or carrying)[-1 if is_last else 0]) if carrying else ():
         yield html.unescape(text)
 
 

@@ -88,19 +88,22 @@ ZeroDivisionError
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"`([^`\n]{1,300})`")
 _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
-_PROSE_PATH = re.compile(r"(?<![\w/.@:~-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
+_SINGLE_QUOTED = re.compile(r"(?<!\S)'([^'\n]{8,160})'(?!\w)")
+_PROSE_PATH = re.compile(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
 # Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
 _PROSE_FOLDER = re.compile(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
 _PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
-_PROSE_GLOB = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*\*{1,2}(?:/\*)?\.\w{1,11}(?![\w/*-])")
+_PROSE_GLOB = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}(?![\w/*-])")
 _PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PROSE_NAME = re.compile(
-    r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
+    r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Z][A-Z0-9]{2,}_[A-Z0-9_]+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
 _PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
+_PROSE_MEMBER = re.compile(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
 _PROSE_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
+_BRACKETED = re.compile(r"\b[A-Z]{4,12}\[(\w{4,7})\]")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = re.compile(r"\S+")
 _ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
@@ -181,7 +184,8 @@ def _anchors(text: str) -> Iterator[str]:
     for span in _SPAN.findall(rest):
         yield from _of_span(" ".join(span.split()))
     prose = _SPAN.sub(" \n ", rest)
-    yield from (" ".join(quoted.split()) for quoted in _QUOTED.findall(prose) if len(quoted.split()) >= 3)
+    quotations = (*_QUOTED.findall(prose), *_SINGLE_QUOTED.findall(prose))
+    yield from (" ".join(quoted.split()) for quoted in quotations if len(quoted.split()) >= 3)
     yield from _in_prose(prose)
 
 
@@ -208,13 +212,13 @@ def _in_prose(text: str) -> Iterator[str]:
         if path[1].lower() in EXTENSIONS:
             yield path[0]
     yield from (one.rstrip(".") for one in _PROSE_FOLDER.findall(text) if _is_folder(one))
-    for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_FLAG, _PROSE_NAME, _PROSE_CODE, _COMMIT):
+    for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_FLAG, _PROSE_NAME, _PROSE_MEMBER, _PROSE_CODE, _COMMIT):
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
     yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
-    yield from _NUMBERED.findall(text)
+    yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     words = text.split()
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
-    yield from (f"{words[at]} {_bare(words[at + 1])}" for at in range(len(words) - 1) if _is_called(words, at))
+    yield from (_call(words, at) for at in range(len(words) - 1) if _is_called(words, at))
 
 
 def _is_folder(path: str) -> bool:
@@ -235,7 +239,19 @@ def _is_called(words: list[str], at: int) -> bool:
     if words[at] not in _TOOLS or not _ARGUMENT.fullmatch(argument):
         return False
     before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
-    return before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/") or after.startswith("--")
+    is_asked = before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/")
+    return is_asked or after.startswith("--") or (argument not in STOP_WORDS and _is_target(after))
+
+
+def _call(words: list[str], at: int) -> str:
+    """The tool and its first word, or two if the second says it: `npm run build:web`."""
+    size = 3 if _is_target("".join(words[at + 2 : at + 3])) else 2
+    return " ".join(map(_bare, words[at : at + size]))
+
+
+def _is_target(word: str) -> bool:
+    """Whether it is written as no word of a sentence is."""
+    return bool(_ARGUMENT.fullmatch(word := _bare(word))) and any(mark in word for mark in "_:/")
 
 
 def _bare(word: str) -> str:
