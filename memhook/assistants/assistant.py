@@ -107,6 +107,8 @@ class Assistant:
     output_of: Callable[[Event, Answer], bytes] = hook_output
     shows_notices: bool = False
     """Whether a notice is known to reach the user and not the model, so that one may come with each answer."""
+    keeps_start: bool = False
+    """Whether the text of a start stays in the history of a resumed session, and would be added a second time."""
     part_limit: PartLimit | None = None
     """The limit of one hook entry."""
     wrote: Callable[[Payload], bool] = _never

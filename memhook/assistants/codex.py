@@ -71,6 +71,7 @@ CODEX = Assistant(
     },
     says_failure=lambda result: _FAILURE.search(result) is not None,
     moment="turn_id",
+    keeps_start=True,
     part_limit=PART_LIMIT,
     wrote=_wrote,
     folder=_folder,

@@ -52,6 +52,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 COPILOT = Assistant(
     name="copilot",
     title="Copilot CLI",
+    keeps_start=True,
     more_events={
         "sessionStart": Kind.SESSION_START,
         "userPromptSubmitted": Kind.PROMPT,

@@ -56,6 +56,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 GEMINI = Assistant(
     name="gemini",
     title="Gemini CLI",
+    keeps_start=True,
     more_events={"BeforeAgent": Kind.PROMPT, "AfterTool": Kind.AFTER_TOOL, "AfterAgent": Kind.STOP},
     moment="timestamp",
     typed=_typed,

@@ -40,6 +40,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 OPENCODE = Assistant(
     name="opencode",
     title="OpenCode",
+    keeps_start=True,
     shows_notices=True,
     more_events={"PostToolUse": Kind.AFTER_TOOL, "PostToolUseFailure": Kind.TOOL_FAILED, "Stop": Kind.STOP},
     typed=_typed,

@@ -2,6 +2,7 @@
 
 runner    the one entry point for events; it fails open
 handlers  the action for each kind of event
+starts    the text that a session started with, for when it is resumed
 saving    the lines that ask the assistant to save something: an instruction at a start, cues on prompts
 stop      the end of an exchange or of a context, from which digests are made
 spool     captured records that are not stored yet

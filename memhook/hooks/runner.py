@@ -24,13 +24,16 @@ from memhook.assistants.events import TRIAL_SESSION, UNANSWERED, Answer, Event, 
 from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
+from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.engine import Engine, Scene
+from memhook.engine.scopes import Scope
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks import saving
 from memhook.hooks.capture import Captures
 from memhook.hooks.handlers import FORGETTING_SOURCES, brief_notice, handled, settings_for
 from memhook.hooks.parts import OnePart
 from memhook.hooks.receipts import Receipts
+from memhook.hooks.starts import RESUME, Starts
 from memhook.hooks.stop import Exchanges
 from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
@@ -85,6 +88,7 @@ class Runner:
         self._exchanges = Exchanges(self.engine)
         self._saving = saving.Saving(self.engine, self._exchanges)
         self._receipts = Receipts(self.engine)
+        self._starts = Starts()
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
@@ -144,6 +148,8 @@ class Runner:
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
             self._withheld.record()
+        if (operation := OPERATIONS.get(method)) and operation.scope is not Scope.READ:
+            self._starts.clear()
         return self.engine.call(method, params, directory, environment)
 
     def _ended(self, event: Event, environment: Mapping[str, str]) -> None:
@@ -215,6 +221,7 @@ class Runner:
             return f"memhook did not store that: {collapsed(unknown)}"
         if unknown or not settings.hooks.capture:
             return ""
+        self._starts.clear()
         message = self._captures.execute(asked.commands, event, scene) if asked.commands else ""
         if asked.pasted:
             self._captures.reports.noted(event.session, pasted_notice(asked.pasted))
@@ -268,11 +275,16 @@ class Runner:
             missing = " ".join(self.engine.first_copies(settings, 0.0 if event.tool else FIRST_COPY_SECONDS))
             library = self.engine.searched(settings)
             account = self._account(event)
+        if block := self._starts.again(event):
+            return Outcome(Silence.RESUMED, block)
         doubts = self.engine.doubts(scene.project)
         around = Surroundings(library, settings, scene.project, account, now, stages, doubts)
-        asked = self._saving.line_for(event, scene, settings.max_tokens, has_server=_has_server(event, environment))
+        has_server, may_repeat = _has_server(event, environment), _may_repeat(event, account)
+        asked = self._saving.line_for(event, scene, settings.max_tokens, has_server=has_server, may_repeat=may_repeat)
         around = saving.with_room_for(asked, around)
         outcome = saving.with_line(handled(event, around, self.engine.accounts.times_shown), asked, event)
+        if event.kind is Kind.SESSION_START and outcome.block.parts:
+            self._starts.put(event, outcome.block)
         notice = outcome.notice or self.engine.repair_notice(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)
 
@@ -314,6 +326,13 @@ class Runner:
 def _has_server(event: Event, environment: Mapping[str, str]) -> bool:
     """Return whether the assistant has memhook's tools: an installation brings them, not every plugin does."""
     return FORCED in environment or KNOWN[event.client].plugin_has_server
+
+
+def _may_repeat(event: Event, account: Account) -> bool:
+    """Return whether a start may carry the instruction: in a session that goes on, only if it is all the start said."""
+    if event.source != RESUME:
+        return event.source != "fork"
+    return not KNOWN[event.client].keeps_start and not account.shown
 
 
 def _described(error: MemhookError) -> str:

@@ -18,8 +18,6 @@ from memhook.hooks.stop import Exchanges
 
 MOST_CUES = 5
 """In a session."""
-STILL_THERE = frozenset({"resume", "fork"})
-"""A session that goes on has what its start said in its history: anything but the same text would be added to it."""
 
 
 class Saving:
@@ -29,17 +27,17 @@ class Saving:
         self._engine = engine
         self._exchanges = exchanges
 
-    def line_for(self, event: Event, scene: Scene, budget: int, *, has_server: bool) -> str:
+    def line_for(self, event: Event, scene: Scene, budget: int, *, has_server: bool, may_repeat: bool) -> str:
         """Return the line, unless it would take more than a quarter of the budget from the memories."""
-        line = self._line(event, scene) if has_server else ""
+        line = self._line(event, scene, may_repeat) if has_server else ""
         return line if 4 * estimated_tokens(line) <= budget else ""
 
-    def _line(self, event: Event, scene: Scene) -> str:
+    def _line(self, event: Event, scene: Scene, may_repeat: bool) -> str:
         settings = scene.loaded.settings.capture
         if scene.is_excluded or event.agent or event.session == TRIAL_SESSION:
             return ""
         if event.kind is Kind.SESSION_START and settings.instruction:
-            return "" if event.source in STILL_THERE else INSTRUCTION
+            return INSTRUCTION if may_repeat else ""
         return self._cue(event) if event.kind is Kind.PROMPT and settings.cues else ""
 
     def _cue(self, event: Event) -> str:

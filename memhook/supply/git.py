@@ -44,6 +44,12 @@ _REASON = re.compile(
     r"|\b(?:did|could) not\b",
     re.IGNORECASE,
 )
+_BEFORE = re.compile(  # a feature is described by what it does, a reason by what was wrong
+    r"n't\b|\b(?:was|were|had|did|not|never|nobody|nothing|none|neither|cannot|silently|previous(?:ly)?|until|still|without"
+    r"|unnecessary|errors?|fail|missing|unfortunately|requires?|must)\b",
+    re.IGNORECASE,
+)
+_NO_PROSE = re.compile(r"^(?:\s|[-*+•>|#]|\d+[.)]\s|\W*https?://|Refs?\b|Thanks\b).*$", re.MULTILINE | re.IGNORECASE)
 _BOT = re.compile(r"^(?:Bumps? \[|chore\(deps\)|build\(deps)", re.IGNORECASE)
 _RECORD = re.compile(
     r"(?:^|/)(?:adrs?|decisions|decision-records|architecture-decisions)/[^/]+\.(?:md|markdown)$", re.IGNORECASE
@@ -84,10 +90,14 @@ def _commits(root: Path) -> Iterator[_Commit]:
 
 
 def _says_why(commit: _Commit, root: Path) -> bool:
+    """Prose explains if it says what was wrong; any other text has to be of a fix or a decision, with a reason."""
     body = _told(commit)
-    if len(body.split()) < FEWEST_WORDS or _BOT.match(commit.subject) or not _REASON.search(body):
+    if len(body.split()) < FEWEST_WORDS or _BOT.match(commit.subject):
         return False
-    return bool(_KIND.search(commit.subject) or _KIND.search(body)) and any(_exists(root / one) for one in commit.files)
+    prose, has_reason = _NO_PROSE.sub("", body), _REASON.search(body) is not None
+    explains = len(prose.split()) >= FEWEST_WORDS and (has_reason or _BEFORE.search(prose) is not None)
+    is_fix = (_KIND.search(commit.subject) or _KIND.search(body)) is not None
+    return (explains or (is_fix and has_reason)) and any(_exists(root / one) for one in commit.files)
 
 
 def _told(commit: _Commit) -> str:

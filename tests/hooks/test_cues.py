@@ -29,7 +29,7 @@ def test_the_lines_are_as_short_as_promised() -> None:
         assert estimated_tokens(cue(sentence)) <= CUE_TOKENS
 
 
-def test_a_start_asks_to_save_below_the_memories_and_says_nothing_again_when_the_session_goes_on(
+def test_a_start_asks_to_save_below_the_memories_and_says_the_same_when_the_session_is_resumed(
     assistant: Assistant,
 ) -> None:
     assert assistant.begins(session="s0") == INSTRUCTION
@@ -37,8 +37,23 @@ def test_a_start_asks_to_save_below_the_memories_and_says_nothing_again_when_the
     text = assistant.begins()
     assert FACT in text
     assert text.endswith(f"\n{INSTRUCTION}\n")
-    assert [assistant.begins(source, session="s2") for source in ("resume", "fork")] == ["", ""]
+    assert assistant.begins("resume") == text
+    assert assistant.begins("fork", session="s2") == ""
+    assert assistant.begins("resume", session="s2") == INSTRUCTION  # which began before memhook came
     assert INSTRUCTION in assistant.begins("compact", session="s3")
+
+
+def test_a_resumed_session_gets_no_other_text_than_it_started_with(assistant: Assistant) -> None:
+    urn = assistant.remembers(FACT)
+    assistant.begins()
+    assistant.calls("forget", references=[urn])
+    assert assistant.begins("resume") == ""
+
+
+def test_who_keeps_the_start_in_the_history_is_not_told_again(assistant: Assistant) -> None:
+    assistant.environment = {"MEMHOOK_CLIENT": "codex"}
+    assert assistant.begins() == INSTRUCTION
+    assert assistant.begins("resume") == ""
 
 
 def test_who_has_no_tool_is_not_asked_to_use_it(assistant: Assistant) -> None:

@@ -104,3 +104,9 @@ def test_a_link_out_of_the_repository_is_no_record(repository: Repository, tmp_p
     (repository.root / "adr/0001.md").symlink_to(tmp_path / "secret.md")
     repository.commit("Add", file="x")
     assert titles(repository) == []
+
+
+def test_prose_that_says_what_was_wrong_is_a_reason_whatever_its_words(repository: Repository) -> None:
+    repository.commit("Sort by name", "The page was in the order of the file, where nobody found a ledger by its name.")
+    repository.commit("Add colours", "- nobody could read the grey ones\n- the buttons were too small for some of us")
+    assert titles(repository) == ["Sort by name"]
