@@ -78,6 +78,8 @@ def hook(argv: list[str]) -> int:
         answer(state, event, part, client)
     except BROKEN as error:
         note(state, f"hook {event} gave up: {type(error).__name__}: {error}")
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)  # when Python ends, there is no handler any more
     return 0
 
 

@@ -111,6 +111,13 @@ def test_closed_stdin_is_nothing_to_answer() -> None:
     assert (run.returncode, run.stdout) == (0, b"")
 
 
+def test_no_timer_is_left_to_kill_an_interpreter_that_is_slow_to_end(home: Path) -> None:
+    source = "import signal; from memhook.daemon import hook_client as h; h.main(['UserPromptSubmit'])"
+    left = f"{source}; print(signal.getitimer(signal.ITIMER_REAL)[0])"
+    done = subprocess.run([sys.executable, "-c", left], input=b"", capture_output=True, check=True)
+    assert done.stdout == b"0.0\n"
+
+
 def test_silent_stdin_ends_at_the_deadline_and_is_logged(paths: Paths) -> None:
     read, write = os.pipe()
     try:
