@@ -19,6 +19,7 @@ def test_typing_shows_the_very_block_and_every_candidate(tab: Page, site: Site) 
     expect(tab.locator("#outcome")).to_contain_text("memor")
     report = site.call("why", prompt=PROMPT)
     expect(tab.locator(".candidates > li")).to_have_count(len(report["candidates"]))
+    expect(tab.locator("pre.block")).to_have_text(report["parts"])  # not that of the words typed so far
     assert tab.locator("pre.block").all_inner_texts() == report["parts"]
     first = tab.locator(".candidates > li").first
     expect(first).to_contain_text("Deploys hang without the VPN")
