@@ -301,7 +301,10 @@ class Engine:
         """Propose what memories supersede that were stored where nobody waits: by an import, a prompt, a review."""
         since, self._compared = self._compared, now
         library = self.library(self.settings())
-        for memory in takewhile(lambda one: one.updated > since, library.store.newest(open_ones(now), MOST_COMPARED)):
+        newest = library.store.newest
+        if not any(one.updated > since for one in newest(open_ones(now), 1)):
+            return  # nearly always: reading many every few seconds would be in the way of prompts
+        for memory in takewhile(lambda one: one.updated > since, newest(open_ones(now), MOST_COMPARED)):
             self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
     def _check_repositories(self, now: datetime) -> None:

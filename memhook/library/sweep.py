@@ -17,7 +17,7 @@ from memhook.store.table import changes
 
 log = logging.getLogger("memhook")
 
-BATCH = 256
+BATCH = 64  # looked at every few seconds: a prompt that comes meanwhile waits for half of the processor
 MARK = "masked"
 
 

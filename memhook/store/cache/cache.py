@@ -26,7 +26,7 @@ from memhook.store.table.sizes import Sizes
 FEW = 64  # are asked for by name
 KEPT_FILTERS = 24  # four for each project that is worked on at the same time
 
-TITLES_AT_ONCE = 500
+TITLES_AT_ONCE = 100
 
 Reach = list[tuple[Snapshot, Places]]
 
