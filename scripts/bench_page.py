@@ -81,10 +81,11 @@ def answered(page: Page, address: str, field: str, text: str, shown: str) -> flo
     page.evaluate("performance.clearResourceTimings()")
     page.fill(field, text)
     page.locator("[data-live]").dispatch_event("input")
-    page.locator("[aria-busy=true]").wait_for(state="attached")
-    page.locator("[aria-busy=false]").wait_for(state="attached")
+    spent = None
+    while spent is None:  # what is asked later is behind it
+        spent = page.evaluate("performance.getEntriesByType('resource')[0]?.duration")
+        page.wait_for_timeout(5)
     page.locator(shown).wait_for(state="attached")
-    spent = page.evaluate("performance.getEntriesByType('resource')[0].duration")  # what is asked later is behind it
     return float(spent) / 1000
 
 
