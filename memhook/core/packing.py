@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
-from memhook.core.rendering import Frame, Rendering
+if TYPE_CHECKING:  # else whoever names a limit, as every assistant does, would load the whole of rendering
+    from memhook.core.rendering import Frame, Rendering
 
 
 class Policy(StrEnum):
