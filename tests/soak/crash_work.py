@@ -36,7 +36,7 @@ from tests.store.test_memories import MODEL, axis, memory
 PERSONAL, TEAM, LARGE = "personal", "team", "large"
 BACKUP = "backup.zip"
 FIRST_MODEL = "hash-words"
-SMALL = Sizes(exact=256, apart=256)
+SMALL = Sizes(scanned=0, exact=256, apart=256)
 
 
 class Work:

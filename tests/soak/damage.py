@@ -35,7 +35,7 @@ from memhook.writing.backup import rebuilt
 from tests.store.test_memories import MODEL, axis, memory
 
 ROOT = Path(__file__).parents[2]
-SIZES = Sizes(held=100, exact=50, apart=10_000)
+SIZES = Sizes(held=100, scanned=0, exact=50, apart=10_000)
 FORGOTTEN, REMOVED, WRITTEN = 3, 4, 999
 FLIP, TRUNCATION = "flip", "truncation"
 WEIGHTS = {"data": 4, "newest manifest": 2}

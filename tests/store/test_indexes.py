@@ -21,7 +21,7 @@ from memhook.store.table.sizes import Sizes
 from memhook.store.table.upkeep import BUSY, LOCK, Upkeep, main, stop_any
 from tests.store.test_memories import MODEL, Open, add, axis, contents, memory
 
-SMALL = Sizes(held=100, exact=300, apart=10_000)
+SMALL = Sizes(held=100, scanned=100, exact=300, apart=10_000)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +49,18 @@ def test_a_store_that_grows_gets_a_vector_index_and_new_memories_are_found_besid
     found, searched = store.candidates(lambda: axis(0), ["after"], Filter(), 5)
     assert searched == 601
     assert {"note 0", "note 384", "after the index"} <= set(contents(store, [o for o in found if o.cosine == 1.0]))
+
+
+def test_a_small_store_has_an_index_on_its_words_alone_and_gets_the_others_as_it_grows(
+    open_store: Open, tmp_path: Path
+) -> None:
+    store = open_store(SMALL)
+    many(store, 0, 100)
+    assert not store.optimize()
+    assert {index.index_type for index in kept_indexes(tmp_path).values()} == {"FTS"}
+    many(store, 100, 1)
+    assert store.optimize()
+    assert {index.columns[0] for index in kept_indexes(tmp_path).values()} == set(indexes.INDEXES)
 
 
 def test_few_vectors_need_no_index(open_store: Open, tmp_path: Path) -> None:
@@ -101,7 +113,7 @@ def test_what_a_kill_left_out_the_next_process_makes(open_store: Open, tmp_path:
 
 
 def test_a_large_store_is_kept_by_a_process_of_its_own(open_store: Open, tmp_path: Path) -> None:
-    store = open_store(Sizes(held=100, exact=300, apart=350))
+    store = open_store(Sizes(held=100, scanned=100, exact=300, apart=350))
     many(store, 0, 400)
     assert store.optimize()
     assert store._here.maintenance.upkeep is not None
@@ -114,7 +126,7 @@ def test_a_large_store_is_kept_by_a_process_of_its_own(open_store: Open, tmp_pat
 
 
 def test_memories_are_stored_while_the_indexes_are_kept(open_store: Open) -> None:
-    store = open_store(Sizes(held=100, exact=300, apart=350))
+    store = open_store(Sizes(held=100, scanned=100, exact=300, apart=350))
     many(store, 0, 400)
     assert store.optimize()
     for number in range(500, 520):
@@ -127,7 +139,7 @@ def test_memories_are_stored_while_the_indexes_are_kept(open_store: Open) -> Non
 
 
 def test_a_killed_upkeep_is_done_again_by_the_next_process(open_store: Open, tmp_path: Path) -> None:
-    sizes = Sizes(held=100, exact=300, apart=350)
+    sizes = Sizes(held=100, scanned=100, exact=300, apart=350)
     store = open_store(sizes)
     many(store, 0, 400)
     assert store.optimize()
@@ -148,7 +160,7 @@ def test_nobody_keeps_the_same_store_twice_at_once_and_who_purges_ends_it(
     open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "nice", lambda _: 0)
-    store = open_store(Sizes(held=100, exact=300, apart=350))
+    store = open_store(Sizes(held=100, scanned=100, exact=300, apart=350))
     many(store, 0, 400)
     assert store.optimize()
     store.write(changes.purge, ["m00000000001"])

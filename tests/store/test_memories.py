@@ -332,14 +332,6 @@ def test_vectors_of_another_model_are_not_stored_beside_the_table_s_own(store: M
     assert store.model == MODEL
 
 
-def test_there_are_indexes_for_everything_that_is_filtered_on(store: MemoryStore, tmp_path: Path) -> None:
-    add(store, memory(1, "a note"))
-    indexes = lancedb().connect(tmp_path / "store").open_table("memories").list_indices()
-    kinds = {index.columns[0]: index.index_type for index in indexes}
-    assert kinds["terms"] == "FTS"
-    assert {"id", "project", "namespace", "sensitivity", "expires", "content_hash", "tags"} <= set(kinds)
-
-
 @pytest.mark.parametrize("reference", ["\udcff", "a\x00b", "it's"])
 def test_what_nothing_can_be_called_is_not_found_and_no_failure(store: MemoryStore, reference: str) -> None:
     add(store, memory(1, "a note"))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from memhook.store.table.lance import lancedb
-from memhook.store.table.sizes import Sizes
+from memhook.store.table.sizes import SIZES, Sizes
 
 ROWS_IN_PARTITION = 1_000
 OUTGROWN = 4  # times the rows it was made for, and partitions are too long to look through
@@ -40,8 +40,7 @@ INDEXES: dict[str, str] = {
 
 def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
     """The columns that want an index: what a kill left out, and the vectors once there are many, or many more."""
-    there = _columns(table)
-    wanted = [column for column in INDEXES if column not in there]
+    wanted = _missing_on_fields(table, sizes)
     return [*wanted, "vector"] if _wants_vectors(table, has_vectors, sizes) else wanted
 
 
@@ -55,12 +54,10 @@ def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
     _drop_outgrown(table)
 
 
-def indexed(table: Any) -> Any:
-    """A new table, with those that every table has."""
-    there = _columns(table)
-    for column in INDEXES:
-        if column not in there:
-            _index(table, column)
+def indexed(table: Any, sizes: Sizes = SIZES) -> Any:
+    """A new table, with those that any table of its size has but the one on the vectors."""
+    for column in _missing_on_fields(table, sizes):
+        _index(table, column)
     return table
 
 
@@ -74,8 +71,11 @@ def partitions_of(table: Any) -> int:
     return max((number for _, number in _vector_indexes(table)), default=0)
 
 
-def _columns(table: Any) -> set[str]:
-    return {column for index in table.list_indices() for column in index.columns}
+def _missing_on_fields(table: Any, sizes: Sizes) -> list[str]:
+    """Words cannot be searched without one; the others pay once there is much to look through."""
+    there = {column for index in table.list_indices() for column in index.columns}
+    wanted = INDEXES if table.count_rows() > sizes.scanned else ("terms",)
+    return [column for column in wanted if column not in there]
 
 
 def _wants_vectors(table: Any, has_vectors: bool, sizes: Sizes) -> bool:

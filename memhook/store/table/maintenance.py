@@ -112,4 +112,4 @@ class Maintenance:
     def _age_to_keep(self, is_settled: bool) -> timedelta:
         """As long as the last few versions take; elsewhere than on disk, all of the last hour."""
         kept = self._versions_on_disk()[: KEPT_WHEN_SETTLED if is_settled else KEPT_VERSIONS]
-        return timedelta(seconds=max(KEPT_SECONDS, time.time() - kept[-1] if kept else 3600.0))
+        return timedelta(seconds=KEPT_SECONDS + (time.time() - kept[-1] if kept else 3600.0))
