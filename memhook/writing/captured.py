@@ -109,9 +109,9 @@ def forget_captured(library: Library, session: str, now: datetime, dry: bool = F
 
 def forget_said(library: Library, memory: Memory, now: datetime) -> list[Memory]:
     """Forget the captured memories that say what `memory`, which was written down, says."""
-    if memory.origin is Origin.CAPTURED or not library.store.exists:
-        return []
     reach = Filter(projects=(memory.project,), captured=True)
+    if memory.origin is Origin.CAPTURED or not library.store.count(reach):
+        return []
     own = terms(memory.content)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], own, reach, NEAREST)
     said = [one.id for one in near if (one.cosine or 0.0) >= SAME or is_contained(own, one.terms)]
