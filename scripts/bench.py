@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import random
+import re
 import shutil
 import socket
 import sqlite3
@@ -309,8 +310,9 @@ def tool_event(number: int) -> bytes:
 
 def client(name: str = "UserPromptSubmit") -> list[str]:
     """Return the command as the launcher runs it."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])"
-    return [sys.executable, "-I", "-S", "-c", code, str(Path(hook_client.__file__).parent), name, "1"]
+    found = re.search("-c '([^']*import hook_client[^']*)'", (ROOT / "hooks" / "launch").read_text(encoding="utf-8"))
+    assert found
+    return [sys.executable, "-I", "-S", "-c", found[1], str(Path(hook_client.__file__).parent), name, "1"]
 
 
 def run(command: list[str], given: bytes = b"", **environment: str) -> None:

@@ -364,5 +364,5 @@ def note(state: str, reason: str) -> None:
         pass
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":  # to take the interpreter apart would take a tenth of the time
+    os._exit(main(sys.argv[1:]))

@@ -21,8 +21,9 @@ run() { # PYTHON FOLDER ARGUMENT...
   [ -x "$python" ] && [ -f "$folder/hook_client.py" ] || return 0
   [ "$1" = mcp ] && exec "$python" -P -E -m memhook.cli "$@"
   trap '' HUP INT TERM
-  # Imported, not run by its path: so Python uses the compiled file instead of compiling it for every prompt.
-  exec "$python" -I -S -c 'import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:])' \
+  # Imported, not run by its path: so Python uses the compiled file instead of compiling it for every prompt. And left
+  # at once: to take the interpreter apart would take a tenth of the time.
+  exec "$python" -I -S -c 'import sys; sys.path.insert(0, sys.argv[1]); import hook_client; hook_client.main(sys.argv[2:]); hook_client.os._exit(0)' \
     "$folder" "$@"
 }
 

@@ -55,7 +55,9 @@ def test_it_imports_the_recorded_client_with_the_recorded_interpreter_isolated(h
     python = script(home / "python with space", f'echo "$1 $2" >&2; exec {sys.executable} "$@"')
     client = home / "a folder" / "hook_client.py"
     client.parent.mkdir()
-    client.write_text("import sys\ndef main(a): print(a, sys.stdin.read(), __file__)\n", encoding="utf-8")
+    client.write_text(
+        "import os, sys\ndef main(a): print(a, sys.stdin.read(), __file__, flush=True)\n", encoding="utf-8"
+    )
     (state(home) / "interpreter").write_text(f"{python}\n{client}\n{__version__}\n", encoding="utf-8")
     run = launch(home, tools, "UserPromptSubmit", "2")
     assert (run.returncode, run.stderr) == (0, "-I -S\n")
