@@ -101,7 +101,7 @@ class Model:
 def model(cache: Path, models: Path) -> Model:
     """Embed the subjects, which takes a minute, and cache the vectors for the next run."""
     packaged = PACKAGED[DEFAULT_MODEL]
-    identity = ModelIdentity(DEFAULT_MODEL, packaged.sha256, packaged.dimensions)
+    identity = ModelIdentity(DEFAULT_MODEL, packaged.weights.sha256, packaged.dimensions)
     file = cache / f"subjects-{SUBJECTS}-{identity.sha256[:12]}-{fingerprint()}.npy"
     if not file.exists():
         embedder: Embedder = load_embedder(DEFAULT_MODEL, models)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -127,6 +128,17 @@ def test_no_two_rooms_import_each_other() -> None:
 
 def test_the_table_names_every_room_and_no_other() -> None:
     assert {room(path) for path in FILES} == set(MAY_IMPORT)
+
+
+def test_the_map_for_contributors_has_every_room_below_those_it_imports_from() -> None:
+    rows = re.findall(
+        r"^\| (`\w+`(?:, `\w+`)*) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    order = [name for row in rows for name in re.findall(r"\w+", row) if (PACKAGE / name).is_dir()]
+    assert set(order) == {name for name in MAY_IMPORT if (PACKAGE / name).is_dir()} | {"guide"}
+    for one in MAY_IMPORT.keys() & set(order):
+        above = {other.split(".")[0] for other in MAY_IMPORT[one]} & set(order)
+        assert above <= set(order[: order.index(one)])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -182,12 +182,14 @@ def derived_summary(content: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """`text`, or its start up to a word within `limit` characters, marked as cut."""
+    """`text`, or its start up to a word within `limit` characters, marked as cut.
+
+    Chinese and Japanese have hardly any spaces: a word is cut if less than half would be left otherwise.
+    """
     if len(text) <= limit:
         return text
-    head = text[: limit - 1]
-    at_word = head.rsplit(maxsplit=1)[0] if len(head.split()) > 1 and not text[limit - 1].isspace() else head
-    return at_word.rstrip() + "…"
+    at_word = re.sub(r"\S+\Z", "", text[:limit]).rstrip()
+    return (at_word if 2 * len(at_word) >= limit else text[: limit - 1]).rstrip() + "…"
 
 
 def content_hash(content: str) -> str:

@@ -27,12 +27,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_carries_client_graph_tokenizer_defaults_guide_and_licences(wheel: Path) -> None:
+def test_the_wheel_carries_client_graph_defaults_guide_and_licences(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "memhook/daemon/hook_client.py",
         "memhook/resources/granite.onnx",
-        "memhook/resources/minilm-tokenizer.json",
         "memhook/resources/default.toml",
         "memhook/resources/launch.sh",
         "memhook/resources/opencode.js",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import os
 import shutil
 import stat
@@ -29,9 +28,10 @@ from memhook.store.embedding.model_files import (
     MINILM,
     PackagedModel,
     Resource,
+    is_installed,
     model_directory,
+    path_of,
     sha256_of,
-    weights_path,
 )
 from tests.fake_embedder import HashEmbedder, dimension_of
 
@@ -48,9 +48,7 @@ PUBLISHED = (
 # fmt: on
 PULLED = "BAAI/bge-small-en-v1.5"
 
-needs_minilm = pytest.mark.skipif(
-    importlib.util.find_spec(MINILM.package) is None, reason=f"{MINILM.requirement} is not installed"
-)
+needs_minilm = pytest.mark.skipif(not is_installed(MINILM), reason="the extra minilm is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +64,10 @@ def granite(models_dir: Path) -> Embedder:
 @pytest.fixture
 def own_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the weights as an installed package that a test may damage."""
-    weights = tmp_path / "packages" / GRANITE.package / GRANITE.weights
+    weights = tmp_path / "packages" / GRANITE.weights.package / GRANITE.weights.name
     weights.parent.mkdir(parents=True)
-    (tmp_path / "packages" / GRANITE.package / "__init__.py").touch()
-    shutil.copyfile(weights_path(GRANITE), weights)
+    (tmp_path / "packages" / GRANITE.weights.package / "__init__.py").touch()
+    shutil.copyfile(path_of(GRANITE.weights), weights)
     monkeypatch.syspath_prepend(tmp_path / "packages")
     return weights
 
@@ -94,7 +92,7 @@ def test_a_vector_is_float32_of_unit_length(granite: Embedder) -> None:
 
 
 def test_the_identity_names_model_and_weights(granite: Embedder) -> None:
-    assert granite.model == encoder.ModelIdentity("granite-embedding-30m-english", GRANITE.sha256, 384)
+    assert granite.model == encoder.ModelIdentity("granite-embedding-30m-english", GRANITE.weights.sha256, 384)
 
 
 def test_it_tells_which_words_its_model_knows(models_dir: Path, granite: Embedder) -> None:
@@ -227,7 +225,7 @@ def test_the_weights_are_copied_where_they_cannot_be_linked(
     monkeypatch.setattr(os, "link", refuse)
     directory = model_directory(GRANITE, tmp_path)
     assert not (directory / PACK).samefile(own_package)
-    assert sha256_of(directory / PACK) == GRANITE.sha256
+    assert sha256_of(directory / PACK) == GRANITE.weights.sha256
     before = (directory / PACK).stat()
     assert model_directory(GRANITE, tmp_path) == directory
     assert (directory / PACK).stat().st_ino == before.st_ino
@@ -279,7 +277,7 @@ def test_changed_weights_are_refused(tmp_path: Path, own_package: Path, where: s
     overwrite(own_package if where == "package" else directory / PACK)
     with pytest.raises(EmbeddingError, match="not the one expected") as raised:
         load_embedder(GRANITE.id, tmp_path / "models")
-    assert GRANITE.requirement in raised.value.hint
+    assert GRANITE.weights.requirement in raised.value.hint
 
 
 def test_weights_replaced_in_the_package_are_refused_even_when_a_good_copy_is_left(
@@ -296,7 +294,7 @@ def test_a_package_without_its_weights_is_told(tmp_path: Path, own_package: Path
     own_package.unlink()
     with pytest.raises(EmbeddingError, match="cannot be read") as raised:
         load_embedder(GRANITE.id, tmp_path)
-    assert GRANITE.requirement in raised.value.hint
+    assert GRANITE.weights.requirement in raised.value.hint
 
 
 def configured(monkeypatch: pytest.MonkeyPatch, **changes: object) -> PackagedModel:
@@ -306,10 +304,26 @@ def configured(monkeypatch: pytest.MonkeyPatch, **changes: object) -> PackagedMo
 
 
 def test_a_missing_package_is_told_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    configured(monkeypatch, package="no_such_package")
+    configured(monkeypatch, weights=dataclasses.replace(GRANITE.weights, package="no_such_package"))
     with pytest.raises(EmbeddingError, match="not installed") as raised:
         load_embedder(GRANITE.id, tmp_path)
-    assert GRANITE.requirement in raised.value.hint
+    assert GRANITE.weights.requirement in raised.value.hint
+
+
+@needs_minilm
+@pytest.mark.parametrize(
+    ("change", "problem"), [({"package": "no_such_package"}, "not installed"), ({"sha256": ""}, "not the one")]
+)
+def test_a_tokenizer_in_a_package_of_its_own_is_checked_as_the_weights_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, str], problem: str
+) -> None:
+    assert MINILM.tokenizer is not None
+    model = dataclasses.replace(MINILM, tokenizer=dataclasses.replace(MINILM.tokenizer, **change))
+    monkeypatch.setattr(encoder, "PACKAGED", {model.id: model})
+    with pytest.raises(EmbeddingError, match=problem) as raised:
+        load_embedder(model.id, tmp_path)
+    assert MINILM.tokenizer.requirement in raised.value.hint
+    assert is_installed(model) == ("package" not in change)
 
 
 @pytest.mark.parametrize("graph", [Resource("granite.onnx", "0" * 64), Resource("no-such.onnx", "0" * 64)])
@@ -323,8 +337,8 @@ def test_a_damaged_graph_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_graph_that_does_not_load_is_an_embedding_error_and_prints_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert MINILM.tokenizer is not None
-    configured(monkeypatch, graph=MINILM.tokenizer)
+    page = Resource("launch.sh", sha256_of(Path(encoder.__file__).parents[2] / "resources" / "launch.sh"))
+    configured(monkeypatch, graph=page)
     with pytest.raises(EmbeddingError, match="cannot be loaded"):
         load_embedder(GRANITE.id, tmp_path)
     assert capfd.readouterr() == ("", "")

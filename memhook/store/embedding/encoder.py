@@ -230,7 +230,7 @@ def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbed
         raise EmbeddingError(f"onnxruntime cannot be imported: {error}", "Install memhook again.") from error
     except Exception as error:
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
-    identity = ModelIdentity(model.id, model.sha256, model.dimensions)
+    identity = ModelIdentity(model.id, model.weights.sha256, model.dimensions)
     runtime = Runtime(loaded.embedded, loaded.embedded, loaded.tokenizer, loaded.session)
     return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
 

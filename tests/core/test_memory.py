@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from memhook.core.memory import shortened
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("deploys are frozen", "deploys are frozen"),
+        ("deploys are frozen on Fridays", "deploys are frozen…"),
+        ("deploys are frozen o", "deploys are frozen o"),
+        ("deploys are frozen: on", "deploys are frozen:…"),
+        ("see https://example.com/a/b", "see https://example…"),
+        ("部署之前必须 VPN，否则进度会停在百分之四十。如果", "部署之前必须 VPN，否则进度会停在百…"),
+    ],
+)
+def test_a_text_is_cut_at_a_word_unless_little_would_be_left(text: str, expected: str) -> None:
+    assert shortened(text, 20) == expected
