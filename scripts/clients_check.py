@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import demo
+
 from memhook.assistants.known import KNOWN
 
 TOPIC = "Ledger reconciliation reports a balance mismatch when the replica lags behind the primary"
@@ -23,7 +25,15 @@ AGAIN = "once more: why does the ledger reconciliation report a balance mismatch
 UNRELATED = "write a haiku about the sea"
 START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
-CHECKS = ("start", "match", "unrelated", "once", "action", "failure", "budget", "broken")
+CHECKS = ("start", "match", "unrelated", "once", "words", "action", "failure", "budget", "broken")
+FIX = "Fix: read from the primary and raise the statement timeout to 40 seconds."  # in the demo's memories
+RULE_BEHIND = "Do not set the session cookie to SameSite=Strict: the bank's page posts back, and 3-D Secure fails."
+HISTORY = (
+    "Checkout got a host of its own in March, so that the shop can be released without it. Carts are read from the"
+    " queue since then, prices are frozen when the payment starts, and the session lives for thirty minutes. The team"
+    " of the gateway reviews every change to it, and the staging host has the same certificates. "
+)
+STRICTER = "make the session cookie of the checkout stricter"
 RULE = "Before deploy.prod.toml is touched, tell the wombat channel."
 MEANING = "E4711 means that the burrow cache is stale: delete .burrow and try again."
 TOUCHING = "touch deploy.prod.toml"
@@ -147,7 +157,7 @@ def checked(client: Client) -> dict[str, str]:
     client.memhook("install", client.name, "--yes", *(["--project"] if client.name in IN_PROJECT else []))
     client.memhook("remember", FACT)
     try:
-        checks = (quiet, matching, acting, whole_budget, broken)
+        checks = (quiet, matching, carrying, acting, whole_budget, broken)
         return {name: result for check in checks for name, result in check(client)}
     finally:
         client.memhook("daemon", "stop")
@@ -169,6 +179,17 @@ def matching(client: Client) -> Iterator[tuple[str, str]]:
     is_same = again.holds(PROMPT)
     times = sum(text.count(FACT) for text in again.texts)
     yield "once", _verdict(again, times == 1, f"{times} times") if is_same else "another session"
+
+
+def carrying(client: Client) -> Iterator[tuple[str, str]]:
+    """Check that the words needed arrive: the fix in the demo, and a rule far behind the beginning of its memory."""
+    client.memhook("import", str(demo.SAMPLES))
+    client.memhook("remember", HISTORY + RULE_BEHIND)
+    for prompt, needed in ((demo.PROMPT, FIX), (STRICTER, RULE_BEHIND)):
+        ran = client.asks(prompt)
+        if (result := _verdict(ran, any(needed in block for block in ran.blocks(MATCH)), f"no {needed!r}")) != "ok":
+            break
+    yield "words", result
 
 
 def acting(client: Client) -> Iterator[tuple[str, str]]:

@@ -116,7 +116,7 @@ def _fits_alone(memory: Memory, budget: Budget) -> bool:
 
 
 def _considered(
-    ranked: Sequence[Ranked], offers: Sequence[Iterable[Rendering]], block: Packed, account: Account
+    ranked: Sequence[Ranked], offers: Sequence[Renderings[_Detail]], block: Packed, account: Account
 ) -> Iterable[Considered]:
     chosen = {choice.index: choice for choice in block.chosen}
     reasons = {left.index: left.reason.value for left in block.left_out}

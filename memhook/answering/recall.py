@@ -17,6 +17,7 @@ from memhook.core.grading import FLOOR, Graded, Strictness, Verdict
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
 from memhook.core.ordering import recency
+from memhook.core.small_talk import request_in
 from memhook.core.spelling import repaired
 from memhook.core.terms import terms
 from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
@@ -283,6 +284,7 @@ def _prompt_ranking(
     library: Searchable, prompt: str, allowed: Filter, stages: Stages, known: _Vectors | None = None
 ) -> _Ranking:
     """Search for the whole prompt and for its author's own words, and return the better ranking."""
+    prompt = request_in(prompt)
     whole = _understood(library, prompt, allowed, stages, known=known)
     own_words = gist(_excerpt(prompt))
     return max(whole, _understood(library, own_words, allowed, stages, known=known), key=_best) if own_words else whole

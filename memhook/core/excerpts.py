@@ -299,6 +299,8 @@ def _fitted_code(unit: _Unit, content: str, spans: Sequence[Span], weights: Mapp
 
 def _closed(text: str) -> str:
     """Close the fence that `text` leaves open."""
+    if "```" not in text and "~~~" not in text:
+        return text
     fence, opening = "", ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)

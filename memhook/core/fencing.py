@@ -55,9 +55,9 @@ _CLIENT_TAG = re.compile(
 )
 _USER_TAG = re.compile(r"^([ \t]*)<(?=/?user>)", re.IGNORECASE | re.MULTILINE)
 _TURN_MARK = re.compile(r"(?<!\\)\[(?=/?INST\])")
-_ROLE = re.compile(
-    r"^([ \t]*(?:Human|HUMAN|Assistant|ASSISTANT|System|SYSTEM|User|USER|Developer|DEVELOPER))(?=[ \t]*:)", re.MULTILINE
-)
+_ROLE_NAMES = ("Human", "Assistant", "System", "User", "Developer")
+_ROLES = (*_ROLE_NAMES, *map(str.upper, _ROLE_NAMES))
+_ROLE = re.compile(rf"[ \t]*(?:{'|'.join(_ROLES)})(?=[ \t]*:)")
 _BEFORE_BOLD = re.compile(r"(\\*)(\*|\Z)")
 _URN = re.compile(r"(urn):(memhook):", re.IGNORECASE)
 _LIST_MARK = re.compile(r"[,()\[\]·]")
@@ -76,19 +76,19 @@ def clean(text: str) -> str:
 
 def indented(text: str) -> str:
     """Clean `text` and indent its lines by two spaces; drop blank lines at either end."""
-    text = _ROLE.sub(r"\1\\", without_urns(clean(text)))
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = [_without_role(line).rstrip() for line in without_urns(clean(text)).split("\n")]
     return "".join(f"{INDENT}{line}\n" if line else "\n" for line in _without_outer_blanks(lines))
 
 
 def one_line(text: str, limit: int) -> str:
     """Return `text` on one line of at most `limit` characters, not counting escapes."""
-    return without_urns(_BEFORE_BOLD.sub(_escaped, shortened(collapsed(text[: limit * _WORST_CASE]), limit)))
+    line = shortened(collapsed(text[: limit * _WORST_CASE]), limit)
+    return without_urns(_BEFORE_BOLD.sub(_escaped, line) if "*" in line or "\\" in line else line)
 
 
 def without_urns(text: str) -> str:
     """Escape everything in `text` that looks like a URN of memhook."""
-    return _URN.sub(r"\1\\:\2\\:", text)
+    return _URN.sub(r"\1\\:\2\\:", text) if ":memhook:" in text.lower() else text
 
 
 @lru_cache(maxsize=1024)
@@ -99,6 +99,11 @@ def label(text: str, limit: int) -> str:
 def collapsed(text: str) -> str:
     """Clean `text` and replace each run of white space by one space."""
     return " ".join(clean(text).split())
+
+
+def _without_role(line: str) -> str:
+    is_likely = line.lstrip(" \t").startswith(_ROLES)  # the pattern is slow
+    return f"{found[0]}\\{line[found.end() :]}" if is_likely and (found := _ROLE.match(line)) else line
 
 
 def _without_outer_blanks(lines: list[str]) -> list[str]:

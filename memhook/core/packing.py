@@ -9,7 +9,7 @@ there are no parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Reversible, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -77,7 +77,7 @@ class Packed:
 
 
 def packed(
-    candidates: Sequence[Iterable[Rendering]],
+    candidates: Sequence[Reversible[Rendering]],
     budget: int,
     frames: Sequence[Frame],
     part_limit: PartLimit | None = None,
@@ -86,9 +86,9 @@ def packed(
 ) -> Packed:
     """Pack the candidates that fit, in their order, each at most once.
 
-    Each candidate is an iterable of the renderings of one memory, richest first; it is iterated more than once. A
-    poorer rendering is preferred if a richer one leaves too little for the candidates behind: `leaves_enough` takes the
-    rank of the next one and the tokens left.
+    Each candidate has the renderings of one memory, richest first, so that the last takes the fewest tokens; it is
+    iterated more than once. A poorer rendering is preferred if a richer one leaves too little for the candidates
+    behind: `leaves_enough` takes the rank of the next one and the tokens left.
 
     `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
     """
@@ -99,7 +99,7 @@ def packed(
         _filled(candidates, budget, usable[: count + 1], part_limit, policy, leaves_enough)
         for count in range(len(usable))
     )
-    return max(ways, key=lambda way: way.carried_tokens)
+    return max(ways, key=lambda way: way.carried_tokens) if len(usable) > 1 else next(ways)
 
 
 def utf16_units(text: str) -> int:
@@ -120,7 +120,7 @@ class _Place:
 
 
 def _filled(
-    candidates: Sequence[Iterable[Rendering]],
+    candidates: Sequence[Reversible[Rendering]],
     budget: int,
     frames: Sequence[Frame],
     limit: PartLimit | None,
@@ -144,7 +144,7 @@ def _filled(
 
 
 def _richest(
-    renderings: Iterable[Rendering],
+    renderings: Reversible[Rendering],
     place: _Place,
     frames: Sequence[Frame],
     limit: PartLimit | None,
@@ -154,12 +154,17 @@ def _richest(
     found: tuple[Rendering, _Place] | Reason = Reason.NOTHING_TO_SHOW
     for rendering in renderings:
         after = _after(rendering, place, frames, limit)
-        if not isinstance(after, Reason):
-            found = rendering, after
-            if leaves_enough(after.left):
-                return found
-        elif isinstance(found, Reason):
-            found = after
+        if isinstance(after, Reason):
+            found = after if isinstance(found, Reason) else found
+            continue
+        if leaves_enough(after.left):
+            return rendering, after
+        if isinstance(found, Reason):  # those between are not rendered if even the poorest leaves too little
+            poorest = next(iter(reversed(renderings)))
+            last = _after(poorest, place, frames, limit)
+            if not isinstance(last, Reason) and not leaves_enough(last.left):
+                return poorest, last
+        found = rendering, after
     return found
 
 

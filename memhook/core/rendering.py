@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Generic, TypeVar
 
 from memhook.core.excerpts import Excerpt, Range, excerpt
@@ -56,16 +56,21 @@ class Level(IntEnum):
 class Rendering:
     """A memory as text.
 
-    `tokens` is the estimate of `text`; `carried_tokens` excludes the header that every level of this memory has.
+    `tokens` is the estimate of `text`. `header` is the shortest one, so that at every level of this memory
+    `carried_tokens` is the same number of tokens below the cost.
     `passages` are the ranges of the content that a preview shows; `is_whole` is set if they are all of it.
     """
 
     level: Level
     text: str
     tokens: int
-    carried_tokens: int
+    header: str = ""
     passages: tuple[Range, ...] = ()
     is_whole: bool = False
+
+    @property
+    def carried_tokens(self) -> int:
+        return self.tokens - estimated_tokens(self.header)
 
 
 @dataclass(frozen=True)
@@ -144,11 +149,9 @@ def rendering(
     body = indented(selected.text) + _metadata_at(level, memory) if selected else _light(memory, summary_chars)
     title = "" if not style.repeats_title and _opens_with(body, memory.title) else memory.title
     text = _header(memory, title, style, level, score, remark) + body
-    tokens = estimated_tokens(text)
-    # The shortest header, so that carried_tokens is the same number of tokens below the cost at every level.
-    overhead = estimated_tokens(_header(memory, "", style, Level.LIGHT, score, remark))
+    shortest = _header(memory, "", style, Level.LIGHT, score, remark)
     passages, is_whole = (selected.ranges, selected.is_whole) if selected and level is Level.PREVIEW else ((), False)
-    return Rendering(level, text, tokens, tokens - overhead, passages, is_whole)
+    return Rendering(level, text, estimated_tokens(text), shortest, passages, is_whole)
 
 
 class Renderings(Generic[Step]):
@@ -161,14 +164,20 @@ class Renderings(Generic[Step]):
         wanted: Callable[[Rendering], bool] = lambda _: True,
     ) -> None:
         self._steps = tuple(steps)
-        self._render = cache(render)
-        self._wanted = cache(wanted)
+        self._render = render
+        self._wanted = wanted
+        self._known: dict[Step, Rendering] = {}
 
     def __iter__(self) -> Iterator[Rendering]:
-        return filter(self._wanted, map(self._render, self._steps))
+        return filter(self._wanted, map(self.at, self._steps))
+
+    def __reversed__(self) -> Iterator[Rendering]:
+        return filter(self._wanted, map(self.at, reversed(self._steps)))
 
     def at(self, step: Step) -> Rendering:
-        return self._render(step)
+        if step not in self._known:
+            self._known[step] = self._render(step)
+        return self._known[step]
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:
@@ -233,9 +242,10 @@ def _light(memory: Memory, summary_chars: int) -> str:
     summary = shortened(collapsed(memory.summary[: 10 * SUMMARY_CHARS]), summary_chars) if summary_chars else ""
     brief = indented(f"{summary} [{tags}]".lstrip() if tags else summary)
     # A summary longer than the content would make a poorer level carry more than a richer one.
-    content_is_longer = len(memory.content) > 4 * estimated_tokens(brief)
+    if len(memory.content) > 4 * estimated_tokens(brief):
+        return brief
     medium = indented(_beginning(memory.content).text) + _metadata_at(Level.MEDIUM, memory)
-    return brief if content_is_longer else min(brief, medium, key=estimated_tokens)
+    return min(brief, medium, key=estimated_tokens)
 
 
 def _metadata(**facts: str) -> str:

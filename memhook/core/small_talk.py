@@ -1,6 +1,7 @@
 """Detect prompts that need no search.
 
 is_small_talk(prompt)   a bare acknowledgement, a choice, a command
+request_in(prompt)      without the acknowledgements that it opens with
 
 Only the plainest are detected here, by their words, so that "yes" costs nothing in any language and without a model;
 `grading` detects the others by their meaning.
@@ -18,6 +19,8 @@ _COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
 _ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
 _CHOICE = re.compile(r"\d{1,2}|[a-zA-Z]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
+
+_OPENING = re.compile(rf"[^.!?…\n]{{0,{MAX_CHARS}}}[^\W\d_]{{2}}[.!?…]+[ \t]+(?=\S)")  # not "J. K.", not "1. Deploy"
 
 _LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
 
@@ -53,3 +56,15 @@ def is_small_talk(prompt: str) -> bool:
         return False
     words = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
     return all(word in _ACKNOWLEDGEMENTS or _CHOICE.fullmatch(word) for word in words)
+
+
+def request_in(prompt: str) -> str:
+    """Return `prompt` from its first sentence on that says something: "great. now deploy it" is about deploying.
+
+    An acknowledgement answers the assistant. Its words are in no memory for that reason, and its meaning takes the
+    prompt's away from what is asked.
+    """
+    start = 0
+    while (sentence := _OPENING.match(prompt, start)) and is_small_talk(sentence[0]):
+        start = sentence.end()
+    return prompt[start:]

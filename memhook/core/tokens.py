@@ -28,8 +28,14 @@ def estimated_tokens(text: str) -> int:
 def _codes(text: str) -> bytes:
     """Return one byte for the start and for each character: ASCII itself, or a stand-in for its kind."""
     short = _LONG_RUN.sub(_SHORTENED, text) if any(run in text for run in _RUNS) else text  # the pattern is slow
-    plain = short if short.isascii() else short.translate(_STAND_INS)
-    return _START + plain.encode("latin-1")
+    return _START + (short if short.isascii() else _with_stand_ins(short)).encode("latin-1")
+
+
+def _with_stand_ins(text: str) -> str:
+    """Of a text that has few characters outside ASCII, those alone are translated: every header has one."""
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
+        return text.translate(_STAND_INS)
+    return _NOT_ASCII.sub(lambda found: found[0].translate(_STAND_INS), text)
 
 
 def _ceil_div(number: int, divisor: int) -> int:
@@ -40,6 +46,8 @@ def _ceil_div(number: int, divisor: int) -> int:
 _RULERS = "-#*+./=_~"
 _LONG_RUN = re.compile(rf"([{_RULERS} \t])\1{{3}}\1+|(─)─{{15}}─+")
 _SHORTENED = r"\1" * 4 + r"\2" * 16
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_FEW = 20
 _RUNS = (*(5 * char for char in f"{_RULERS} \t"), 17 * "─")
 
 # Costs are integers, in fortieths of a token, so that sums are exact. A smaller `_TOKEN` raises every estimate.

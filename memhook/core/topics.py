@@ -20,8 +20,7 @@ def entry(memory: Memory) -> Rendering:
     """Render a header line with title, URN and origin, and the content indented below it."""
     name = f"**{title}** " if (title := one_line(memory.title, TITLE_CHARS)) else ""
     text = f"- {name}[{memory.urn}] ({', '.join(origin_of(memory))})\n{indented(memory.content)}"
-    tokens = estimated_tokens(text)
-    return Rendering(Level.FULL, text, tokens, tokens)
+    return Rendering(Level.FULL, text, estimated_tokens(text))
 
 
 def heading(topic: str, count: int, tokens: int) -> str:

@@ -73,16 +73,14 @@ class Vocabulary:
 def intents_in(plain: str) -> str:
     """Empty for an ordinary text. `plain` is in lower case, each paragraph on one line."""
     known = vocabulary()
-    tokens = list(_TOKEN.finditer(plain))
-    words = [token[0] for token in tokens]
-    in_a_row = f" {' '.join(words)} "
-    spoken = {word: classes for word in set(words) if (classes := _classes_in(word, in_a_row))}
-    marks = [mark for mark in (*known.marks, *(known.unspaced if _ASIAN.search(plain) else ())) if mark.text in plain]
-    present = {name for names in spoken.values() for name in names} | {mark.name for mark in marks}
-    possible = [one for one in known.intents if not any(map(present.isdisjoint, one.needs))]
-    if not _suffices(possible):
+    spoken = _spoken(_TOKEN.findall(plain))
+    marks = [mark for mark in known.marks if mark.text in plain]
+    if not plain.isascii() and _ASIAN.search(plain):
+        marks += [mark for mark in known.unspaced if mark.text in plain]
+    possible = _possible(frozenset(chain.from_iterable(spoken.values())).union(mark.name for mark in marks))
+    if not possible:
         return ""  # most texts: where the words are need not be known
-    places = _places(plain, tokens, spoken, marks)
+    places = _places(plain, list(_TOKEN.finditer(plain)), spoken, marks)
     found = sorted((at, number) for number, one in enumerate(possible) for at in _events(one, places))
     latest: dict[Intent, int] = {}
     for place, number in found:
@@ -91,6 +89,13 @@ def intents_in(plain: str) -> str:
         if _suffices(near):
             return known.reasons[max(near, key=lambda one: (not one.manner, one.points)).name]
     return ""
+
+
+@lru_cache(maxsize=2_000)
+def _possible(present: frozenset[str]) -> tuple[Intent, ...]:
+    """Return the intents that words of these classes can have; none if all of them together are not enough."""
+    possible = tuple(one for one in vocabulary().intents if not any(map(present.isdisjoint, one.needs)))
+    return possible if _suffices(possible) else ()
 
 
 def _suffices(intents: Sequence[Intent]) -> bool:
@@ -151,13 +156,15 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
     return places
 
 
-def _classes_in(word: str, in_a_row: str) -> tuple[str, ...]:
-    """Also those of the phrases that it starts, in a text of words with a space between each two."""
-    phrases = vocabulary().phrases.get(word)
-    if phrases is None:
-        return _own_classes(word)
-    said = [names for whole, _, names in phrases if whole in in_a_row]
-    return _own_classes(word) + tuple(chain.from_iterable(said))
+def _spoken(words: Sequence[str]) -> Classes:
+    """Return the classes of those words that have any, also those of the phrases that they start."""
+    spoken = {word: _own_classes(word) for word in set(words)}
+    in_a_row = f" {' '.join(words)} "
+    phrases = vocabulary().phrases
+    for word in spoken.keys() & phrases.keys():
+        said = [names for whole, rest, names in phrases[word] if rest[0] in spoken and whole in in_a_row]
+        spoken[word] += tuple(chain.from_iterable(said))
+    return {word: classes for word, classes in spoken.items() if classes}
 
 
 @lru_cache(maxsize=20_000)

@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
 from memhook.screening.poison import reason_to_distrust
-from memhook.screening.secrets import masked, without
+from memhook.screening.secrets import is_free, masked, without
 
 _TEXTS = names_with(Trait.MASKED, str)
 _NAMES = names_with(Trait.MASKED, tuple)
@@ -40,6 +39,9 @@ def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ..
 
 def shown_as(memory: Memory) -> Memory:
     """`memory` without secrets; itself when it has none."""
+    texts = [getattr(memory, name) for name in _TEXTS]
+    if is_free(*texts, *(text for name in _NAMES for text in getattr(memory, name))):
+        return memory
     changed: dict[str, Any] = {}
     for name in _TEXTS:
         if (text := without(value := getattr(memory, name))) != value:
@@ -78,18 +80,24 @@ def fingerprint(memory: Memory) -> str:
 
 def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
     """Return those that may be shown, without secrets, and those that have to be quarantined."""
-    screened = list(map(_screened, memories))
+    screened = [memory if hash(memory) in _fit else _screened(memory) for memory in memories]
     return [one for one in screened if not one.quarantine], [one for one in screened if one.quarantine]
 
 
-@lru_cache(maxsize=256)
-def _screened(memory: Memory) -> Memory:
-    """Return the memory without secrets, or with the reason for its quarantine.
+# The hashes of memories that were found fit as they are: the same come up again and again, and any change counts.
+_fit: set[int] = set()
+MOST_FIT = 10_000
 
-    Cached because the same memories come up again and again; the whole memory is the key, so that any change counts.
-    """
+
+def _screened(memory: Memory) -> Memory:
+    """Return the memory without secrets, or with the reason for its quarantine."""
     found = judged(memory)
-    return found if found.quarantine else shown_as(found)
+    shown = found if found.quarantine else shown_as(found)
+    if shown is memory and not shown.quarantine:
+        if len(_fit) >= MOST_FIT:
+            _fit.clear()
+        _fit.add(hash(memory))
+    return shown
 
 
 def _said_by(memory: Memory) -> str:

@@ -2,6 +2,7 @@
 
 masked(text)     the text without its secrets, and the kinds that were found
 without(text)    the text alone, cached for texts of a usual length
+is_free(*texts)  whether none has any, in the time that one text takes
 
 A provider's token is known by how it starts, which is searched for first and costs next to nothing. Whatever has no
 such start is known by the name it is given to, by its place in a URL, or by its header.
@@ -61,6 +62,14 @@ def without(text: str) -> str:
 @lru_cache(maxsize=2048)
 def _cached(text: str) -> str:
     return masked(text).text
+
+
+def is_free(*texts: str) -> bool:
+    """False also where texts that follow each other could be read as one secret: then each has to be looked at."""
+    return next(_spans(_APART.join(texts)), None) is None
+
+
+_APART = "\n\0\n"  # nothing reads on behind it, and each line ends there
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -139,7 +139,7 @@ def test_a_memory_that_was_changed_since_is_new() -> None:
 
 def test_a_passage_is_new_when_more_than_half_of_it_was_not_seen() -> None:
     story = memory(0, "x" * 100)
-    offered = Rendering(Level.PREVIEW, "", 1, 1, ((0, 100),))
+    offered = Rendering(Level.PREVIEW, "", 1, passages=((0, 100),))
     for known, is_new in ((49, True), (51, False)):
         account = Account({story.id: [Shown(story.content_hash, "preview", ((0, known),))]})
         assert account.is_new(story)(offered) is is_new

@@ -255,6 +255,7 @@ CALLS: dict[str, Call] = {
     "phrases.plain": phrases.plain,
     "phrases.starts_with": lambda text: phrases.starts_with(text, phrases.all_of("turn")),
     "small_talk.is_small_talk": small_talk.is_small_talk,
+    "small_talk.request_in": small_talk.request_in,
     "rendering.Frame.tokens": lambda text: rendering.Frame(text, text).tokens,
     "rendering.framed": lambda text: rendering.framed(text, text),
     "rendering.hook_frames": rendering.hook_frames,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memhook.core.excerpts import excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
 from memhook.core.packing import Packed, PartLimit, Policy, Reason, packed, utf8_bytes, utf16_units
-from memhook.core.rendering import HOOK, INJECT, Frame, Level, Rendering, Style, hook_frames, rendering
+from memhook.core.rendering import HOOK, INJECT, Frame, Level, Rendering, Renderings, Style, hook_frames, rendering
 from memhook.core.tokens import estimated_tokens
 
 FRAMES = hook_frames()
@@ -20,7 +20,7 @@ DAY = datetime(2026, 2, 14, tzinfo=UTC)
 
 
 def piece(tokens: int, overhead: int = 5, size: int = 0) -> Rendering:
-    return Rendering(Level.FULL, "x" * (size or tokens) + "\n", tokens, tokens - overhead)
+    return Rendering(Level.FULL, "x" * (size or tokens) + "\n", tokens, header="a " * overhead)
 
 
 def pieces(*sizes: Sequence[int], overhead: int = 5) -> list[list[Rendering]]:
@@ -292,3 +292,15 @@ def test_a_preview_pack_reaches_both_parts_within_claudes_limit() -> None:
     result = packed(candidates, 5000, FRAMES, PartLimit(10_000, utf16_units))
     assert len(result.parts) == 2
     assert all(utf16_units(part) <= 10_000 for part in result.parts)
+
+
+def test_levels_between_are_not_rendered_where_even_the_poorest_leaves_too_little() -> None:
+    steps: list[int] = []
+
+    def render(tokens: int) -> Rendering:
+        steps.append(tokens)
+        return piece(tokens)
+
+    offer = Renderings([60, 50, 40, 30], render)
+    assert taken(packed([offer], 100, BARE, leaves_enough=lambda _behind, left: left > 90)) == [(0, 30)]
+    assert steps == [60, 30]

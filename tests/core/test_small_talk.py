@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.core.small_talk import is_small_talk
+from memhook.core.small_talk import is_small_talk, request_in
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,20 @@ def test_a_slash_command_is_small_talk_but_a_path_is_not() -> None:
 @given(st.text(max_size=200))
 def test_any_prompt_can_be_asked_about(prompt: str) -> None:
     assert is_small_talk(prompt) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("wait, not yet. show me the diff again", "show me the diff again"),
+        ("great! that works. now deploy the gateway", "now deploy the gateway"),
+        ("Yes. No. ok.", "ok."),
+        ("deploy it. thanks", "deploy it. thanks"),
+        ("What J. K. Rowling wrote", "What J. K. Rowling wrote"),
+        ("1. deploy the gateway", "1. deploy the gateway"),
+        ("ok\nthen deploy", "ok\nthen deploy"),
+        ("go.mod is broken", "go.mod is broken"),
+    ],
+)
+def test_the_request_starts_behind_the_acknowledgements(prompt: str, asked: str) -> None:
+    assert request_in(prompt) == asked

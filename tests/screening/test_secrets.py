@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.screening.secrets import masked, without
+from memhook.screening.secrets import is_free, masked, without
 from tests.core.secret_samples import PLACEHOLDERS, TOKENS, Sample, harmless, samples
 
 SEEDS = (1, 2, 3)
@@ -32,6 +32,14 @@ def test_nearly_every_secret_of_many_providers_is_masked() -> None:
 def test_a_token_that_looks_like_its_provider_is_masked_wherever_it_stands(provider: str) -> None:
     some = [sample for seed in SEEDS for sample in samples(seed, 4) if sample.provider == provider]
     assert [sample.text for sample in some if leaks(sample)] == []
+
+
+def test_texts_read_together_hide_no_secret_of_one_of_them() -> None:
+    around = ("curl the api key:", "password", "see https://x.example/", "-----", "login bob")
+    for sample in (sample for seed in SEEDS for sample in samples(seed, 1) if masked(sample.text).kinds):
+        for before, after in zip(around, around[1:] + around[:1], strict=True):
+            assert not is_free(before, sample.text, after), sample.text
+    assert is_free("Ledger", "Read from the primary.", "", "src/ledger.py")
 
 
 def test_what_only_looks_like_a_secret_is_left_alone() -> None:
