@@ -21,8 +21,8 @@ CHARACTERS_PER_TOKEN = 4  # of plain English; denser text fills the budget befor
 CARRIED_TOKENS = PARTS * PART_LIMIT.size // CHARACTERS_PER_TOKEN
 
 
-TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
-"""The tools that touch a file or run a command."""
+TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write|mcp__.*memhook__remember"
+"""The tools that touch a file, run a command, or save something: the event says in which session."""
 
 
 def budget_note(max_tokens: int) -> str:

@@ -42,7 +42,7 @@ def _edits(where: Where) -> tuple[Edit, ...]:
         hook_groups(
             folder / "hooks.json",
             hooks,
-            where.tool_hooks("codex", ("PreToolUse", "PostToolUse"), "Bash|apply_patch"),
+            where.tool_hooks("codex", ("PreToolUse", "PostToolUse"), "Bash|apply_patch|mcp__.*memhook__remember"),
         ),
         toml_server(folder / "config.toml", ("mcp_servers",), where.server(startup_timeout_sec=20)),
     )

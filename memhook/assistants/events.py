@@ -69,6 +69,11 @@ class Event:
     tool: ToolCall | None = None
 
     @property
+    def is_saving(self) -> bool:
+        """Whether the tool is memhook's `remember`, under whatever name an assistant gives to tools of MCP servers."""
+        return self.tool is not None and "memhook" in self.tool.name and self.tool.name.endswith("remember")
+
+    @property
     def is_told_apart(self) -> bool:
         """Whether the same event cannot come twice unless the hook is installed twice."""
         return bool(self.moment) or (self.kind is Kind.SESSION_START and bool(self.session))

@@ -33,8 +33,9 @@ def _folder(where: Where) -> Path:
 
 def _edits(where: Where) -> tuple[Edit, ...]:
     hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent", "AfterAgent"), timeout=SECONDS * 1000)
-    # What is said at BeforeTool reaches nobody.
+    # What is said at BeforeTool reaches nobody: there memhook only learns in which session something is saved.
     of_tools = where.tool_hooks("gemini", ("AfterTool",), "run_shell_command|write_file|replace", SECONDS * 1000)
+    of_tools |= where.tool_hooks("gemini", ("BeforeTool",), "mcp_.*memhook_remember", SECONDS * 1000)
     if where.project:
         settings = where.project / ".gemini/settings.json"
         server = json_server(settings, ("mcpServers",), where.server())
@@ -57,7 +58,12 @@ GEMINI = Assistant(
     name="gemini",
     title="Gemini CLI",
     keeps_start=True,
-    more_events={"BeforeAgent": Kind.PROMPT, "AfterTool": Kind.AFTER_TOOL, "AfterAgent": Kind.STOP},
+    more_events={
+        "BeforeAgent": Kind.PROMPT,
+        "BeforeTool": Kind.BEFORE_TOOL,
+        "AfterTool": Kind.AFTER_TOOL,
+        "AfterAgent": Kind.STOP,
+    },
     moment="timestamp",
     typed=_typed,
     wrote=_wrote,

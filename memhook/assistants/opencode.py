@@ -42,7 +42,12 @@ OPENCODE = Assistant(
     title="OpenCode",
     keeps_start=True,
     shows_notices=True,
-    more_events={"PostToolUse": Kind.AFTER_TOOL, "PostToolUseFailure": Kind.TOOL_FAILED, "Stop": Kind.STOP},
+    more_events={
+        "PreToolUse": Kind.BEFORE_TOOL,
+        "PostToolUse": Kind.AFTER_TOOL,
+        "PostToolUseFailure": Kind.TOOL_FAILED,
+        "Stop": Kind.STOP,
+    },
     typed=_typed,
     folder=_folder,
     edits=_edits,

@@ -24,9 +24,10 @@ def _folder(where: Where) -> Path:
 
 def _edits(where: Where) -> tuple[Edit, ...]:
     settings = (where.project / ".qwen" if where.project else _folder(where)) / "settings.json"
-    server = json_server(settings, ("mcpServers",), where.server())
-    # What is said at PreToolUse reaches nobody.
+    server = json_server(settings, ("mcpServers",), where.server(alwaysLoadTools=True))
+    # What is said at PreToolUse reaches nobody: there memhook only learns in which session something is saved.
     of_tools = where.tool_hooks("qwen", ("PostToolUse", "PostToolUseFailure"), "run_shell_command|write_file|edit")
+    of_tools |= where.tool_hooks("qwen", ("PreToolUse",), "mcp__.*memhook__remember")
     hooks = hook_groups(settings, where.hooks("qwen", (*START_AND_PROMPT, "Stop")), of_tools)
     return (joined(settings, hooks, server),)
 
@@ -36,6 +37,7 @@ QWEN = Assistant(
     title="Qwen Code",
     more_events={
         "SubagentStart": Kind.SUBAGENT_START,
+        "PreToolUse": Kind.BEFORE_TOOL,
         "PostToolUse": Kind.AFTER_TOOL,
         "PostToolUseFailure": Kind.TOOL_FAILED,
         "Stop": Kind.STOP,

@@ -51,7 +51,9 @@ NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
-def remember_(caller: Caller, content: str, here: bool = True, client: str = "", **fields: Any) -> dict[str, Any]:
+def remember_(
+    caller: Caller, content: str, here: bool = True, client: str = "", in_session: str = "", **fields: Any
+) -> dict[str, Any]:
     """Store one memory: of the caller's project if there is one and `here` is true, else global.
 
     `close_to` has memories of the same project with nearly the same text, `may_supersede` older ones with another value
@@ -59,7 +61,7 @@ def remember_(caller: Caller, content: str, here: bool = True, client: str = "",
     """
     given = typed(fields)
     if given.get("origin") == Origin.AGENT and not given.get("session"):
-        given["session"] = _session_here(caller, client)
+        given["session"] = _session_here(caller, client, in_session)
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
@@ -84,10 +86,10 @@ def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) 
     return record_of(memory)
 
 
-def _session_here(caller: Caller, client: str) -> str:
-    """The session that this client has at work in the project: an MCP server is not told which one it serves."""
+def _session_here(caller: Caller, client: str, session: str) -> str:
+    """The place in this session, or in the last one that the client has at work in the project."""
     ledger = caller.ledger
-    last = ledger.last_injection(project=caller.project.id, client=client) if ledger else None
+    last = ledger.last_injection(session, caller.project.id, client=client) if ledger else None
     if ledger is None or last is None or not last.session:
         return ""
     return f"{last.client}/{last.session}#{ledger.prompts_of(last.session)}"

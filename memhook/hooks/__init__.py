@@ -4,10 +4,10 @@ runner    the one entry point for events; it fails open
 handlers  the action for each kind of event
 starts    the text that a session started with, for when it is resumed
 saving    the lines that ask the assistant to save something: an instruction at a start, cues on prompts
-stop      the end of an exchange or of a context, from which digests are made
+exchanges the exchanges that go on, and which session saves what
+stop      the end of an exchange or of a context: which memories were used, and digests
 spool     captured records that are not stored yet
 capture   storing the notes that a prompt contains
-receipts  whether the memories shown in an exchange were used in its answer
 parts     whether an answer can need its second part
 reports   messages for the user, kept until a client has read them
 withheld  recording which memories a hook may not show, for `why`

@@ -30,11 +30,11 @@ from memhook.engine.scopes import Scope
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks import saving
 from memhook.hooks.capture import Captures
+from memhook.hooks.exchanges import Exchanges
 from memhook.hooks.handlers import FORGETTING_SOURCES, brief_notice, handled, settings_for
 from memhook.hooks.parts import OnePart
-from memhook.hooks.receipts import Receipts
 from memhook.hooks.starts import RESUME, Starts
-from memhook.hooks.stop import Exchanges
+from memhook.hooks.stop import Endings, may_capture
 from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
@@ -85,9 +85,9 @@ class Runner:
         self._captures = Captures(self.engine)
         self._withheld = Withheld(self.engine)
         self._one_part = OnePart(paths.one_part)
-        self._exchanges = Exchanges(self.engine)
+        self._exchanges = Exchanges()
+        self._endings = Endings(self.engine, self._exchanges)
         self._saving = saving.Saving(self.engine, self._exchanges)
-        self._receipts = Receipts(self.engine)
         self._starts = Starts()
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
@@ -107,11 +107,13 @@ class Runner:
             if event.kind in UNANSWERED:
                 self._ended(event, environment)
                 return SILENCE
+            if event.kind is Kind.BEFORE_TOOL and event.is_saving:
+                self._exchanges.saves(event)
+                return SILENCE
             plan, is_first = self._plan(event, part)
             if plan is None:
                 return SILENCE
             if is_first:
-                self._receipts.noticed(event)
                 with self._session(event):
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
@@ -133,7 +135,7 @@ class Runner:
     def keep_house(self) -> None:
         self._one_part.renew(self.engine.loaded().settings)
         self._withheld.record()
-        self._exchanges.store()
+        self._endings.store()
         self.engine.keep_house(datetime.now(UTC))
 
     def give_memory_back(self, is_quiet: bool) -> None:
@@ -150,13 +152,14 @@ class Runner:
             self._withheld.record()
         if (operation := OPERATIONS.get(method)) and operation.scope is not Scope.READ:
             self._starts.clear()
+        if method == "remember" and (session := self._exchanges.saver_of(params.get("content"))):
+            params = {**params, "in_session": session}
         return self.engine.call(method, params, directory, environment)
 
     def _ended(self, event: Event, environment: Mapping[str, str]) -> None:
         """The end of an exchange or of a context. Nothing is printed: the model would run again."""
-        if event.kind is Kind.STOP:
-            self._receipts.ended(event, self.engine.scene(event.directory, environment, datetime.now(UTC)))
-        self._exchanges.ended(event, environment)
+        now = datetime.now(UTC)
+        self._endings.ended(event, self.engine.scene(event.directory, environment, now), now)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
         """Return the plan of this event, and whether the caller must fulfil it; None for a repeated request."""
@@ -234,8 +237,7 @@ class Runner:
             with stages.timed("project"):
                 scene = self.engine.scene(event.directory, environment, now)
                 settings = settings_for(event, scene.loaded.usable())
-            if event.kind is Kind.PROMPT:
-                self._exchanges.began(event, scene, now)
+            self._exchanges.noticed(event, may_capture(event, scene), now)
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.accounts.reset(event.session, event.agent)
             reason = silence.at_rest(settings, scene.pause)
@@ -243,7 +245,7 @@ class Runner:
             outcome = replace(outcome, notice=outcome.notice or _project_file_notice(scene.loaded))
         if event.tool:
             outcome = replace(outcome, notice="")  # the next prompt has it
-        if event.session != TRIAL_SESSION and not (event.tool and outcome.silence):  # a session has a thousand of those
+        if _is_recorded(event, outcome):
             plan.brief = brief_notice(outcome.block) if settings.hooks.notice == "brief" else ""
             plan.injection = _injection(event, outcome, scene, settings, now, stages)
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
@@ -313,7 +315,7 @@ class Runner:
             if plan.number and plan.injection is not None:
                 self.engine.accounts.mark_delivered(plan.number, part)
                 shown = [one.memory for one in plan.injection.considered if one.part == part]
-                self._receipts.shown(plan.injection.client, plan.injection.session, shown)
+                self._exchanges.shown(plan.injection.client, plan.injection.session, shown)
 
     def _once(self, plan: _Plan, notice: str, occasion: str = "") -> str:
         """Return the notice unless the user has read it on this occasion. An answer that came too late was not read."""
@@ -333,6 +335,12 @@ def _may_repeat(event: Event, account: Account) -> bool:
     if event.source != RESUME:
         return event.source != "fork"
     return not KNOWN[event.client].keeps_start and not account.shown
+
+
+def _is_recorded(event: Event, outcome: Outcome) -> bool:
+    """Return whether the ledger should have the event: not one of a thousand tool calls that nothing is known about."""
+    is_empty = event.kind is Kind.PROMPT and not event.prompt  # Qwen Code sends one after each tool call
+    return event.session != TRIAL_SESSION and not is_empty and not (event.tool and outcome.silence)
 
 
 def _described(error: MemhookError) -> str:

@@ -14,7 +14,7 @@ from memhook.core.cues import FIXED, INSTRUCTION, cue, standing_orders
 from memhook.core.note_requests import asked_in, own_words
 from memhook.core.tokens import estimated_tokens
 from memhook.engine.engine import Engine, Scene
-from memhook.hooks.stop import Exchanges
+from memhook.hooks.exchanges import Exchanges
 
 MOST_CUES = 5
 """In a session."""

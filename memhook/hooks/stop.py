@@ -1,92 +1,63 @@
-"""The end of an exchange or of a context: what is learned from it goes to the spool. Nothing is ever printed then.
+"""The end of an exchange or of a context: which memories were used, and what is learned goes to the spool.
 
-A prompt is kept in memory until its exchange has ended; while capturing is off, not even that.
+Nothing is ever printed then.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 
 from memhook.answering import silence
-from memhook.assistants.events import TRIAL_SESSION, Event, Kind
+from memhook.assistants.events import Event, Kind
 from memhook.assistants.known import KNOWN
 from memhook.assistants.sessions.recording import Prompt, Ran, Reply, Step, Used
+from memhook.core.receipts import was_used
 from memhook.engine.engine import Engine, Scene
+from memhook.hooks.exchanges import Exchanges, Ongoing, is_followed
 from memhook.hooks.spool import Record, Spool
-from memhook.supply.digests import PRIVATE, READ_CHARS, Exchange, digest, noted
+from memhook.supply.digests import Exchange, digest, noted
 from memhook.supply.summaries import sections
 from memhook.writing.captured import capture
 from memhook.writing.transfer import draft_from
 
 log = logging.getLogger("memhook")
 
-KEPT_SESSIONS = 64
 SEVERAL = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The prompt of an exchange that goes on; `has_private` is set if any of the session was marked so."""
+class Endings:
+    """What is done when an exchange or a context has ended."""
 
-    prompt: str
-    moment: str
-    at: datetime
-    has_private: bool
-
-
-class Exchanges:
-    """The exchanges that go on, by client and session."""
-
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, exchanges: Exchanges) -> None:
         self._engine = engine
+        self._exchanges = exchanges
         self._spool = Spool(engine.paths.spool)
-        self._asked: dict[tuple[str, str], _Asked] = {}
-        self._hard_won: dict[tuple[str, str], bool] = {}
-        self._lock = Lock()
 
-    def began(self, event: Event, scene: Scene, now: datetime) -> None:
-        if not _is_captured(event, scene) or not event.prompt:
+    def ended(self, event: Event, scene: Scene, now: datetime) -> None:
+        if event.kind is Kind.COMPACTED:
+            records = self._summary(event, scene, now)
+        elif is_followed(event):
+            is_hard_won = scene.loaded.settings.capture.cues and was_hard_won(last_steps(event))
+            exchange = self._exchanges.ended(event, is_hard_won)
+            self._mark_used(exchange, event, scene, now)
+            records = self._digest(event, scene, exchange, now)
+        else:
             return
-        key = (event.client, event.session)
-        with self._lock:
-            earlier = self._asked.pop(key, None)
-            has_private = PRIVATE in event.prompt.lower() or (earlier is not None and earlier.has_private)
-            self._asked[key] = _Asked(event.prompt[:READ_CHARS], event.moment, now, has_private)
-            while len(self._asked) > KEPT_SESSIONS:
-                del self._asked[next(iter(self._asked))]
+        if may_capture(event, scene) and (kept := list(records)):
+            self._spool.add(kept)
 
-    def ended(self, event: Event, environment: Mapping[str, str]) -> None:
-        now = datetime.now(UTC)
-        scene = self._engine.scene(event.directory, environment, now)
-        key = (event.client, event.session)
-        if event.kind is Kind.STOP and scene.loaded.settings.capture.cues:
-            self._note_attempts(key, event)
-        if not _is_captured(event, scene):
+    def _mark_used(self, exchange: Ongoing, event: Event, scene: Scene, now: datetime) -> None:
+        """Mark the memories shown in the exchange that its answer went by; of all texts only that is kept."""
+        if not exchange.shown or scene.loaded.unreadable:
             return
-        with self._lock:
-            asked = self._asked.get(key)
-            if asked and event.kind is Kind.STOP:
-                self._asked[key] = replace(asked, prompt="")  # a plan to go on ends the same exchange once more
-        records = list((self._summary if event.kind is Kind.COMPACTED else self._digest)(event, scene, asked, now))
-        if records:
-            self._spool.add(records)
-
-    def took_attempts(self, event: Event) -> bool:
-        """Return, once, whether the exchange before this prompt ended in a fix after several failures."""
-        with self._lock:
-            return self._hard_won.pop((event.client, event.session), False)
-
-    def _note_attempts(self, key: tuple[str, str], event: Event) -> None:
-        is_hard_won = was_hard_won(last_steps(event))
-        with self._lock:
-            self._hard_won[key] = is_hard_won
-            while len(self._hard_won) > KEPT_SESSIONS:
-                del self._hard_won[next(iter(self._hard_won))]
+        answer = "\n".join([event.reply, *exchange.actions])
+        found = self._engine.searched(scene.loaded.usable()).store.by_ids(sorted(exchange.shown))
+        used = [key for key, memory in found.items() if was_used(memory, exchange.prompt, answer)]
+        if used:
+            self._engine.accounts.mark_used(used, now, event.session)
 
     def store(self) -> None:
         """Store what the spool holds, in the background."""
@@ -98,20 +69,19 @@ class Exchanges:
         counts = capture(library, drafts, datetime.now(UTC), self._engine.accounts.usage)
         log.info("captured: %s", counts)
 
-    def _digest(self, event: Event, scene: Scene, asked: _Asked | None, now: datetime) -> Iterator[Record]:
-        prompt = event.prompt or (asked.prompt if asked else "")
+    def _digest(self, event: Event, scene: Scene, ended: Ongoing, now: datetime) -> Iterator[Record]:
+        prompt = event.prompt or (ended.prompt if ended.may_capture else "")
         reply = event.reply or _last_reply(last_steps(event))
-        entry = digest(self._exchange(event, scene, prompt, reply, asked.at if asked else now))
+        entry = digest(self._exchange(event, scene, prompt, reply, ended.at or now))
         if entry.record is None:
             log.info("no digest of %s: %s", entry.place, entry.problem)
             return
         # By the prompt, not by its number: that is right only if memhook has seen the whole session.
-        name = f"{event.client}/{event.session}@{event.moment or (asked.moment if asked else '')}"
-        yield {**entry.record, "aliases": [name]}
+        yield {**entry.record, "aliases": [f"{event.client}/{event.session}@{event.moment or ended.moment}"]}
 
-    def _summary(self, event: Event, scene: Scene, asked: _Asked | None, now: datetime) -> Iterator[Record]:
+    def _summary(self, event: Event, scene: Scene, now: datetime) -> Iterator[Record]:
         """The sections of a summary; none if it may repeat what the user marked as private."""
-        if asked is None or not asked.has_private:
+        if not self._exchanges.of(event).has_private:
             exchange = self._exchange(event, scene, "", "", now)
             for title, text in sections(event.reply):
                 if entry := noted(exchange, title, text).record:
@@ -143,8 +113,7 @@ def was_hard_won(steps: Sequence[Step]) -> bool:
     return is_edited and failures >= SEVERAL and not commands[-1].failed
 
 
-def _is_captured(event: Event, scene: Scene) -> bool:
+def may_capture(event: Event, scene: Scene) -> bool:
     settings = scene.loaded.settings
     is_here = settings.capture.enabled and not scene.is_excluded and not settings.store.foreign
-    is_known = bool(event.session) and event.session != TRIAL_SESSION and not event.agent
-    return is_here and is_known and not scene.loaded.unreadable and not silence.at_rest(settings, scene.pause)
+    return is_here and is_followed(event) and not scene.loaded.unreadable and not silence.at_rest(settings, scene.pause)

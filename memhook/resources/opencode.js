@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 const LAUNCH = "@LAUNCH@"
 const SECONDS = 10
 const TOOLS = new Set(["apply_patch", "bash", "edit", "multiedit", "patch", "write"])
+const SAVING = "memhook_remember" // in which session, the MCP server is not told
 const NOTHING = { context: "", notice: "" }
 
 function asked(payload) {
@@ -75,6 +76,10 @@ export const Memhook = async ({ client, directory }) => {
   }
 
   return {
+    "tool.execute.before": async ({ tool, sessionID }, { args }) => {
+      const common = { session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args }
+      if (tool.endsWith(SAVING)) await asked({ ...common, hook_event_name: "PreToolUse" })
+    },
     "tool.execute.after": async (input, output) => {
       try {
         await afterTool(input, output)

@@ -85,7 +85,7 @@ def test_every_assistant_is_told_in_its_own_way(cli: Cli, home: Path) -> None:
     assert commands(claude) == two("claude", "SubagentStart") | one(
         "claude", "PreToolUse", "PostToolUseFailure", "Stop", "PostCompact"
     )
-    assert claude["PreToolUse"][0]["matcher"] == "Bash|Edit|MultiEdit|NotebookEdit|Write"
+    assert claude["PreToolUse"][0]["matcher"] == "Bash|Edit|MultiEdit|NotebookEdit|Write|mcp__.*memhook__remember"
     assert claude["SessionStart"][0]["hooks"][0]["timeout"] == 10
     assert read(home / ".claude.json")["mcpServers"]["memhook"]["alwaysLoad"] is True
     assert commands(read(home / ".codex/hooks.json")["hooks"]) == two("codex") | one("codex", "Stop", *tools)
@@ -93,12 +93,12 @@ def test_every_assistant_is_told_in_its_own_way(cli: Cli, home: Path) -> None:
     assert server == {"command": launcher, "args": ["mcp"], "startup_timeout_sec": 20}
     extension = home / ".gemini/extensions/memhook"
     gemini = read(extension / "hooks/hooks.json")["hooks"]
-    assert commands(gemini) == one("gemini", "SessionStart", "BeforeAgent", "AfterAgent", "AfterTool")
+    assert commands(gemini) == one("gemini", "SessionStart", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool")
     assert gemini["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000  # milliseconds there
     assert read(extension / "gemini-extension.json")["mcpServers"]["memhook"] == {"command": launcher, "args": ["mcp"]}
     qwen = read(home / ".qwen/settings.json")
-    assert commands(qwen["hooks"]) == one("qwen", *usual, "PostToolUse", "PostToolUseFailure")
-    assert qwen["mcpServers"]["memhook"]["command"] == launcher
+    assert commands(qwen["hooks"]) == one("qwen", *usual, *tools, "PostToolUseFailure")
+    assert qwen["mcpServers"]["memhook"] == {"command": launcher, "args": ["mcp"], "alwaysLoadTools": True}
     copilot = read(home / ".copilot/hooks/memhook.json")
     assert commands(copilot["hooks"]) == one("copilot", *usual, *tools)
     assert copilot["version"] == 1

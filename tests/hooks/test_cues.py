@@ -193,3 +193,17 @@ def test_of_two_assistants_at_work_the_one_that_saves_is_linked(assistant: Assis
     }.items():
         saved = assistant.calls("remember", content=f"Said to {client}.", origin="agent", client=client)["memory"]
         assert saved["session"] == session
+
+
+@pytest.mark.parametrize(
+    "tool", ["mcp__memhook__remember", "mcp__plugin_memhook_memhook__remember", "memhook-remember"]
+)
+def test_of_two_sessions_of_one_assistant_the_one_that_saves_is_linked(assistant: Assistant, tool: str) -> None:
+    (assistant.directory / ".memhook.toml").touch()
+    content = "Use pnpm, not npm, in this project."
+    assistant.prompts(ORDER, session="s1")
+    call = {"hook_event_name": "PreToolUse", "session_id": "s1", "tool_name": tool, "tool_input": {"content": content}}
+    assert assistant.answer(call) == {}
+    assistant.prompts(ORDER, session="s2")
+    saved = [assistant.calls("remember", content=one, origin="agent")["memory"] for one in (content, "Another one.")]
+    assert [memory["session"] for memory in saved] == ["claude/s1#1", "claude/s2#1"]

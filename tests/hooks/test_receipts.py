@@ -46,6 +46,17 @@ def test_what_the_start_showed_may_be_used_in_the_first_exchange(assistant: Assi
     assert usage(assistant, urn).used == 1
 
 
+def test_an_event_without_a_prompt_goes_on_with_the_exchange(assistant: Assistant) -> None:
+    """Qwen Code sends one after each tool call."""
+    assistant.environment = {"MEMHOOK_CLIENT": "qwen"}
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert assistant.prompts(QUESTION)
+    assert assistant.prompts("") == ""
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert usage(assistant, urn).used == 1
+    assert assistant.runner.engine.accounts.prompts_of("s1") == 1
+
+
 def test_what_a_subagent_does_is_no_part_of_the_answer(assistant: Assistant) -> None:
     urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
     assert assistant.prompts(QUESTION)

@@ -57,7 +57,6 @@ def test_an_exchange_that_has_ended_becomes_a_digest_that_knows_its_session(capt
 
 def test_nothing_is_written_before_the_user_has_agreed(assistant: Assistant, home: Path) -> None:
     exchange(assistant)
-    assert not assistant.runner._exchanges._asked
     assert not user_paths().spool.exists()
     configure(home, "capture.enabled = true")
     assert captured(assistant) == []
