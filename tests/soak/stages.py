@@ -34,6 +34,7 @@ from memhook.store.table import changes
 from memhook.store.table import maintenance as maintenance_module
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import DIMENSIONS
+from tests.core import test_any_text as any_text
 from tests.soak import damage, events
 from tests.soak.crash_checks import faults
 from tests.soak.crashes import laid_out, points
@@ -317,6 +318,12 @@ def power_cuts(form: str, wanted: int, at_least: int, seed: int = 5) -> str:
     return f"{count} power cuts in {len(changes)} steps of {len(looked_at) - 1} operations, 0 faults"
 
 
+def every_word() -> str:
+    for name in any_text.ASKED_FOR_WORDS:
+        any_text.read_words(name, len(any_text.words()))
+    return f"{len(any_text.words()):,} words in {len(any_text.ASKED_FOR_WORDS)} functions, none raises"
+
+
 def _fastest_folder() -> Path | None:
     memory = Path("/dev/shm")
     return memory if os.access(memory, os.W_OK) else None
@@ -331,5 +338,6 @@ FULL: dict[str, tuple[Callable[[], str], int]] = {
     "500 bit flips and truncations": (lambda: damages(500), 3600),
     "1,000 power cuts": (lambda: power_cuts("full", 3_000, 1_000), 3600),
     "5,000 single writes": (lambda: housekeeping(5_000), 1200),
+    "every word of up to four letters": (every_word, 3600),
 }
 """What is run in full, and for how many seconds at most."""
