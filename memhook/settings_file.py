@@ -21,10 +21,12 @@ import tomli_w
 from memhook.errors import InvalidInput
 from memhook.files.locking import exclusive
 from memhook.files.toml_layout import Entry, KeyPath, Layout, comments_in, layout_of, literal
+from memhook.files.toml_table import plain
 from memhook.paths import Paths, private_directory, write_private
 from memhook.settings import checked, key_path
 
 LOCK_SECONDS = 30.0
+REPAIR = "Repair it first: memhook config edit"
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -32,7 +34,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def with_value(text: str, key: str, value: Any) -> str:
     """Set `key` (dotted) to `value`; raise InvalidInput if that is not possible in place."""
     path = key_path(key)
-    wanted = _same_with(_parsed(text), path, value)
+    wanted = _same_with(plain(text, REPAIR), path, value)
     for candidate in _candidates(text, path, literal(value)):
         if _reads_as(candidate, wanted):
             return candidate
@@ -44,7 +46,7 @@ def with_value(text: str, key: str, value: Any) -> str:
 def without(text: str, key: str) -> str:
     """Remove `key`; return the same text if it is not there."""
     path = key_path(key)
-    wanted = _same_without(_parsed(text), path)
+    wanted = _same_without(plain(text, REPAIR), path)
     shorter = _without_entry(text, layout_of(text).entry(path))
     if not _reads_as(shorter, wanted):
         raise InvalidInput(f"{key} cannot be removed from this file.", "Change it by hand: memhook config edit")
@@ -79,9 +81,7 @@ def text_of(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{file} is not UTF-8, so it is left as it is.", "Repair it first: memhook config edit"
-        ) from error
+        raise InvalidInput(f"{file} is not UTF-8, so it is left as it is.", REPAIR) from error
 
 
 def value_from(text: str) -> Any:
@@ -91,13 +91,6 @@ def value_from(text: str) -> Any:
     except (tomllib.TOMLDecodeError, RecursionError):
         return text
     return parsed["v"] if parsed.keys() == {"v"} else text
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"The file is not valid TOML: {error}.", "Repair it first: memhook config edit") from error
 
 
 def _candidates(text: str, path: KeyPath, value: str) -> Iterator[str]:
@@ -222,9 +215,7 @@ def _same_with(tree: Mapping[str, Any], path: KeyPath, value: Any) -> dict[str, 
         return {**tree, head: value}
     branch = tree.get(head, {})
     if not isinstance(branch, dict):
-        raise InvalidInput(
-            f"{head} has a value in the file; it must be a table.", "Repair it first: memhook config edit"
-        )
+        raise InvalidInput(f"{head} has a value in the file; it must be a table.", REPAIR)
     return {**tree, head: _same_with(branch, tuple(rest), value)}
 
 

@@ -1,4 +1,8 @@
-"""The position of each value in a valid TOML file; tomllib reads what it means."""
+"""The position of each value in a valid TOML file; tomllib reads what it means.
+
+tomlkit 0.15 was tried instead: it drops the comments inside an array, moves those above a table, and adds to dotted
+keys so that the lines behind them change their table.
+"""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from memhook.errors import InvalidInput
 from memhook.files.toml_layout import KeyPath, layout_of, literal
 
 
-def plain(text: str) -> dict[str, Any]:
+def plain(text: str, repair: str = "Repair it first, then try again.") -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"It is not valid TOML: {error}.", "Repair it first, then try again.") from error
+        raise InvalidInput(f"It is not valid TOML: {error}.", repair) from error
 
 
 def table_at(text: str, path: KeyPath) -> Mapping[str, Any] | None:

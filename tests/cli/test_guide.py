@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memhook.cli.commands import guide
 from tests.cli.conftest import Cli
 
 PAGES = {
@@ -32,3 +33,23 @@ def test_an_unknown_topic_is_refused_with_the_likely_one(cli: Cli) -> None:
     assert (refused.code, refused.out) == (1, "")
     assert refused.err == "memhook: The guide has no topic 'setings'.\nDid you mean: memhook guide settings\n"
     assert "See the topics: memhook guide\n" in cli("guide", "xyzzy").err
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_in_a_terminal_prose_fits_its_width_and_says_the_same(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, topic: str
+) -> None:
+    monkeypatch.setattr(guide, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    out = cli("guide", topic).out
+    assert out.split() == PAGES[topic].split()
+    prose = [line for line in out.splitlines() if " " in line.strip(" -") and not line.startswith(("    ", "|", "#"))]
+    assert max(map(len, prose)) <= 60
+
+
+def test_in_a_terminal_an_item_keeps_its_indentation_and_code_its_lines() -> None:
+    page = "# Page\n\nSome words\nof prose.\n\n- one item\n  goes on\n- another\n\n    a  command\n| a | table |\n"
+    assert list(guide._fitted(page)) == [
+        *("# Page", "", "Some words of prose.", "", "- one item goes on", "- another"),
+        *("", "    a  command", "| a | table |"),
+    ]

@@ -13,7 +13,7 @@ from memhook import __version__
 from memhook.assistants.known import KNOWN
 from memhook.cli import round_trip
 from memhook.cli.commands import daemon as daemon_command
-from memhook.cli.commands import doctor
+from memhook.cli.commands import doctor, status
 from memhook.daemon import hook_client
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths
@@ -159,6 +159,17 @@ def test_status_fits_eighty_columns_with_every_assistant_on(
     assert len(told) > 1
     assert max(map(len, told)) <= 80
     assert len(lines) <= 24
+
+
+def test_in_a_terminal_a_long_row_of_status_goes_on_below_its_text(
+    engine: Engine, cli: Cli, running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    problem = "The package with the encoder for other languages is not installed here."
+    engine.answers["status"] = STATUS | {"languages": STATUS["languages"] | {"problem": problem}}
+    out = cli("status").out
+    assert f"languages English alone: The package with the encoder for\n{' ' * 10}other languages is not" in out
 
 
 def test_status_says_why_there_is_no_search_by_meaning(engine: Engine, cli: Cli, running: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memhook import screening
 from memhook.core.memory import Origin
 from memhook.screening.intents import _is_near, vocabulary
 from memhook.screening.poison import _judged, reason_to_distrust
@@ -248,3 +249,11 @@ def test_every_class_of_words_is_needed_and_every_need_has_words() -> None:
     classes = {name for names in known.words.values() for name in names} | {mark.name for mark in known.marks}
     assert needs | {"described", "no"} == classes
     assert {intent.name for intent in known.intents} == set(known.reasons)
+
+
+def test_the_detector_stays_a_help_of_600_lines_and_600_of_vocabulary() -> None:
+    """It once had 2,744 and noticed less."""
+    room = Path(screening.__file__).parent
+    code = ("poison", "intents", "forgeries", "disguises", "policy")
+    assert sum(len((room / f"{name}.py").read_text(encoding="utf-8").splitlines()) for name in code) <= 600
+    assert len((room / "intents.toml").read_text(encoding="utf-8").splitlines()) <= 600

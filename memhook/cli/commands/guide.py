@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from argparse import Namespace
+from collections.abc import Iterator
 from importlib.resources import files
 
-from memhook.cli.output import said_json, say
+from memhook.cli.output import is_terminal, said_json, say, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
+
+_ITEM = re.compile(r" *(?:-|\d+\.) ")
 
 
 def add_parser(commands: Commands) -> None:
@@ -36,7 +40,25 @@ def run(args: Namespace, _place: Place) -> None:
         meant = f"Did you mean: memhook guide {likely[0]}" if likely else "See the topics: memhook guide"
         raise InvalidInput(f"The guide has no topic {args.topic!r}.", meant)
     if not said_json(args, {"topic": topic, "text": texts[topic]}):
-        say(*texts[topic].splitlines())
+        say(*(_fitted(texts[topic]) if is_terminal() else texts[topic].splitlines()))
+
+
+def _fitted(text: str) -> Iterator[str]:
+    """The lines of a page, its paragraphs and items within the width of the terminal; code and tables stay."""
+    lines = [""]
+    for line in text.splitlines():
+        if _is_prose(line) and _is_prose(lines[-1]) and not _ITEM.match(line):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    for line in lines[1:]:
+        item = _ITEM.match(line)
+        start = item[0] if item else ""
+        yield from wrapped(line[len(start) :], " " * len(start), start) if _is_prose(line) else [line]
+
+
+def _is_prose(line: str) -> bool:
+    return bool(line) and not line.startswith(("    ", "|", "#", "<!--"))
 
 
 def guide_texts() -> dict[str, str]:

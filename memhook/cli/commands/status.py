@@ -11,12 +11,13 @@ from memhook.assistants.presence import presences
 from memhook.cli.commands.daemon import daemon_state, summary
 from memhook.cli.commands.install import where_of
 from memhook.cli.commands.pause import as_json, current_pause, described
-from memhook.cli.output import counted, said_json, say, say_title, span, wrapped
+from memhook.cli.output import cells, counted, is_terminal, said_json, say, say_title, span, width, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
 
 OTHER_PROJECTS = 5
+LABEL = 10  # columns
 NONE_YET = "none yet"
 REFUSED = 1
 REPAIR = "Until that is repaired, nothing is stored, changed or shown: memhook config edit"
@@ -64,7 +65,7 @@ def run(args: Namespace, place: Place) -> int:
     if not said_json(args, report):
         project = report.get("project_name", place.project.name), report.get("project", place.project.id)
         say_title(f"memhook {__version__}")
-        say(
+        _say_rows(
             f"project   {_project(*project)}",
             *([] if unreadable else _memories(report)),
             *_on_in(report),
@@ -73,6 +74,13 @@ def run(args: Namespace, place: Place) -> int:
             f"daemon    {summary(report['daemon'])}",
         )
     return REFUSED if unreadable else 0
+
+
+def _say_rows(*rows: str) -> None:
+    """Rows with a label, within the width of a terminal."""
+    for row in rows:
+        is_too_long = is_terminal() and cells(row) > width()
+        say(*(wrapped(row[LABEL:], " " * LABEL, row[:LABEL]) if is_too_long else [row]))
 
 
 def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
@@ -164,7 +172,7 @@ def _assistants(place: Place) -> list[dict[str, Any]]:
 def _on_in(report: Mapping[str, Any]) -> list[str]:
     """The assistants in which memhook is on, and by what."""
     on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
-    return wrapped(", ".join(on), " " * 10, before="on in     ") if on else []  # `hooks` names the next step
+    return wrapped(", ".join(on), " " * LABEL, before="on in     ") if on else []  # `hooks` names the next step
 
 
 def _last_run(report: Mapping[str, Any]) -> str:

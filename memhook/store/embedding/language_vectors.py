@@ -8,7 +8,6 @@ together. No memory outlives its row here: who takes a row out of the table, dis
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from memhook.core.memory import Memory
 from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.embedding.vector_cache import opened_cache
 
 log = logging.getLogger("memhook")
 
@@ -219,7 +219,7 @@ class LanguageVectors:
         with self._lock:
             try:
                 if self._database is None and (create or self._file.exists()):
-                    self._database = _opened(self._file)
+                    self._database = opened_cache(self._file, _SCHEMA, WAIT_SECONDS)
                 if self._database is None:
                     return otherwise
                 with self._database as database:
@@ -239,19 +239,6 @@ class LanguageVectors:
         if self._database is not None:
             self._database.close()
             self._database = None
-
-
-def _opened(file: Path) -> sqlite3.Connection:
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"{file.parent} is not there")
-    os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    database = sqlite3.connect(file, timeout=WAIT_SECONDS, check_same_thread=False)
-    try:
-        database.executescript(_SCHEMA)
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
 
 
 def _made_for(database: sqlite3.Connection, model: ModelIdentity) -> None:

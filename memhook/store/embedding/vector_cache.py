@@ -110,21 +110,24 @@ class CachedEmbedder:
             database.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (surplus,))  # noqa: S608  a fixed query
 
 
+def opened_cache(file: Path, schema: str, wait_seconds: float) -> sqlite3.Connection:
+    """A file in a folder that exists, private to the user, with these tables."""
+    os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    database = sqlite3.connect(file, timeout=wait_seconds, check_same_thread=False)
+    try:
+        database.executescript(schema)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
 def _opened(file: Path) -> sqlite3.Connection | None:
     try:
-        private_directory(file.parent)
-        os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-        database = sqlite3.connect(file, timeout=WAIT_SECONDS, check_same_thread=False)
+        return opened_cache(private_directory(file.parent) / file.name, _SCHEMA, WAIT_SECONDS)
     except (OSError, StoreError, sqlite3.Error) as error:
         log.warning("vectors are not kept in %s: %s", file, error)
         return None
-    try:
-        database.executescript(_SCHEMA)
-    except sqlite3.Error as error:
-        log.warning("vectors are not kept in %s: %s", file, error)
-        database.close()
-        return None
-    return database
 
 
 def _next_use(database: sqlite3.Connection) -> int:
