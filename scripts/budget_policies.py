@@ -58,8 +58,10 @@ def injected(asked: Prompted, budget: int) -> Sequence[str]:
     """Return the text of `inject`: a cascade of passages chosen for the prompt, and one line per weaker hit."""
     around = asked.around
     allowed = surfacing(around.project.id, around.settings, around.now)
-    relevant, weak = recall.for_enrichment(around.library, asked.prompt, allowed, around.settings.hooks.relevance)
-    block = inject.enrichment(inject.found(relevant, weak), asked.prompt, budget, asked.recalled.weights)
+    relevant, weak, weights = recall.for_enrichment(
+        around.library, asked.prompt, allowed, around.settings.hooks.relevance
+    )
+    block = inject.enrichment(inject.found(relevant, weak), asked.prompt, budget, weights)
     return (block.text,) if block.memories else ()
 
 

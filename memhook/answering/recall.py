@@ -136,15 +136,18 @@ def warm_up(library: Searchable) -> None:
 
 def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
-) -> tuple[list[Ranked], list[Ranked]]:
-    """Return what is relevant to a query and what may be, each best first, captured ones last; often nothing."""
+) -> tuple[list[Ranked], list[Ranked], Mapping[str, float]]:
+    """Return what is relevant to a query and what may be, each best first, captured ones last; often nothing.
+
+    With the weights of the query's terms, which are those of the words that it means.
+    """
     known: _Vectors = {}
     found = _understood(library, query, allowed, Stages(), known=known)
     relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Strictness(relevance), CANDIDATES))
     ranked = found.ranked(library, found.once(relevant | weak))
     admitted, _ = _captured(library, query, allowed, Stages(), known)
     may_be = [one for one in ranked if one.memory.id in weak]
-    return [one for one in ranked if one.memory.id in relevant], [*may_be, *admitted]
+    return [one for one in ranked if one.memory.id in relevant], [*may_be, *admitted], found.weights
 
 
 def for_session(

@@ -58,9 +58,10 @@ def _is_english(text: str) -> bool:
     if _is_in_another_script(said, words):
         return False
     known = _function_words()
-    english = sum(word in known.english for word in words)
-    weak = sum(word in known.weak for word in words)
-    strong = sum(word in known.other or (len(word) > 1 and not word.isascii()) for word in words) - weak
+    english, weak, other = (sum(map(some.__contains__, words)) for some in (known.english, known.weak, known.other))
+    if not text.isascii():
+        other += sum(len(word) > 1 and not word.isascii() and word not in known.other for word in words)
+    strong = other - weak
     if strong + weak <= english:
         return True
     if len(words) > FEW_WORDS:
@@ -72,8 +73,9 @@ def _prose(text: str) -> Iterator[str]:
     """Yield the words in lower case, without identifiers (fooBar, foo_bar, a.b, v2) and abbreviations."""
     for token in text.split():
         word = token.strip(_EDGES)
-        if word.replace("'", "").replace("’", "").isalpha() and (len(word) == 1 or word[1:].islower()):
-            yield normalized("NFC", word.lower().replace("’", "'"))
+        is_word = word.isalpha() or word.replace("'", "").replace("’", "").isalpha()
+        if is_word and (len(word) == 1 or word[1:].islower()):
+            yield word.lower() if word.isascii() else normalized("NFC", word.lower().replace("’", "'"))
 
 
 def _is_in_another_script(text: str, words: Sequence[str]) -> bool:

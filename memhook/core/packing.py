@@ -95,11 +95,17 @@ def packed(
     usable = frames if part_limit else frames[:1]
     # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
     # carries most keeps a larger budget from carrying less.
-    ways = (
-        _filled(candidates, budget, usable[: count + 1], part_limit, policy, leaves_enough)
-        for count in range(len(usable))
-    )
-    return max(ways, key=lambda way: way.carried_tokens) if len(usable) > 1 else next(ways)
+    ways: list[Packed] = []
+    for count in range(1, len(usable) + 1):
+        ways.append(_filled(candidates, budget, usable[:count], part_limit, policy, leaves_enough))
+        if _is_complete(ways[-1], candidates):
+            return ways[-1]
+    return max(ways, key=lambda way: way.carried_tokens) if len(ways) > 1 else ways[0]
+
+
+def _is_complete(way: Packed, candidates: Sequence[Reversible[Rendering]]) -> bool:
+    """Return whether every memory is shown at its richest: more parts cannot carry more."""
+    return not way.left_out and all(one.rendering is next(iter(candidates[one.index])) for one in way.chosen)
 
 
 def utf16_units(text: str) -> int:

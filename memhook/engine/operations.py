@@ -23,8 +23,6 @@ from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Se
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.places import place_of
-from memhook.core.ranking import term_weights
-from memhook.core.terms import terms
 from memhook.core.tokens import estimated_tokens
 from memhook.core.trust import gate_of
 from memhook.engine.accounts import account_of
@@ -159,10 +157,8 @@ def inject(
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
-        relevant, weak = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
+        relevant, weak, weights = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
         found = injection.found(relevant, weak)
-        statistics = caller.all.store.statistics
-        weights = term_weights(terms(query), statistics.frequencies, statistics.documents)
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
     block = injection.enrichment(found, query, budget, weights)

@@ -109,7 +109,7 @@ def _by_start() -> dict[str, list[tuple[str, str]]]:
 
 
 def _tokens(text: str) -> Iterator[Span]:
-    runs = "\n".join(word for word in text.split() if len(word) >= SHORTEST_TOKEN)  # most text has none
+    runs = "\n".join([word for word in text.split() if len(word) >= SHORTEST_TOKEN])  # most text has none
     if not runs:
         return
     for start, rules in _by_start().items():

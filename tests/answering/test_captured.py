@@ -90,6 +90,6 @@ def test_a_session_never_starts_with_them(filled: Library) -> None:
 def test_inject_has_them_after_all_others_and_pack_none(filled: Library) -> None:
     remembered(filled, [Draft("Ledger reconciliation must read from the primary: the replica lags.")], NOW)
     allowed = enriching("", (), NOW)
-    relevant, weak = for_enrichment(filled, QUESTION, allowed, "balanced")
+    relevant, weak, _ = for_enrichment(filled, QUESTION, allowed, "balanced")
     assert [one.memory.origin for one in (*relevant, *weak)] == [Origin.USER, Origin.CAPTURED, Origin.CAPTURED]
     assert [one.memory.origin for one in for_search(filled, QUESTION, allowed, 9)] == [Origin.USER]
