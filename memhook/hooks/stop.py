@@ -88,7 +88,7 @@ class Endings:
                     yield entry
 
     def _exchange(self, event: Event, scene: Scene, asked: str, ended: str, at: datetime) -> Exchange:
-        turn = self._engine.accounts.prompts_of(event.session)
+        turn = self._engine.accounts.turn_of(event.session)
         return Exchange(asked, ended, event.client, event.session, turn, at, scene.project.id, bool(event.agent))
 
 
