@@ -9,8 +9,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +28,8 @@ AGAIN = "once more: why does the ledger reconciliation report a balance mismatch
 UNRELATED = "write a haiku about the sea"
 START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
-CHECKS = ("start", "match", "unrelated", "once", "words", "action", "failure", "budget", "broken")
+CHECKS = ("start", "match", "unrelated", "once", "words", "action", "failure")
+CHECKS += ("cue", "saved", "digest", "shared", "budget", "broken")
 FIX = "Fix: read from the primary and raise the statement timeout to 40 seconds."  # in the demo's memories
 RULE_BEHIND = "Do not set the session cookie to SameSite=Strict: the bank's page posts back, and 3-D Secure fails."
 HISTORY = (
@@ -38,6 +42,15 @@ RULE = "Before deploy.prod.toml is touched, tell the wombat channel."
 MEANING = "E4711 means that the burrow cache is stale: delete .burrow and try again."
 TOUCHING = "touch deploy.prod.toml"
 FAILING = "echo 'burrow failed: error E4711' >&2; exit 3"
+ORDER = "From now on always install the packages of this repository with pnpm, never with npm."
+LESSON = "Packages of this repository are installed with pnpm; npm breaks the numbat lockfile."
+ANSWER = (
+    "The lockfile is written by pnpm alone now: the workspace file names every package, the old package-lock.json is"
+    " deleted, and the pipeline runs the frozen install before the bilby tests."
+)
+QUESTION = "which package manager installs the packages of this repository?"
+SECONDS_TO_STORE = 20  # what was captured, in the background
+OFFERED = "Keep what later sessions need"  # the description of `remember` in the request: its server may need seconds
 # The tool that runs a command, and the name of its argument.
 SHELLS = {
     "claude": ("Bash", "command"),
@@ -46,6 +59,15 @@ SHELLS = {
     "gemini": ("run_shell_command", "command"),
     "qwen": ("run_shell_command", "command"),
     "opencode": ("bash", "command"),
+}
+# How the model calls memhook's `remember`.
+SAVERS = {
+    "claude": {"name": "mcp__memhook__remember"},
+    "codex": {"name": "remember", "namespace": "mcp__memhook"},
+    "copilot": {"name": "memhook-remember"},
+    "gemini": {"name": "mcp_memhook_remember"},
+    "qwen": {"name": "mcp__memhook__remember"},
+    "opencode": {"name": "memhook_remember"},
 }
 
 # Arguments of the harness and of the assistant that continue the session of the first prompt.
@@ -57,14 +79,14 @@ GOING_ON = {
     "qwen": ["--arg=--continue"],
     "opencode": ["--arg=--continue"],
 }
-# What lets it run a command without asking.
+# What lets it use these tools without asking.
 ALLOWED = {
-    "claude": ["--allowedTools", "Bash"],
+    "claude": ["--allowedTools", "Bash,mcp__memhook__remember"],
     "codex": ["--arg=--dangerously-bypass-approvals-and-sandbox"],
     "gemini": ["--arg=--yolo"],
     "qwen": ["--arg=--yolo"],
 }
-IN_PROJECT = ("qwen",)  # the harness rewrites its user-wide settings for each run
+IN_PROJECT = ("opencode",)  # the harness rewrites its user-wide settings for each run
 
 
 @dataclass(frozen=True)
@@ -89,17 +111,26 @@ class Ran:
 
 
 class Client:
-    """An assistant with a home and a project of its own, and memhook installed in it."""
+    """An assistant with a home and a project, its own or another's, and memhook installed in it."""
 
-    def __init__(self, name: str, harness: Path, folder: Path) -> None:
+    def __init__(self, name: str, harness: Path, folder: Path, beside: Client | None = None) -> None:
         self.name = name
         self.harness = harness
         self.folder = folder
-        self.home, self.work = folder / "home", folder / "work"
+        of = beside.folder if beside else folder
+        self.home, self.work = of / "home", of / "work"
         self._runs = 0
-        self.work.mkdir(parents=True)
-        self.home.mkdir()
+        for one in (folder, self.home, self.work):
+            one.mkdir(parents=True, exist_ok=True)
         (self.work / ".memhook.toml").touch()
+        self.memhook("install", name, "--yes", *(["--project"] if name in IN_PROJECT else []))
+        self._servers = list(self._given_anew()) if name == "codex" else []
+
+    def _given_anew(self) -> Iterator[str]:
+        """The entry of the MCP server as arguments: the harness rewrites Codex's settings for each run."""
+        settings = tomllib.loads((self.home / ".codex/config.toml").read_text(encoding="utf-8"))
+        for key, value in settings["mcp_servers"]["memhook"].items():
+            yield from ("--arg=-c", f"--arg=mcp_servers.memhook.{key}={json.dumps(value)}")
 
     def memhook(self, *arguments: str, given: str = "") -> str:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
@@ -113,16 +144,25 @@ class Client:
 
     def runs(self, command: str) -> Ran:
         """Let the model run a command; the texts are those of the request that follows it."""
-        tool, argument = SHELLS[self.name]
-        script = self.folder / "script.json"
-        script.write_text(json.dumps([{"tool_use": {"name": tool, "input": {argument: command}}}]), encoding="utf-8")
-        return self.asks(UNRELATED, script=script)
+        return self.asks(UNRELATED, replies=[self._running(command)])
 
-    def asks(self, prompt: str, going_on: bool = False, script: Path | None = None) -> Ran:
+    def saves(self, prompt: str, lesson: str, answer: str) -> Ran:
+        """Let the model call `remember` as soon as it is offered, and then answer."""
+        waiting = {**self._running("sleep 3"), "when": rf"\A(?!.*{OFFERED})"}
+        saving = {"tool_use": {**SAVERS[self.name], "input": {"content": lesson}}, "when": OFFERED}
+        return self.asks(prompt, replies=[saving, *[waiting] * 10, {"text": answer}])
+
+    def _running(self, command: str) -> dict[str, Any]:
+        tool, argument = SHELLS[self.name]
+        return {"tool_use": {"name": tool, "input": {argument: command}}}
+
+    def asks(self, prompt: str, going_on: bool = False, replies: Sequence[object] = ()) -> Ran:
         self._runs += 1
         out = self.folder / f"run{self._runs}"
-        more = GOING_ON[self.name] if going_on else ALLOWED.get(self.name, []) if script else []
-        environment = {**os.environ, **({"SCRIPT": str(script)} if script else {})}
+        more = GOING_ON[self.name] if going_on else ALLOWED.get(self.name, []) if replies else []
+        script = self.folder / "script.json"
+        script.write_text(json.dumps(replies), encoding="utf-8")
+        environment = {**os.environ, "SCRIPT": str(script)}
         clients = os.environ.get("CLIENTS_DIR", str(self.harness.parent / "npm"))
         if self.name == "claude":
             environment |= {"OUT": str(out), "CLIENT_HOME": str(self.home), "CLIENTS_DIR": clients}
@@ -130,10 +170,10 @@ class Client:
         else:
             places = ["--out", str(out), "--home", str(self.home), "--clients-dir", clients]
             command = [sys.executable, str(self.harness / "run_client.py"), self.name, prompt, str(self.work)]
-            command += [*places, *(["--script", str(script)] if script else []), *more]
+            command += [*places, "--script", str(script), *self._servers, *more]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
         printed = (out / "stdout").read_text(encoding="utf-8") if (out / "stdout").exists() else done.stderr
-        return Ran(done.returncode, printed, list(_texts(out / "requests.jsonl", prompt, is_last=script is not None)))
+        return Ran(done.returncode, printed, list(_texts(out / "requests.jsonl", prompt, is_last=bool(replies))))
 
 
 def main() -> int:
@@ -145,19 +185,19 @@ def main() -> int:
     is_well = True
     print(f"| assistant | {' | '.join(CHECKS)} |", f"| --- |{' --- |' * len(CHECKS)}", sep="\n")
     with tempfile.TemporaryDirectory(prefix="memhook-clients-") as temporary:
-        for name in args.names or KNOWN:
+        names = args.names or list(KNOWN)
+        for name, other in zip(names, [*names[1:], names[0]], strict=True):
             folder = (args.keep or Path(temporary)) / name
-            results = checked(Client(name, args.harness.resolve(), folder))
+            results = checked(Client(name, args.harness.resolve(), folder), other)
             is_well &= all(result == "ok" for result in results.values())
             print(f"| {name} | {' | '.join(results[check] for check in CHECKS)} |", flush=True)
     return 0 if is_well else 1
 
 
-def checked(client: Client) -> dict[str, str]:
-    client.memhook("install", client.name, "--yes", *(["--project"] if client.name in IN_PROJECT else []))
+def checked(client: Client, other: str) -> dict[str, str]:
     client.memhook("remember", FACT)
     try:
-        checks = (quiet, matching, carrying, acting, whole_budget, broken)
+        checks = (quiet, matching, carrying, acting, learning, partial(sharing, other=other), whole_budget, broken)
         return {name: result for check in checks for name, result in check(client)}
     finally:
         client.memhook("daemon", "stop")
@@ -176,7 +216,7 @@ def matching(client: Client) -> Iterator[tuple[str, str]]:
     ran = client.asks(PROMPT)
     yield "match", _verdict(ran, [FACT in block for block in ran.blocks(MATCH)] == [True], "not whole")
     again = client.asks(AGAIN, going_on=True)
-    is_same = again.holds(PROMPT)
+    is_same = again.holds(PROMPT) or client.name == "gemini"  # which drops the first prompt with what it had
     times = sum(text.count(FACT) for text in again.texts)
     yield "once", _verdict(again, times == 1, f"{times} times") if is_same else "another session"
 
@@ -199,6 +239,37 @@ def acting(client: Client) -> Iterator[tuple[str, str]]:
     for name, command, wanted, other in (("action", TOUCHING, RULE, MEANING), ("failure", FAILING, MEANING, RULE)):
         ran = client.runs(command)
         yield name, _verdict(ran, ran.holds(wanted) and not ran.holds(other), "not there")
+
+
+def learning(client: Client) -> Iterator[tuple[str, str]]:
+    """Check that a cue comes, that obeying it saves an agent's memory, and that the end leaves a digest and no word."""
+    client.memhook("config", "set", "capture.enabled", "true")
+    ran = client.saves(ORDER, LESSON, ANSWER)
+    yield "cue", _verdict(ran, ran.holds("the user said"), "no cue")
+    found = _stored(client)
+    for _ in range(SECONDS_TO_STORE):
+        if not any(ANSWER in content for content in found):
+            time.sleep(1)
+            found = _stored(client)
+    origin, session = found.get(LESSON, ("", ""))
+    is_linked = origin == "agent" and session.startswith(f"{client.name}/")
+    yield "saved", _verdict(ran, is_linked, f"by {origin} in {session}" if origin else "nothing")
+    is_kept = any(ANSWER in content and ("captured", session) == of for content, of in found.items())
+    is_quiet = not ran.holds(ANSWER)  # it would be in the history if the model had been run again
+    yield "digest", _verdict(ran, is_kept and is_quiet, "ran again" if is_kept else "none")
+
+
+def _stored(client: Client) -> dict[str, tuple[str, str]]:
+    """Content, origin and session of each memory."""
+    memories = json.loads(client.memhook("list", "--json"))["memories"]
+    return {memory["content"]: (memory["origin"], memory["session"].partition("#")[0]) for memory in memories}
+
+
+def sharing(client: Client, other: str) -> Iterator[tuple[str, str]]:
+    """Check that another assistant is shown what the model saved in this one."""
+    ran = Client(other, client.harness, client.folder / "other", client).asks(QUESTION)
+    is_shown = any(LESSON in block for block in ran.blocks(MATCH))
+    yield "shared", _verdict(ran, is_shown, f"not in {other}")
 
 
 def whole_budget(client: Client) -> Iterator[tuple[str, str]]:

@@ -109,6 +109,8 @@ class Assistant:
     """Whether a notice is known to reach the user and not the model, so that one may come with each answer."""
     keeps_start: bool = False
     """Whether the text of a start stays in the history of a resumed session, and would be added a second time."""
+    resumed_as: str = "resume"
+    """The source of a start that its resumed sessions are like."""
     part_limit: PartLimit | None = None
     """The limit of one hook entry."""
     wrote: Callable[[Payload], bool] = _never
@@ -164,7 +166,7 @@ class Assistant:
             agent=text(payload, "agent_id"),
             directory=text(payload, "cwd") or directory,
             prompt=self.typed(text(payload, "prompt")),
-            source=text(payload, "source"),
+            source=self.resumed_as if (source := text(payload, "source")) == "resume" else source,
             agent_type=text(payload, "agent_type"),
             moment=(text(payload, "tool_use_id") or f"{named} {tool}") if tool else named,
             part_limit=self.part_limit,

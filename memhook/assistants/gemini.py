@@ -57,7 +57,8 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 GEMINI = Assistant(
     name="gemini",
     title="Gemini CLI",
-    keeps_start=True,
+    # A resumed session lacks its first prompt: a message that starts with the context of a hook is dropped.
+    resumed_as="clear",
     more_events={
         "BeforeAgent": Kind.PROMPT,
         "BeforeTool": Kind.BEFORE_TOOL,

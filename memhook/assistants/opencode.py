@@ -12,13 +12,6 @@ from memhook.assistants.events import Kind
 from memhook.assistants.sessions import opencode as opencode_sessions
 
 
-def _typed(prompt: str) -> str:
-    """The prompt without the quotes that `opencode run` puts around several words: no line would start as typed."""
-    inner = prompt[1:-1]
-    is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in inner
-    return inner if is_quoted else prompt
-
-
 def _folder(where: Where) -> Path:
     usual = where.folder("XDG_CONFIG_HOME", ".config") / "opencode"
     return where.folder("OPENCODE_CONFIG_DIR", str(usual))
@@ -48,7 +41,7 @@ OPENCODE = Assistant(
         "PostToolUseFailure": Kind.TOOL_FAILED,
         "Stop": Kind.STOP,
     },
-    typed=_typed,
+    typed=opencode_sessions.unquoted,
     folder=_folder,
     edits=_edits,
     user_notes=("AGENTS.md",),

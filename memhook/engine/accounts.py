@@ -54,7 +54,7 @@ class Accounts:
     times_shown = _or(Ledger.times_shown, {})
     mark_used = _or(Ledger.mark_used, None)
     usage = _or(Ledger.usage, {})
-    prompts_of = _or(Ledger.prompts_of, 0)
+    turn_of = _or(Ledger.turn_of, 1)
     propose = _or(Ledger.propose, None)
     proposals = _or(Ledger.proposals, [])
     was_captured = _or(Ledger.was_captured, False)

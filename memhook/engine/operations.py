@@ -90,7 +90,7 @@ def _session_here(caller: Caller, client: str, session: str) -> str:
     last = ledger.last_injection(session, caller.project.id, client=client) if ledger else None
     if ledger is None or last is None or not last.session:
         return ""
-    return f"{last.client}/{last.session}#{ledger.prompts_of(last.session)}"
+    return f"{last.client}/{last.session}#{ledger.turn_of(last.session)}"
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ Nothing is ever printed then.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from memhook.assistants.known import KNOWN
 from memhook.assistants.sessions.recording import Prompt, Ran, Reply, Step, Used
 from memhook.core.receipts import was_used
 from memhook.engine.engine import Engine, Scene
-from memhook.hooks.exchanges import Exchanges, Ongoing, is_followed
+from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
 from memhook.hooks.spool import Record, Spool
 from memhook.supply.digests import Exchange, digest, noted
 from memhook.supply.summaries import sections
@@ -35,17 +36,21 @@ class Endings:
         self._engine = engine
         self._exchanges = exchanges
         self._spool = Spool(engine.paths.spool)
+        self._late: deque[tuple[Event, Scene, Ongoing, datetime]] = deque(maxlen=KEPT)
 
     def ended(self, event: Event, scene: Scene, now: datetime) -> None:
         if event.kind is Kind.COMPACTED:
-            records = self._summary(event, scene, now)
+            self._keep(self._summary(event, scene, now), event, scene)
         elif is_followed(event):
             is_hard_won = scene.loaded.settings.capture.cues and was_hard_won(last_steps(event))
             exchange = self._exchanges.ended(event, is_hard_won)
             self._mark_used(exchange, event, scene, now)
-            records = self._digest(event, scene, exchange, now)
-        else:
-            return
+            if event.reply:
+                self._keep(self._digest(event, scene, exchange, now), event, scene)
+            elif event.transcript:  # Copilot writes its last message there a moment later
+                self._late.append((event, scene, exchange, now))
+
+    def _keep(self, records: Iterable[Record], event: Event, scene: Scene) -> None:
         if may_capture(event, scene) and (kept := list(records)):
             self._spool.add(kept)
 
@@ -61,6 +66,9 @@ class Endings:
 
     def store(self) -> None:
         """Store what the spool holds, in the background."""
+        while self._late:
+            event, scene, exchange, ended = self._late.popleft()
+            self._keep(self._digest(event, scene, exchange, ended), event, scene)
         self._spool.drain(self._stored)
 
     def _stored(self, records: Sequence[Record]) -> None:
@@ -88,7 +96,7 @@ class Endings:
                     yield entry
 
     def _exchange(self, event: Event, scene: Scene, asked: str, ended: str, at: datetime) -> Exchange:
-        turn = self._engine.accounts.prompts_of(event.session)
+        turn = self._engine.accounts.turn_of(event.session)
         return Exchange(asked, ended, event.client, event.session, turn, at, scene.project.id, bool(event.agent))
 
 

@@ -303,10 +303,10 @@ class Ledger:
         )
         return int(rows[0][0])
 
-    def prompts_of(self, session: str) -> int:
-        """How many prompts the session has had."""
+    def turn_of(self, session: str) -> int:
+        """How many prompts the session has had; one at least, for the first may have come before the daemon ran."""
         query = "SELECT count(*) FROM injection WHERE session = ? AND agent = '' AND event = 'UserPromptSubmit'"
-        return int(self._read(query, (session,))[0][0])
+        return max(1, int(self._read(query, (session,))[0][0]))
 
     def reset(self, session: str, agent: str) -> None:
         """The session's context was cleared: nothing counts as shown any more, or as spent."""

@@ -56,6 +56,14 @@ def test_who_keeps_the_start_in_the_history_is_not_told_again(assistant: Assista
     assert assistant.begins("resume") == ""
 
 
+def test_who_drops_the_start_from_a_resumed_session_gets_it_again_with_what_it_had_shown(assistant: Assistant) -> None:
+    urn = assistant.remembers("Use pnpm, not npm.", pinned=True)
+    assistant.environment = {"MEMHOOK_CLIENT": "gemini"}
+    texts = [assistant.starts(source=source) for source in ("startup", "resume")]
+    assert texts[0] == texts[1]
+    assert urn in texts[1]
+
+
 def test_who_has_no_tool_is_not_asked_to_use_it(assistant: Assistant) -> None:
     assistant.environment = {"QWEN_PROJECT_DIR": "/"}
     payload = {"hook_event_name": "SessionStart", "session_id": "q", "source": "startup"}

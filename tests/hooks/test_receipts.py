@@ -54,7 +54,7 @@ def test_an_event_without_a_prompt_goes_on_with_the_exchange(assistant: Assistan
     assert assistant.prompts("") == ""
     stops(assistant, "I ran ledgerctl resync --primary and it is green.")
     assert usage(assistant, urn).used == 1
-    assert assistant.runner.engine.accounts.prompts_of("s1") == 1
+    assert assistant.runner.engine.accounts.turn_of("s1") == 1
 
 
 def test_what_a_subagent_does_is_no_part_of_the_answer(assistant: Assistant) -> None:

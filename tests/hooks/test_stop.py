@@ -125,10 +125,11 @@ def test_one_exchange_is_kept_once_however_often_its_end_comes(capturing: Assist
 def test_where_the_event_does_not_say_the_reply_the_end_of_the_session_s_file_does(capturing: Assistant) -> None:
     transcript = capturing.directory / "events.jsonl"
     events = [("user.message", ASKED), ("assistant.message", "Looking."), ("assistant.message", ENDED)]
-    transcript.write_text("\n".join(json.dumps({"type": kind, "data": {"content": text}}) for kind, text in events))
     capturing.environment = {"MEMHOOK_CLIENT": "copilot"}
     capturing.answer({"hook_event_name": "UserPromptSubmit", "session_id": "c1", "prompt": ASKED, "timestamp": "1"})
     stops(capturing, session="c1", transcript_path=str(transcript), stop_reason="end_turn")
+    # Copilot writes it a moment after the event.
+    transcript.write_text("\n".join(json.dumps({"type": kind, "data": {"content": text}}) for kind, text in events))
     (memory,) = captured(capturing)
     assert memory["content"].endswith(ENDED)
     assert memory["session"] == "copilot/c1#1"

@@ -102,8 +102,10 @@ def gemini_lines(turns: Sequence[Turn], _directory: str, session: str) -> list[d
             _gemini_call(f"r{number}", RIGHT, "ok", "success"),
         ]
         looked = {"id": f"g{number}", "type": "gemini", "content": "Let me look.", "toolCalls": calls}
+        result = {"functionResponse": {"id": f"r{number}", "response": {"output": "ok"}}}
+        returned = {"id": f"t{number}", "type": "user", "timestamp": WHEN, "content": [result]}
         ended = {"id": f"e{number}", "type": "gemini", "content": turn.ended}
-        lines += [asked, looked, asked, looked, {"$set": {"lastUpdated": WHEN}}, ended]
+        lines += [asked, looked, asked, looked, returned, {"$set": {"lastUpdated": WHEN}}, ended]
     return lines
 
 
@@ -145,6 +147,22 @@ def claude(home: Path, turns: Sequence[Turn], directory: str, session: str = "5f
 def codex(home: Path, turns: Sequence[Turn], directory: str, session: str = "5f2c") -> Path:
     lines = codex_lines(turns, directory, session)
     return written(home / f".codex/sessions/2026/02/21/rollout-{session}.jsonl", lines)
+
+
+def codex_items(home: Path, turns: Sequence[Turn], directory: str, session: str = "5f2c") -> Path:
+    """As Codex records since its history comes in pages: what was said is an item."""
+    path = codex(home, turns, directory, session)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return written(path, map(_with_item, lines))
+
+
+def _with_item(line: dict[str, Any]) -> dict[str, Any]:
+    kinds = {"user_message": ("UserMessage", "text"), "agent_message": ("AgentMessage", "Text")}
+    if line["payload"].get("type") not in kinds:
+        return line
+    kind, part = kinds[line["payload"]["type"]]
+    item = {"type": kind, "content": [{"type": part, "text": line["payload"]["message"]}]}
+    return {**line, "payload": {"type": "item_completed", "item": item}}
 
 
 def copilot(home: Path, turns: Sequence[Turn], directory: str, session: str = "5f2c") -> Path:
@@ -210,7 +228,7 @@ def opencode_files(home: Path, turns: Sequence[Turn], directory: str, session: s
 def _opencode_messages(turns: Sequence[Turn]) -> Iterable[tuple[dict[str, Any], list[dict[str, Any]]]]:
     for turn in turns:
         added = {"type": "text", "text": "The contents of a file", "synthetic": True}
-        yield {"role": "user", "time": {"created": MILLISECONDS}}, [{"type": "text", "text": turn.asked}, added]
+        yield {"role": "user", "time": {"created": MILLISECONDS}}, [{"type": "text", "text": f'"{turn.asked}"'}, added]
         commands = [
             {"type": "tool", "tool": "bash", "state": {"status": "completed", **state}}
             for state in (
@@ -225,6 +243,7 @@ Write = Callable[[Path, Sequence[Turn], str, str], Path]
 ALL: dict[str, Write] = {
     "claude": claude,
     "codex": codex,
+    "codex, items": codex_items,
     "copilot": copilot,
     "gemini": gemini,
     "gemini, one object": gemini_object,

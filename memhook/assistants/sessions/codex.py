@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from memhook.assistants.events import Payload, text
@@ -16,12 +17,22 @@ from memhook.assistants.sessions.recording import (
     inner,
     line_format,
     moment,
+    objects,
     parsed,
     ran,
 )
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    """A prompt that is there as an event and as an item is one."""
+    before: Step | None = None
+    for step in _every(lines):
+        if not (isinstance(step, Prompt) and isinstance(before, Prompt) and step.text == before.text):
+            yield step
+        before = step
+
+
+def _every(lines: Iterator[Payload]) -> Iterator[Step]:
     commands: dict[str, Any] = {}
     for line in lines:
         payload = inner(line, "payload")
@@ -33,6 +44,8 @@ def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
             case "event_msg", ("agent_message" | "task_complete"):
                 if said := text(payload, "message", "last_agent_message"):
                     yield Reply(said[:READ_CHARS])
+            case "event_msg", "item_completed":
+                yield from _item(inner(payload, "item"), moment(line.get("timestamp")))
             case "response_item", "custom_tool_call":
                 yield Used(is_edit=True)
             case "response_item", "function_call":
@@ -41,6 +54,15 @@ def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
             case "response_item", "function_call_output":
                 output, code = _output(payload.get("output"))
                 yield from ran(commands.pop(text(payload, "call_id"), ""), output, code=code)
+
+
+def _item(item: Payload, when: datetime | None) -> Iterator[Step]:
+    """What was said, as versions record it that keep their history in pages."""
+    said = "\n".join(text(part, "text") for part in objects(item.get("content")))[:READ_CHARS]
+    if text(item, "type") == "UserMessage":
+        yield Prompt(said, when)
+    elif text(item, "type") == "AgentMessage" and said:
+        yield Reply(said)
 
 
 def _about(payload: Payload) -> About:

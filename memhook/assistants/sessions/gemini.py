@@ -51,7 +51,8 @@ def _understood(lines: Iterator[Payload], path: Path) -> Iterator[Step]:
             yield About(text(line, "sessionId"), _directory(path, project), is_subagent=is_subagent)
         elif line.get("type") == "user" and text(line, "id") not in seen:
             seen.add(text(line, "id"))
-            yield Prompt(words(line.get("displayContent") or line.get("content")), moment(line.get("timestamp")))
+            if asked := words(line.get("displayContent") or line.get("content")):  # else the result of a tool
+                yield Prompt(asked, moment(line.get("timestamp")))
         elif line.get("type") == "gemini":
             yield from _reply(line, seen)
 

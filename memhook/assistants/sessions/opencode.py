@@ -101,13 +101,20 @@ def _objects_in(folder: Path) -> Iterator[Payload]:
 def _message(message: Payload, parts: list[Payload]) -> Iterator[Step]:
     if message.get("role") == "user":
         typed = [part for part in parts if not part.get("synthetic") and not part.get("ignored")]
-        yield Prompt(words(typed), moment(inner(message, "time").get("created")))
+        yield Prompt(unquoted(words(typed)), moment(inner(message, "time").get("created")))
         return
     for part in parts:
         if part.get("type") == "tool":
             yield from _tool(part)
         elif said := words([part]):
             yield Reply(said)
+
+
+def unquoted(prompt: str) -> str:
+    """The prompt without the quotes that `opencode run` puts around several words: no line would start as typed."""
+    quoted = prompt[1:-1]
+    is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in quoted
+    return quoted if is_quoted else prompt
 
 
 def _tool(part: Payload) -> Iterator[Step]:
