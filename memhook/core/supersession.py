@@ -42,6 +42,8 @@ _NEGATIONS = _DENYING | _LACKING
 _ENDINGS = _table("""
 gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete old instead
 former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled unmaintained
+archived decommissioned discontinued ditched ended given handed killed left out outdated over phased scrapped shut
+stale superseded uninstalled unused withdrawn
 ersetzt abgeschaltet entfernt supprime remplace reemplazado eliminado
 """)
 _CHANGES = _ENDINGS | _table("""
@@ -70,6 +72,15 @@ on/off optional/mandatory optional/required always/never any/only all/only every
 enabled/disabled public/internal public/private manual/automatic manually/automatically hand/automatically hand/itself
 synchronously/background open/closed nobody/everyone slow/fast works/broken with/without
 """)
+_UNITS = {
+    unit: dimension
+    for dimension, units in {
+        "time": "ms s sec second seconds min minute minutes h hour hours day days week weeks month months year years",
+        "size": "b kb mb gb tb byte bytes",
+        "share": "% percent",
+    }.items()
+    for unit in units.split()
+}
 _CONDITIONS = _table("when if while unless except whenever once before after during behind without")
 _DIGITS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5",
@@ -86,6 +97,7 @@ _ASIDE = re.compile(r"(?<=,)\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since
 _WORD = re.compile(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
 _NUMBER = re.compile(r"[v#$€]?\d", re.IGNORECASE)
 _NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
+_AMOUNT = re.compile(r"(\d[\d.,]*)([a-z%]{1,7})$")
 # "no more than 5" denies nothing, and "are removed after a week" is a rule, not the end of one.
 _BOUND = re.compile(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
 _HABIT = re.compile(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
@@ -93,34 +105,35 @@ _HABITUAL = "~"
 _IS = "is"
 
 _WEIGHTS: Mapping[str, float] = {
-    "cosine": 9.08,
-    "length": -1.35,
-    "changed": 2.41,
-    "opposite": 3.65,
-    "number added": -1.31,
-    "names": 0.31,
-    "condition": -0.76,
+    "cosine": 7.10,
+    "length": -1.33,
+    "changed": 1.55,
+    "opposite": 2.26,
+    "number added": -0.85,
+    "names": 0.37,
+    "condition": -0.86,
     "condition first": -2.38,
-    "denied": 0.66,
-    "nothing new": -0.71,
-    "unopposed": -1.61,
-    "shared": 4.06,
-    "flip": -1.01,
-    "change": 1.64,
-    "same start": 1.01,
-    "old named": 0.70,
-    "new subject": -0.51,
-    "framed": 0.49,
-    "after is": -1.24,
-    "several": -2.83,
-    "several, subject": -1.95,
-    "only subject": -2.35,
-    "nowhere": -1.07,
-    "places": -3.24,
-    "same number": -3.50,
-    "other measure": -1.02,
+    "denied": 0.45,
+    "nothing new": -0.59,
+    "unopposed": -1.25,
+    "shared": 3.61,
+    "flip": -1.09,
+    "change": 1.50,
+    "other amount": 2.19,
+    "same start": 0.66,
+    "old named": 1.30,
+    "new subject": -0.64,
+    "framed": 0.22,
+    "after is": -1.34,
+    "several": -2.28,
+    "several, subject": -0.58,
+    "only subject": -0.82,
+    "nowhere": -1.08,
+    "places": -3.52,
+    "same number": -2.66,
+    "other measure": -1.23,
 }
-_CONSTANT = -7.42
+_CONSTANT = -5.51
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +255,7 @@ def _opposed(old: _Sentence, new: _Sentence, older: _Text, newer: _Text) -> dict
         "shared": min(1.0, len(common) / fewer),
         "flip": min(1.0, flipped / fewer),
         "change": float(new.is_change and not old.is_change),
+        "other amount": float(_has_other_amount(old, new)),
         "same start": float(_has_same_start(old.words, new.words)),
         "old named": float(any(not word.keys.isdisjoint(newer.keys) for word in replaced)),
         "new subject": min(2.0, sum(word.parts.isdisjoint(older.parts) for word in _subject(new.words))),
@@ -322,6 +336,31 @@ def _before(words: Sequence[_Word]) -> str:
     if low in _MEANS:
         return "with"
     return low if low in _PREPOSITIONS else (terms(low) or [low])[0]
+
+
+def _has_other_amount(old: _Sentence, new: _Sentence) -> bool:
+    """Return whether both give an amount of the same thing, in any order of words, and not the same one."""
+    amounts = [dict(_amounts(one.words)) for one in (old, new)]
+    if not all(amounts) or amounts[0].keys() & amounts[1].keys():
+        return False
+    if not {*amounts[0].values()} & {*amounts[1].values()}:
+        return False
+    ours, theirs = (frozenset(_measured(one.words)) for one in (old, new))
+    return bool(ours and theirs) and (ours <= new.parts or theirs <= old.parts)
+
+
+def _amounts(words: Sequence[_Word]) -> Iterator[tuple[str, str]]:
+    """Numbers, each with the dimension of the word behind it."""
+    for place, word in enumerate(words):
+        if word.is_number:
+            found = _AMOUNT.match(word.low)
+            number, unit = found.groups() if found else (word.low, "")
+            following = words[place + 1].low if place + 1 < len(words) else ""
+            yield number, _UNITS.get(unit or following, "")
+
+
+def _measured(words: Sequence[_Word]) -> Iterator[str]:
+    return (min(word.keys) for word in words if word.is_content and not word.is_number and word.low not in _UNITS)
 
 
 def _subject(words: Sequence[_Word]) -> Iterator[_Word]:
