@@ -2,11 +2,14 @@
 
 chance_to_supersede(older, newer, cosine)   0 to 1; from PROPOSED on it is worth a question to the author
 
-Sentences are compared in pairs. The words that only one of them has form runs; a run of the older sentence and one of
-the newer fill the same *slot* if the word before or behind them is the same: "listens on port 8091", "listens on port
-9191". One slot with another value is a contradiction. Two of them are a statement about another thing ("the EU bucket
-is called a", "the US bucket is called b"), none is another aspect, and a sentence that has all words of the other one
-only adds to it. The weights are a logistic regression over pairs written by hand; the guide has the figures.
+Sentences are compared in pairs, those of the newer text also clause by clause: "Ask Jo about translations, Ilse has
+left" has all words of "Ask Ilse about translations", its first clause has not. The words that only one of them has form
+runs; a run of the older sentence and one of the newer fill the same *slot* if the word before or behind them is the
+same: "listens on port 8091", "listens on port 9191". One slot with another value is a contradiction. Two of them are a
+statement about another thing ("the EU bucket is called a", "the US bucket is called b"), none is another aspect, and a
+sentence that has all words of the other one only adds to it. What the first sentences of both announce (a change, an
+opposite, a condition) counts beside the best pair. The weights are a logistic regression over pairs written by hand;
+the guide has the figures.
 """
 
 from __future__ import annotations
@@ -14,16 +17,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, islice, product
+from dataclasses import dataclass, replace
+from itertools import groupby, islice, product, takewhile
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 
 PROPOSED = 0.65
 WITHOUT_MODEL = 0.65  # the cosine assumed where none is known: words have to say more
-MOST_SENTENCES = 40  # of each text: of a long one the beginning
+MOST_SENTENCES = 24  # of each text: of a long one the beginning
 MOST_WORDS = 60  # of a sentence
 READ_CHARS = 8_000
+ANNOUNCING = 3  # sentences at the start of a text: "now" or "never" further on is about something else
 
 
 def _table(words: str) -> frozenset[str]:
@@ -38,6 +42,8 @@ _NEGATIONS = _DENYING | _LACKING
 _ENDINGS = _table("""
 gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete old instead
 former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled unmaintained
+archived decommissioned discontinued ditched ended given handed killed left out outdated over phased scrapped shut
+stale superseded uninstalled unused withdrawn
 ersetzt abgeschaltet entfernt supprime remplace reemplazado eliminado
 """)
 _CHANGES = _ENDINGS | _table("""
@@ -61,6 +67,21 @@ staging production prod live dev development local locally test ci preview demo 
 debian ubuntu android ios frontend backend client server nightly stable beta mobile web desktop python javascript
 typescript rust java
 """)
+_OPPOSITES = _table("""
+on/off optional/mandatory optional/required always/never any/only all/only every/only must/may never/may
+enabled/disabled public/internal public/private manual/automatic manually/automatically hand/automatically hand/itself
+synchronously/background open/closed nobody/everyone slow/fast works/broken with/without
+""")
+_UNITS = {
+    unit: dimension
+    for dimension, units in {
+        "time": "ms s sec second seconds min minute minutes h hour hours day days week weeks month months year years",
+        "size": "b kb mb gb tb byte bytes",
+        "share": "% percent",
+    }.items()
+    for unit in units.split()
+}
+_CONDITIONS = _table("when if while unless except whenever once before after during behind without")
 _DIGITS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5",
     "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
@@ -72,9 +93,11 @@ november december daily weekly hourly nightly monthly yearly night hour day week
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
 _CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
+_ASIDE = re.compile(r"(?<=,)\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
 _WORD = re.compile(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
 _NUMBER = re.compile(r"[v#$€]?\d", re.IGNORECASE)
 _NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
+_AMOUNT = re.compile(r"(\d[\d.,]*)([a-z%]{1,7})$")
 # "no more than 5" denies nothing, and "are removed after a week" is a rule, not the end of one.
 _BOUND = re.compile(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
 _HABIT = re.compile(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
@@ -82,22 +105,35 @@ _HABITUAL = "~"
 _IS = "is"
 
 _WEIGHTS: Mapping[str, float] = {
-    "cosine": 10.68,
-    "length": -2.08,
-    "shared": 3.78,
-    "flip": 2.00,
-    "change": 4.41,
-    "framed": 0.83,
-    "after is": -3.03,
-    "several": -2.01,
-    "several, subject": -3.89,
-    "only subject": -1.62,
-    "nowhere": -1.18,
-    "places": -6.13,
-    "same number": -4.84,
-    "other measure": -1.34,
+    "cosine": 7.10,
+    "length": -1.33,
+    "changed": 1.55,
+    "opposite": 2.26,
+    "number added": -0.85,
+    "names": 0.37,
+    "condition": -0.86,
+    "condition first": -2.38,
+    "denied": 0.45,
+    "nothing new": -0.59,
+    "unopposed": -1.25,
+    "shared": 3.61,
+    "flip": -1.09,
+    "change": 1.50,
+    "other amount": 2.19,
+    "same start": 0.66,
+    "old named": 1.30,
+    "new subject": -0.64,
+    "framed": 0.22,
+    "after is": -1.34,
+    "several": -2.28,
+    "several, subject": -0.58,
+    "only subject": -0.82,
+    "nowhere": -1.08,
+    "places": -3.52,
+    "same number": -2.66,
+    "other measure": -1.23,
 }
-_CONSTANT = -7.77
+_CONSTANT = -5.51
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +162,17 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class _Text:
+    """Its sentences, the words of the first ones, all that say something, and the keys and parts of those."""
+
+    sentences: tuple[_Sentence, ...]
+    start: tuple[_Word, ...]
+    content: tuple[_Word, ...]
+    keys: frozenset[str]
+    parts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Words that only one of two sentences has, and what stands around them; `before` is empty at the start."""
 
@@ -149,23 +196,50 @@ def chance_to_supersede(older: str, newer: str, cosine: float | None) -> float:
 
 
 def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
-    """Return what counts for and against it, by the names of the weights; nothing if no sentences oppose."""
-    old, new = _sentences(older), _sentences(newer)
-    opposed = max(filter(None, (_opposed(*pair) for pair in product(old, new))), key=_weighed, default=None)
-    if opposed is None:
+    """Return what counts for and against it, by the names of the weights; nothing if the texts share no word."""
+    old, new = _text(older), _text(newer)
+    if old.parts.isdisjoint(new.parts):
         return {}
-    about = {
+    pairs = product(old.sentences, (*new.sentences, *islice(_clauses(newer), MOST_SENTENCES)))
+    opposed = max(filter(None, (_opposed(*pair, old, new) for pair in pairs)), key=_weighed, default=None)
+    return {
         "cosine": WITHOUT_MODEL if cosine is None else cosine,
-        "length": math.log1p(len(old)) + math.log1p(len(new)),
+        "length": math.log1p(len(old.sentences)) + math.log1p(len(new.sentences)),
+        **_announced(old.start, new.start),
+        "nothing new": float(all(not word.parts.isdisjoint(old.parts) for word in new.content)),
+        **({"unopposed": 1.0} if opposed is None else opposed),
     }
-    return about | opposed
+
+
+def _announced(old: Sequence[_Word], new: Sequence[_Word]) -> dict[str, float]:
+    """Compare the starts of two texts as a whole."""
+    before, after = {word.low for word in old}, {word.low for word in new}
+    denied = frozenset(part for word in new if word.is_content and word.is_negative for part in word.parts)
+    stated = [word for word in old if word.is_content and not word.is_negative]
+    return {
+        "changed": float(not after.isdisjoint(_CHANGES) and before.isdisjoint(_CHANGES)),
+        "opposite": float(any(_swapped(pair.split("/"), before, after) for pair in _OPPOSITES)),
+        "number added": float(any(word.is_number for word in new) and not any(word.is_number for word in old)),
+        "names": float(bool(_names(old) - _names(new) and _names(new) - _names(old))),
+        "condition": float(not after.isdisjoint(_CONDITIONS) and before.isdisjoint(_CONDITIONS)),
+        "condition first": float(bool(new) and new[0].low in _CONDITIONS),
+        "denied": float(any(not word.parts.isdisjoint(denied) for word in stated)),
+    }
+
+
+def _swapped(pair: Sequence[str], before: set[str], after: set[str]) -> bool:
+    return {*pair} & before - after != set() and {*pair} & after - before != set()
+
+
+def _names(words: Sequence[_Word]) -> set[str]:
+    return {key for word in words if word.is_name and word.is_content for key in word.keys}
 
 
 def _weighed(parts: Mapping[str, float]) -> float:
     return sum(_WEIGHTS[name] * value for name, value in parts.items())
 
 
-def _opposed(old: _Sentence, new: _Sentence) -> dict[str, float]:
+def _opposed(old: _Sentence, new: _Sentence, older: _Text, newer: _Text) -> dict[str, float]:
     """Compare two sentences; nothing where they share no word, or one has all words of the other."""
     if old.parts.isdisjoint(new.parts):
         return {}
@@ -175,18 +249,24 @@ def _opposed(old: _Sentence, new: _Sentence) -> dict[str, float]:
     is_denied = flipped and (theirs or 2 * flipped >= len(common))
     if not is_denied and not (ours and theirs):
         return {}
-    fewer = min(old.size, new.size)
+    fewer, slots = min(old.size, new.size), _slots(ours, theirs)
+    replaced = [word for run in ([one for one, _ in slots] or ours) for word in run.words]
     return {
         "shared": min(1.0, len(common) / fewer),
         "flip": min(1.0, flipped / fewer),
         "change": float(new.is_change and not old.is_change),
-        **_of_slots(_slots(ours, theirs), bool(ours)),
-        **_of_values(common, ours, theirs),
+        "other amount": float(_has_other_amount(old, new)),
+        "same start": float(_has_same_start(old.words, new.words)),
+        "old named": float(any(not word.keys.isdisjoint(newer.keys) for word in replaced)),
+        "new subject": min(2.0, sum(word.parts.isdisjoint(older.parts) for word in _subject(new.words))),
+        **_of_slots(slots, bool(ours)),
+        **_of_values(common, ours, theirs, slots),
     }
 
 
 def _of_slots(slots: Sequence[tuple[_Run, _Run]], is_different: bool) -> dict[str, float]:
-    is_one, is_several = len(slots) == 1, len(slots) > 1
+    are_numbers = all(run.kind == "number" for pair in slots for run in pair)  # two versions raised at once
+    is_one, is_several = len(slots) == 1, len(slots) > 1 and not are_numbers
     is_subject = any(not old.before for old, _ in slots)
     is_behind = is_one and _are_alike(*(run.behind for run in slots[0]))
     before = {run.before for pair in slots for run in pair} if is_one else set()
@@ -200,13 +280,15 @@ def _of_slots(slots: Sequence[tuple[_Run, _Run]], is_different: bool) -> dict[st
     }
 
 
-def _of_values(common: Sequence[_Word], ours: Sequence[_Run], theirs: Sequence[_Run]) -> dict[str, float]:
+def _of_values(
+    common: Sequence[_Word], ours: Sequence[_Run], theirs: Sequence[_Run], slots: Sequence[tuple[_Run, _Run]]
+) -> dict[str, float]:
     places = all(any(word.low in _PLACES for run in runs for word in run.words) for runs in (ours, theirs))
     numbers = all(any(word.is_number for run in runs for word in run.words) for runs in (ours, theirs))
     return {
         "places": float(places),
         "same number": float(not numbers and any(word.is_number and word.low not in _TIMES for word in common)),
-        "other measure": float(numbers and not any(a.kind == "number" for a, _ in _slots(ours, theirs))),
+        "other measure": float(numbers and not any(old.kind == "number" for old, _ in slots)),
     }
 
 
@@ -256,9 +338,75 @@ def _before(words: Sequence[_Word]) -> str:
     return low if low in _PREPOSITIONS else (terms(low) or [low])[0]
 
 
-def _sentences(text: str) -> list[_Sentence]:
-    found = filter(None, (_sentence(part) for part in _SENTENCE_END.split(text[:READ_CHARS]) if part))
-    return list(islice(found, MOST_SENTENCES))
+def _has_other_amount(old: _Sentence, new: _Sentence) -> bool:
+    """Return whether both give an amount of the same thing, in any order of words, and not the same one."""
+    amounts = [dict(_amounts(one.words)) for one in (old, new)]
+    if not all(amounts) or amounts[0].keys() & amounts[1].keys():
+        return False
+    if not {*amounts[0].values()} & {*amounts[1].values()}:
+        return False
+    ours, theirs = (frozenset(_measured(one.words)) for one in (old, new))
+    return bool(ours and theirs) and (ours <= new.parts or theirs <= old.parts)
+
+
+def _amounts(words: Sequence[_Word]) -> Iterator[tuple[str, str]]:
+    """Numbers, each with the dimension of the word behind it."""
+    for place, word in enumerate(words):
+        if word.is_number:
+            found = _AMOUNT.match(word.low)
+            number, unit = found.groups() if found else (word.low, "")
+            following = words[place + 1].low if place + 1 < len(words) else ""
+            yield number, _UNITS.get(unit or following, "")
+
+
+def _measured(words: Sequence[_Word]) -> Iterator[str]:
+    return (min(word.keys) for word in words if word.is_content and not word.is_number and word.low not in _UNITS)
+
+
+def _subject(words: Sequence[_Word]) -> Iterator[_Word]:
+    """The words that say something in front of the first verb or preposition, as far as these are known."""
+    is_any = False
+    for place, word in enumerate(words):
+        if (place and word.low in _COPULAS | _LIGHT | _MEANS) or (is_any and word.low in _PREPOSITIONS):
+            return
+        if word.is_content:
+            is_any = True
+            yield word
+
+
+def _has_same_start(old: Sequence[_Word], new: Sequence[_Word]) -> bool:
+    """Return whether both say the same up to a preposition, and then something else: "Secrets are read from"."""
+    pairs = zip(*([word for word in words if word.low not in _LIGHT] for words in (old, new)), strict=False)
+    same = list(takewhile(lambda pair: _are_one(*pair), pairs))
+    is_whole = len(same) == min(sum(word.low not in _LIGHT for word in words) for words in (old, new))
+    is_open = bool(same) and same[-1][0].low in _MEANS | _PREPOSITIONS
+    return is_open and not is_whole and any(word.is_content for word, _ in same)
+
+
+def _are_one(word: _Word, other: _Word) -> bool:
+    return not word.keys.isdisjoint(other.keys) or {word.low, other.low} <= _COPULAS
+
+
+def _text(text: str) -> _Text:
+    parts = (part for part in _SENTENCE_END.split(text[:READ_CHARS]) if part)
+    sentences = tuple(islice(filter(None, map(_sentence, parts)), MOST_SENTENCES))
+    content = tuple(word for one in sentences for word in one.words if word.is_content)
+    return _Text(
+        sentences,
+        tuple(word for one in sentences[:ANNOUNCING] for word in one.words),
+        content,
+        frozenset(key for word in content for key in word.keys),
+        frozenset(part for word in content for part in word.parts),
+    )
+
+
+def _clauses(text: str) -> Iterator[_Sentence]:
+    """The clauses of sentences with several that say enough to be compared alone; a change is one of the sentence."""
+    for part in islice(_SENTENCE_END.split(text[:READ_CHARS]), MOST_SENTENCES):
+        clauses = [clause for clause in _ASIDE.split(part) if clause and clause.strip()]
+        found = [_sentence(clause) for clause in clauses] if len(clauses) > 1 else []
+        is_change = any(one.is_change for one in found if one)
+        yield from (replace(one, is_change=is_change) for one in found if one and one.size > 1)
 
 
 def _sentence(text: str) -> _Sentence | None:

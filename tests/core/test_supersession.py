@@ -16,6 +16,10 @@ CONTRADICTING = [
     ("Commits may skip the hooks.", "Commits must not skip the hooks.", 0.98),
     ("Use black for formatting.", "Use ruff format instead of black.", 0.88),
     ("The cluster has 3 nodes.", "Since March the cluster has 5 nodes.", 0.87),
+    ("Ask Jette about the price list.", "Ask Milan about the price list, Jette is on leave.", 0.92),
+    ("Upload limit of the portal: 25 MB.", "The portal has an upload limit of 2 GB, tested.", 0.9),
+    ("Key rotation is started by hand.", "Key rotation starts automatically.", 0.9),
+    ("Invoices are printed from Crystal.", "Invoices are printed from Jasper.", 0.88),
     ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt.", 0.9),
 ]
 LOOK_ALIKE = [
@@ -29,6 +33,8 @@ LOOK_ALIKE = [
     ("The site is built with Astro.", "Images are resized by a worker at the edge.", 0.54),
     ("Pages are cached in Varnish.", "Pages are cached in Varnish for 20 seconds.", 0.96),
     ("The night shift starts at 22:00.", "The night shift has 6 people.", 0.9),
+    ("Upload limit of the portal: 25 MB.", "Upload limit of the shop: 10 MB.", 0.8),
+    ("Key rotation starts automatically.", "Key rotation takes an hour in the large cluster.", 0.86),
     ("No more than 12 jobs run at once.", "At most 12 jobs run at once.", 0.95),
     ("Force pushes are not allowed on main.", "On main, force pushes are forbidden.", 0.97),
 ]
