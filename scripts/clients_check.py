@@ -28,8 +28,10 @@ AGAIN = "once more: why does the ledger reconciliation report a balance mismatch
 UNRELATED = "write a haiku about the sea"
 START, MATCH = "## memhook notes on this project\n", "## memhook notes\n"
 BUDGET = 4000
-CHECKS = ("start", "match", "unrelated", "once", "words", "action", "failure")
-CHECKS += ("cue", "saved", "digest", "shared", "budget", "broken")
+CHECKS = (
+    *("start", "match", "unrelated", "once", "words", "action", "failure"),
+    *("cue", "saved", "digest", "shared", "budget", "broken"),
+)
 FIX = "Fix: read from the primary and raise the statement timeout to 40 seconds."  # in the demo's memories
 RULE_BEHIND = "Do not set the session cookie to SameSite=Strict: the bank's page posts back, and 3-D Secure fails."
 HISTORY = (
