@@ -14,7 +14,7 @@ from memhook.store.ledger import Considered, Usage
 NEVER_USED = "shown often, never used"
 SHOWN_OFTEN = 5
 USED_GAIN = 1.1
-NEVER_USED_LOSS = 0.7
+NEVER_USED_LOSS = 0.85  # with .7 a quarter more of those used later were left out, for 3 % of the tokens
 
 
 @dataclass(frozen=True, slots=True)

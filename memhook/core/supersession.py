@@ -105,35 +105,36 @@ _HABITUAL = "~"
 _IS = "is"
 
 _WEIGHTS: Mapping[str, float] = {
-    "cosine": 7.10,
-    "length": -1.33,
-    "changed": 1.55,
-    "opposite": 2.26,
+    "cosine": 7.59,
+    "length": -1.36,
+    "changed": 1.71,
+    "opposite": 2.27,
     "number added": -0.85,
-    "names": 0.37,
-    "condition": -0.86,
-    "condition first": -2.38,
-    "denied": 0.45,
-    "nothing new": -0.59,
-    "unopposed": -1.25,
-    "shared": 3.61,
-    "flip": -1.09,
-    "change": 1.50,
+    "names": 0.43,
+    "condition": -0.85,
+    "condition first": -2.44,
+    "denied": 0.50,
+    "same heading": -4.93,
+    "nothing new": -0.55,
+    "unopposed": -1.35,
+    "shared": 3.53,
+    "flip": -1.08,
+    "change": 1.29,
     "other amount": 2.19,
-    "same start": 0.66,
-    "old named": 1.30,
-    "new subject": -0.64,
-    "framed": 0.22,
+    "same start": 0.65,
+    "old named": 1.28,
+    "new subject": -0.65,
+    "framed": 0.19,
     "after is": -1.34,
-    "several": -2.28,
-    "several, subject": -0.58,
-    "only subject": -0.82,
+    "several": -2.29,
+    "several, subject": -0.57,
+    "only subject": -0.78,
     "nowhere": -1.08,
-    "places": -3.52,
-    "same number": -2.66,
-    "other measure": -1.23,
+    "places": -3.55,
+    "same number": -2.69,
+    "other measure": -1.21,
 }
-_CONSTANT = -5.51
+_CONSTANT = -5.86
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,7 @@ def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
         "cosine": WITHOUT_MODEL if cosine is None else cosine,
         "length": math.log1p(len(old.sentences)) + math.log1p(len(new.sentences)),
         **_announced(old.start, new.start),
+        "same heading": float(_have_same_heading(old.sentences, new.sentences)),
         "nothing new": float(all(not word.parts.isdisjoint(old.parts) for word in new.content)),
         **({"unopposed": 1.0} if opposed is None else opposed),
     }
@@ -229,6 +231,11 @@ def _announced(old: Sequence[_Word], new: Sequence[_Word]) -> dict[str, float]:
 
 def _swapped(pair: Sequence[str], before: set[str], after: set[str]) -> bool:
     return {*pair} & before - after != set() and {*pair} & after - before != set()
+
+
+def _have_same_heading(old: Sequence[_Sentence], new: Sequence[_Sentence]) -> bool:
+    """Return whether both are entries of a series, such as a report a day."""
+    return min(len(old), len(new)) > 1 and old[0].keys == new[0].keys
 
 
 def _names(words: Sequence[_Word]) -> set[str]:

@@ -33,6 +33,7 @@ def test_what_was_used_comes_before_what_is_as_near() -> None:
 def test_what_was_shown_often_and_never_used_comes_last_and_near_the_edge_not_at_all() -> None:
     never = Usage(shown=5)
     assert order(weighed(0.9, 0.8, never)) == [SECOND.id, FIRST.id]
-    left = weighed(EDGE * 1.2, 0.8, never)
+    left = weighed(EDGE * 1.1, 0.8, never)
     assert (order(left), [one.reason for one in left.left_out]) == ([SECOND.id], [NEVER_USED])
-    assert order(weighed(EDGE * 1.2, 0.8, Usage(shown=4))) == [FIRST.id, SECOND.id]
+    assert order(weighed(EDGE * 1.2, 0.8, never)) == [SECOND.id, FIRST.id]
+    assert order(weighed(EDGE * 1.1, 0.8, Usage(shown=4))) == [FIRST.id, SECOND.id]
