@@ -35,6 +35,7 @@ LOOK_ALIKE = [
     ("The night shift starts at 22:00.", "The night shift has 6 people.", 0.9),
     ("Upload limit of the portal: 25 MB.", "Upload limit of the shop: 10 MB.", 0.8),
     ("Key rotation starts automatically.", "Key rotation takes an hour in the large cluster.", 0.86),
+    ("Weekly report.\nQueue empty, 3 workers idle.", "Weekly report.\nQueue full, 5 workers busy now.", 0.94),
     ("No more than 12 jobs run at once.", "At most 12 jobs run at once.", 0.95),
     ("Force pushes are not allowed on main.", "On main, force pushes are forbidden.", 0.97),
 ]
