@@ -201,7 +201,9 @@ def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
     old, new = _text(older), _text(newer)
     if old.parts.isdisjoint(new.parts):
         return {}
-    pairs = product(old.sentences, (*new.sentences, *islice(_clauses(newer), MOST_SENTENCES)))
+    both = {*old.sentences} & {*new.sentences}  # what both say, neither takes back: a list with a number in each line
+    clauses = (*new.sentences, *islice(_clauses(newer), MOST_SENTENCES))
+    pairs = product(*([one for one in some if one not in both] for some in (old.sentences, clauses)))
     opposed = max(filter(None, (_opposed(*pair, old, new) for pair in pairs)), key=_weighed, default=None)
     return {
         "cosine": WITHOUT_MODEL if cosine is None else cosine,

@@ -59,3 +59,9 @@ def test_without_a_model_the_words_have_to_say_more() -> None:
 def test_a_long_report_that_mentions_the_subject_contradicts_nothing() -> None:
     report = " ".join(f"On day {day} we looked at the queue of the mailer and found nothing." for day in range(60))
     assert chance_to_supersede("The mailer runs on port 2525.", report, 0.8) < PROPOSED
+
+
+def test_lines_that_both_notes_have_are_no_other_value() -> None:
+    log = " ".join(f"On day {day} somebody looked at the ledger." for day in range(12))
+    older = f"Reconciliation must read from the primary. {log} Never from the replica."
+    assert chance_to_supersede(older, f"The replica of shard 1 was moved in May. {log} Ask its owner.", 0.93) < PROPOSED
