@@ -203,7 +203,8 @@ def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
         return {}
     both = {*old.sentences} & {*new.sentences}  # what both say, neither takes back: a list with a number in each line
     clauses = (*new.sentences, *islice(_clauses(newer), MOST_SENTENCES))
-    pairs = product(*([one for one in some if one not in both] for some in (old.sentences, clauses)))
+    stated, said = ([one for one in some if one not in both] for some in (old.sentences, clauses))
+    pairs = product(stated, said)
     opposed = max(filter(None, (_opposed(*pair, old, new) for pair in pairs)), key=_weighed, default=None)
     return {
         "cosine": WITHOUT_MODEL if cosine is None else cosine,
