@@ -122,6 +122,8 @@ def _key_facts(record: Record) -> str:
     facts += [f"from {record['store']}"] if record.get("store") else []
     facts += [record["sensitivity"]] if record["sensitivity"] != "normal" else []
     facts += [name for name in ("pinned", "muted", "redacted") if record[name]]
+    facts += ["superseded"] if record["superseded_by"] else []
+    facts += ["expired"] if record["expires"] and _is_past(record["expires"]) else []
     return " · ".join(facts)
 
 

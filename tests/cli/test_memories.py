@@ -110,7 +110,7 @@ def test_get_shows_the_whole_record(engine: Engine, cli: Cli) -> None:
     assert result.out.startswith(
         "Replica lag\n"
         "urn:memhook:k3v9x2m4p7qa\n"
-        "incidents · 2026-02-14 · global · by user · pinned\n"
+        "incidents · 2026-02-14 · global · by user · pinned · superseded\n"
         "tags: db\n"
         "related: Ledger\n"
         "source: TICKET-1\n"
@@ -331,9 +331,19 @@ def test_mute_and_unmute_say_what_they_did(engine: Engine, cli: Cli) -> None:
     assert cli("mute", NOTE["urn"], "--json").json == {"memories": [NOTE | {"muted": True}]}
 
 
-def test_a_muted_memory_is_marked(engine: Engine, cli: Cli) -> None:
-    engine.answers["get"] = [NOTE | {"muted": True}]
-    assert " · muted\n" in cli("get", "x").out
+@pytest.mark.parametrize(
+    ("fields", "mark"),
+    [
+        ({"muted": True}, "muted"),
+        ({"superseded_by": "aaaaaaaaaaaa"}, "superseded"),
+        ({"expires": "2020-01-01T00:00:00+00:00"}, "expired"),
+    ],
+)
+def test_a_memory_that_no_assistant_is_shown_is_marked(
+    engine: Engine, cli: Cli, fields: dict[str, object], mark: str
+) -> None:
+    engine.answers["get"] = [NOTE | fields]
+    assert f" · {mark}\n" in cli("get", "x").out
 
 
 EXPUNGED = {
