@@ -174,7 +174,7 @@ def _report(args: Namespace, tally: Tally) -> int:
     if not tally.sessions and not skipped:
         say("No recorded sessions were found. In another folder: memhook import --sessions DIR")
         return 0
-    would = "would be kept" if args.dry_run else "kept"
+    would = "would be kept" if args.dry_run else "found"
     say(f"{_some(tally.notes, 'note')} of {_where_from(tally.sessions, len(tally.projects))} {would}.")
     if not args.dry_run and tally.notes:
         say(_outcomes(tally))
