@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from memhook.assistants.sessions import recording
+from memhook.assistants.sessions import reading
+from memhook.assistants.sessions.recording import UNKNOWN, UNREADABLE
 from memhook.cli import place, session_import
 from memhook.cli.place import place_of
 from memhook.cli.session_import import offer_capture, offer_sessions
@@ -132,7 +133,7 @@ def test_an_interruption_while_reading_loses_nothing_either(
     cli: Cli, recorded: Path, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_import, "FIRST_RECORDS", 6)
-    read, count = recording.json_lines, iter(range(after))
+    read, count = reading.json_lines, iter(range(after))
 
     def interrupted(path: Path, problems: list[str]) -> Iterator[Any]:
         for line in read(path, problems):
@@ -141,7 +142,7 @@ def test_an_interruption_while_reading_loses_nothing_either(
             yield line
 
     with monkeypatch.context() as patched:
-        patched.setattr(recording, "json_lines", interrupted)
+        patched.setattr(reading, "json_lines", interrupted)
         stopped = cli("import", "--sessions")
     assert stopped.code != 0
     kept = sum(stored(cli).values())
@@ -173,9 +174,9 @@ def test_files_that_cannot_be_read_are_counted_and_the_others_are_imported(
     assert result.json["sessions"] == 1
     assert result.json["skipped"] == {
         "a link": 1,
-        recording.UNKNOWN: 1,
-        recording.CUT_SHORT: 2,
-        recording.UNREADABLE: 1,
+        UNKNOWN: 1,
+        reading.CUT_SHORT: 2,
+        UNREADABLE: 1,
     }
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from memhook.assistants.assistant import Where
-from memhook.assistants.sessions import recording
-from memhook.assistants.sessions.recording import About, Recording, words
+from memhook.assistants.sessions import reading
+from memhook.assistants.sessions.reading import words
+from memhook.assistants.sessions.recording import UNKNOWN, About, Recording, Step
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.bookmarks import Bookmarks
@@ -106,11 +107,11 @@ def test_a_subagents_session_is_left_out(home: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason", "kept"),
     [
-        (lambda data: data[:-40], recording.CUT_SHORT, 2),
-        (lambda data: data[: len(data) // 2], recording.CUT_SHORT, 0),
-        (lambda data: b'{"kind": "v9"}\n', recording.UNKNOWN, 0),
-        (lambda data: b"\xff\xfe\x00" * 50, recording.CUT_SHORT, 0),
-        (lambda data: b"", recording.UNKNOWN, 0),
+        (lambda data: data[:-40], reading.CUT_SHORT, 2),
+        (lambda data: data[: len(data) // 2], reading.CUT_SHORT, 0),
+        (lambda data: b'{"kind": "v9"}\n', UNKNOWN, 0),
+        (lambda data: b"\xff\xfe\x00" * 50, reading.CUT_SHORT, 0),
+        (lambda data: b"", UNKNOWN, 0),
     ],
     ids=["last line", "half", "unknown", "no text", "empty"],
 )
@@ -124,9 +125,9 @@ def test_a_damaged_file_is_skipped_with_a_reason(damage: object, reason: str, ke
 
 
 def test_a_huge_file_is_not_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "LARGEST_BYTES", 100)
+    monkeypatch.setattr(reading, "LARGEST_BYTES", 100)
     claude(home, [LEDGER], str(home / "work"))
-    assert only(read(home)).problems == [recording.HUGE]
+    assert only(read(home)).problems == [reading.HUGE]
 
 
 def test_a_link_is_not_followed(home: Path) -> None:
@@ -152,7 +153,7 @@ def test_a_file_that_grows_while_it_is_read_keeps_its_last_exchange_for_later(ho
     path = claude(home, [LEDGER, TIMEOUT], str(home / "work"))
     (one,) = (one for one in in_home(home) if isinstance(one, Found))
 
-    def steps() -> Iterator[recording.Step]:
+    def steps() -> Iterator[Step]:
         for number, step in enumerate(one.recording.steps()):
             if number == 1:
                 with path.open("a") as file:
@@ -160,7 +161,7 @@ def test_a_file_that_grows_while_it_is_read_keeps_its_last_exchange_for_later(ho
             yield step
 
     result = learned(steps(), "claude", lambda _: PROJECT)
-    assert (result.turns, result.problems) == (1, [recording.BEING_WRITTEN])
+    assert (result.turns, result.problems) == (1, [reading.BEING_WRITTEN])
 
 
 def test_private_exchanges_teach_nothing(home: Path) -> None:

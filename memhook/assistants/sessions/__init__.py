@@ -1,6 +1,7 @@
 """The sessions that assistants record, read into one form: prompts, replies, commands, edits.
 
-recording  A recorded session and its steps, and what the readers share
+recording  A recorded session and its steps
+reading    What the readers share: lines, objects, words, times, commands
 claude     Claude Code: a line per event, tool results in the user's lines
 codex      Codex: a line per event, wrapped in a payload
 copilot    Copilot CLI: a line per event, named with dots

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
-    About,
-    Prompt,
-    Reply,
-    Step,
-    Used,
-    inner,
-    line_format,
-    moment,
-    objects,
-    ran,
-    words,
-)
+from memhook.assistants.sessions.reading import inner, line_format, moment, objects, ran, words
+from memhook.assistants.sessions.recording import About, Prompt, Reply, Step, Used
 
 _NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _CLIENT = "<synthetic>"  # the client speaks for the model: an error of the network, "No response requested."

@@ -7,20 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
-    READ_CHARS,
-    About,
-    Prompt,
-    Reply,
-    Step,
-    Used,
-    inner,
-    line_format,
-    moment,
-    objects,
-    parsed,
-    ran,
-)
+from memhook.assistants.sessions.reading import READ_CHARS, inner, line_format, moment, objects, parsed, ran
+from memhook.assistants.sessions.recording import About, Prompt, Reply, Step, Used
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:

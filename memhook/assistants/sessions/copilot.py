@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
-    READ_CHARS,
-    UNKNOWN,
-    About,
-    Problem,
-    Prompt,
-    Reply,
-    Step,
-    Used,
-    inner,
-    line_format,
-    moment,
-    ran,
-)
+from memhook.assistants.sessions.reading import READ_CHARS, inner, line_format, moment, ran
+from memhook.assistants.sessions.recording import UNKNOWN, About, Problem, Prompt, Reply, Step, Used
 
 VERSION = 1
 _EDITS = ("edit", "create", "apply_patch", "str_replace_editor")

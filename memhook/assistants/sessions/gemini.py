@@ -9,14 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
+from memhook.assistants.sessions.reading import (
     CUT_SHORT,
-    About,
-    Prompt,
-    Reply,
-    SessionFormat,
-    Step,
-    Used,
     in_file,
     inner,
     json_lines,
@@ -27,6 +21,7 @@ from memhook.assistants.sessions.recording import (
     with_problems,
     words,
 )
+from memhook.assistants.sessions.recording import About, Prompt, Reply, SessionFormat, Step, Used
 
 _EDITS = ("replace", "write_file", "edit")
 _SHELL = "run_shell_command"

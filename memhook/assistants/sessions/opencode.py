@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from memhook.assistants.events import Payload, text
+from memhook.assistants.sessions.reading import in_file, inner, json_object, moment, parsed, ran, words
 from memhook.assistants.sessions.recording import (
     UNKNOWN,
     UNREADABLE,
@@ -21,13 +22,6 @@ from memhook.assistants.sessions.recording import (
     SessionFormat,
     Step,
     Used,
-    in_file,
-    inner,
-    json_object,
-    moment,
-    parsed,
-    ran,
-    words,
 )
 
 _EDITS = ("edit", "write", "patch", "apply_patch", "multiedit")

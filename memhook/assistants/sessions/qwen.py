@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
-    READ_CHARS,
-    About,
-    Prompt,
-    Reply,
-    Step,
-    Used,
-    inner,
-    line_format,
-    moment,
-    objects,
-    ran,
-    words,
-)
+from memhook.assistants.sessions.reading import READ_CHARS, inner, line_format, moment, objects, ran, words
+from memhook.assistants.sessions.recording import About, Prompt, Reply, Step, Used
 
 _EDITS = ("edit", "replace", "write_file")
 

@@ -1,0 +1,171 @@
+"""What the readers of recorded sessions share.
+
+A reader never raises because of a file: whatever is wrong with it is a `Problem` among the steps. Any field may be
+missing or of another type. Tool output is looked at to tell whether a command failed, and goes no further.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memhook.assistants.events import Payload, text
+from memhook.assistants.sessions.recording import (
+    UNKNOWN,
+    UNREADABLE,
+    About,
+    Problem,
+    Ran,
+    Recording,
+    SessionFormat,
+    Step,
+)
+
+LARGEST_BYTES = 64 << 20
+TAIL_BYTES = 256 << 10
+READ_CHARS = 20_000
+"""Of a prompt or a reply."""
+LONGEST_COMMAND = 2_000
+
+BEING_WRITTEN = "being written"
+CUT_SHORT = "cut short"
+HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
+
+
+def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Recording]:
+    """The one session of a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    read = partial(iter, (Problem(HUGE),)) if found.st_size > LARGEST_BYTES else partial(_watched, steps, path)
+    yield Recording(str(path), _stamp(found), found.st_mtime, read)
+
+
+def _watched(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Step]:
+    """The steps; of a file that changes meanwhile nobody knows what the last one is."""
+    before = path.stat()
+    yield from steps(path)
+    if _stamp(path.stat()) != _stamp(before):
+        yield Problem(BEING_WRITTEN)
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def line_format(
+    recognises: Callable[[str], bool], steps: Callable[[Iterator[Payload]], Iterator[Step]]
+) -> SessionFormat:
+    """A format of one object a line."""
+
+    def read(path: Path) -> Iterator[Step]:
+        problems: list[str] = []
+        return with_problems(steps(json_lines(path, problems)), problems)
+
+    return SessionFormat(recognises, partial(in_file, read), lambda path: steps(json_lines(path, [], TAIL_BYTES)))
+
+
+def with_problems(steps: Iterable[Step], problems: list[str]) -> Iterator[Step]:
+    """The steps, then what was wrong with the file; one that does not say where the session was is unknown."""
+    is_known = False
+    for step in steps:
+        is_known = is_known or isinstance(step, About)
+        yield step
+    yield from map(Problem, dict.fromkeys(problems) if is_known or problems else (UNKNOWN,))
+
+
+def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator[Payload]:
+    """The objects of a file, or of its end, one a line; what is wrong with others goes to the problems."""
+    try:
+        with path.open("rb") as file:
+            if last_bytes and (start := path.stat().st_size - last_bytes) > 0:
+                file.seek(start)
+                file.readline()
+            for line in file:
+                try:
+                    found = json.loads(line) if line.strip() else None
+                except (ValueError, RecursionError):
+                    problems.append(CUT_SHORT)
+                    continue
+                if isinstance(found, dict):
+                    yield found
+    except OSError:
+        problems.append(UNREADABLE)
+
+
+def json_object(path: Path) -> Payload | None:
+    """A file that is one object; None for anything else."""
+    try:
+        return parsed(path.read_bytes())
+    except OSError:
+        return None
+
+
+def parsed(written: str | bytes) -> Payload | None:
+    """An object as JSON; None for anything else."""
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def inner(payload: Payload, *keys: str) -> Payload:
+    """The object below these keys, or an empty one."""
+    for key in keys:
+        value = payload.get(key)
+        payload = value if isinstance(value, Mapping) else {}
+    return payload
+
+
+def objects(value: Any) -> list[Payload]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def words(content: Any) -> str:
+    """The text of a message: a string, a block with text, or a list of either."""
+    listed = content if isinstance(content, list) else [content]
+    every = objects([{"text": one} if isinstance(one, str) else one for one in listed])
+    blocks = (block for block in every if block.get("type", "text") in ("text", "input_text", "output_text"))
+    return "\n".join(filter(None, (text(block, "text") for block in blocks if not block.get("thought"))))[:READ_CHARS]
+
+
+def moment(value: Any) -> datetime | None:
+    """A time in ISO's format or in milliseconds; one without a zone is in UTC."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return datetime.fromtimestamp(value / 1000, UTC) if isinstance(value, int | float) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+# A shell says this of a command that nobody can run so, wherever in its output.
+_WRONG = re.compile(
+    r"command not found|not recognized as|no such (?:command|file or directory|option)|missing script"
+    r"|(?:unknown|unrecogni[sz]ed|invalid|illegal|unexpected) (?:\w+ )?(?:option|(?:sub)?command|argument|flag)"
+    r"|is not a \w+ command|no module named|cannot find module|^usage:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: exit)? code:? (\d{1,3})\b", re.IGNORECASE)
+_LOOKED_AT = 4_000
+
+
+def ran(command: Any, output: str, *, failed: bool = False, code: Any = None) -> Iterator[Ran]:
+    """A command, if it is one; by its code, or by what the output says of it."""
+    if isinstance(command, list):
+        command = command[-1] if command else ""
+    if not isinstance(command, str) or not command.strip() or len(command) > LONGEST_COMMAND:
+        return
+    start, end = output[:_LOOKED_AT], output[-_LOOKED_AT:]
+    if code is None and (said := _EXIT.search(start) or _EXIT.search(end)):
+        code = int(said[1])
+    failed = failed or (isinstance(code, int) and code != 0)
+    was_wrong = failed and (code in (126, 127) or bool(_WRONG.search(start) or _WRONG.search(end)))
+    yield Ran(command.strip(), failed, was_wrong)
