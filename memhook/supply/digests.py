@@ -18,6 +18,7 @@ from memhook.core.memory import TITLE_CHARS, Origin, derived_summary, derived_ti
 from memhook.core.passages import front
 from memhook.screening.credentials import may_hold_credentials
 from memhook.screening.secrets import masked
+from memhook.supply.markdown import outside_code
 from memhook.supply.source import Entry, Record
 from memhook.supply.typed import has_own_lines, typed, without_blocks
 
@@ -38,7 +39,6 @@ TOO_SHORT = f"a digest of fewer than {FEWEST_CHARS} characters"
 OWN_LINES = "quotes memhook"
 SECRETS = "may hold a secret"
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _SPACES = re.compile(r"[ \t]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _UNSPACED_WORD = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{1,2}"
@@ -73,7 +73,7 @@ def digest(exchange: Exchange) -> Entry:
     content = f"{asked}\n\n{ended}"
     if not ended or len(content) < FEWEST_CHARS:
         return Entry(exchange.place, None, TOO_SHORT)
-    return Entry(exchange.place, _record(exchange, content, asked))
+    return Entry(exchange.place, captured(exchange, derived_title(asked), content, asked))
 
 
 def noted(exchange: Exchange, title: str, text: str) -> Entry:
@@ -85,7 +85,7 @@ def noted(exchange: Exchange, title: str, text: str) -> Entry:
         return Entry(exchange.place, None, OWN_LINES if has_own_lines(said) else SECRETS)
     opening = derived_title(content).lstrip("-* ")
     titled = shortened(f"{clean(title)}: {opening}" if title else opening, TITLE_CHARS)
-    return Entry(exchange.place, {**_record(exchange, content, derived_summary(content)), "title": titled})
+    return Entry(exchange.place, captured(exchange, titled, content, derived_summary(content)))
 
 
 def _problem(exchange: Exchange, asked: str, ended: str) -> str:
@@ -111,30 +111,21 @@ def _is_secret(text: str, limit: int) -> bool:
 
 
 def _unfenced(text: str) -> str:
-    kept: list[str] = []
-    fence = ""
-    for line in text.split("\n"):
-        mark = _FENCED.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
-        elif mark:
-            fence = mark[1]
-        else:
-            kept.append(line)
-    return "\n".join(kept)
+    return "\n".join(line for _, line in outside_code(text.split("\n")))
 
 
 def _cut(text: str, limit: int) -> str:
     return front(_BLANK_LINES.sub("\n", _SPACES.sub(" ", clean(text).strip())), limit).text
 
 
-def _record(exchange: Exchange, content: str, asked: str) -> Record:
+def captured(exchange: Exchange, title: str, content: str, quote: str, place: str = "") -> Record:
+    """The record of something that an exchange teaches; without a `place`, the whole exchange is its place."""
     return {
-        "title": derived_title(asked),
+        "title": title,
         "content": content,
         "project": exchange.project,
-        "session": exchange.place,
-        "quote": asked,
+        "session": place or exchange.place,
+        "quote": quote,
         "source": f"session in {exchange.assistant}",
         "origin": Origin.CAPTURED.value,
         **({"created": exchange.when.isoformat()} if exchange.when else {}),

@@ -43,6 +43,10 @@ class Pair:
     def words(self) -> str:
         return f"`{self.wrong}` does not work here; `{self.right}` does."
 
+    @property
+    def quote(self) -> str:
+        return f"{self.wrong} → {self.right}"
+
 
 class Commands:
     """Watches the commands of an exchange for pairs."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,8 +160,12 @@ def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]
 
 
 def _headings(lines: Sequence[str]) -> list[_Heading]:
-    """The headings outside code blocks."""
-    found: list[_Heading] = []
+    found = ((number, _HEADING.fullmatch(line)) for number, line in outside_code(lines))
+    return [_Heading(number, len(one[1]), _without_closing(one[2])) for number, one in found if one]
+
+
+def outside_code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The lines that are in no fenced block, with their numbers from 0."""
     fence = ""
     for number, line in enumerate(lines):
         mark = _FENCE.match(line)
@@ -169,9 +173,8 @@ def _headings(lines: Sequence[str]) -> list[_Heading]:
             fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
         elif mark:
             fence = mark[1]
-        elif heading := _HEADING.fullmatch(line):
-            found.append(_Heading(number, len(heading[1]), _without_closing(heading[2])))
-    return found
+        else:
+            yield number, line
 
 
 def _without_closing(heading: str) -> str:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memhook.assistants.sessions.recording import About, Problem, Prompt, Reply, Step
-from memhook.core.memory import Origin, derived_title
+from memhook.core.memory import derived_title
 from memhook.screening.credentials import may_hold_credentials
-from memhook.supply import digests
-from memhook.supply.digests import Exchange, digest
+from memhook.supply.digests import PRIVATE, SECRETS, Exchange, captured, digest
 from memhook.supply.lessons import Commands, Pair, orders
 from memhook.supply.source import Entry, Record
 from memhook.supply.typed import begins_exchange
@@ -94,37 +93,24 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
     )
     found.turns = number
     found.entries.append(digest(exchange))
-    if not about.is_subagent and digests.PRIVATE not in prompt.text.lower():
+    if not about.is_subagent and PRIVATE not in prompt.text.lower():
         pairs = list(dict.fromkeys(turn.pairs))
         found.entries += _pairs([one for one in pairs if one.is_plain], exchange)
         said = {sentence: sentence for sentence in orders(exchange.asked)}
-        failed = {one.words: f"{one.wrong} → {one.right}" for one in pairs if not one.is_plain}
+        failed = {one.words: one.quote for one in pairs if not one.is_plain}
         found.orders += _orders({**said, **failed}, exchange)
 
 
 def _pairs(pairs: Sequence[Pair], exchange: Exchange) -> Iterator[Entry]:
     for number, pair in enumerate(pairs, start=1):
         place = f"{exchange.place}.{number}"
-        is_secret = may_hold_credentials(pair.words)
-        record = None if is_secret else _record(pair.words, place, f"{pair.wrong} → {pair.right}", exchange)
-        yield Entry(place, record, digests.SECRETS if is_secret else "")
+        record = captured(exchange, derived_title(pair.words), pair.words, pair.quote, place)
+        yield Entry(place, None, SECRETS) if may_hold_credentials(pair.words) else Entry(place, record)
 
 
 def _orders(quotes: Mapping[str, str], exchange: Exchange) -> Iterator[Order]:
     for number, (content, quote) in enumerate(quotes.items(), start=1):
         if not may_hold_credentials(content):
-            record = _record(content, f"{exchange.place}.rule{number}", quote, exchange)
+            place = f"{exchange.place}.rule{number}"
+            record = captured(exchange, derived_title(content), content, quote, place)
             yield Order(f"{exchange.assistant}/{exchange.session}", record)
-
-
-def _record(content: str, place: str, quote: str, exchange: Exchange) -> Record:
-    return {
-        "title": derived_title(content),
-        "content": content,
-        "project": exchange.project,
-        "session": place,
-        "quote": quote,
-        "source": f"session in {exchange.assistant}",
-        "origin": Origin.CAPTURED.value,
-        **({"created": exchange.when.isoformat()} if exchange.when else {}),
-    }
