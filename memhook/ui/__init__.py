@@ -5,8 +5,7 @@ server     serves on loopback until Ctrl-C or an idle time
 session    the secrets of one run: one-time token, cookie, CSRF token
 guard      checks host, token, cookie and origin before anything else, and sets the security headers
 app        the pages by their addresses, and how errors look
-page       the context of every page: the way to the daemon, the templates
-asked      a request, parsed: the fields of its address and of its form
+page       a page: what was asked of it, and its context, as the way to the daemon
 rendering  the templates, and remembered text as data: escaped, isolated, hidden characters made visible
 changes    the changes made on the page, which can be undone
 lab        the page that tries a prompt

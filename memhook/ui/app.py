@@ -15,9 +15,8 @@ from memhook.daemon.control import Call
 from memhook.errors import AccessDenied, Conflict, InvalidInput, MemhookError, NotFound
 from memhook.paths import Paths
 from memhook.ui import events, health, inbox, lab, memories
-from memhook.ui.asked import Asked, fields_in
 from memhook.ui.changes import Changes
-from memhook.ui.page import Page, View
+from memhook.ui.page import Asked, Page, View, fields_in
 from memhook.ui.rendering import ASSETS, environment
 from memhook.ui.session import Session
 

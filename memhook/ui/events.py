@@ -6,8 +6,7 @@ from collections import defaultdict
 
 from starlette.responses import Response
 
-from memhook.ui.asked import Asked
-from memhook.ui.page import Page, Views
+from memhook.ui.page import Asked, Page, Views
 
 LIMIT = 60
 

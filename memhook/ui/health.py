@@ -10,8 +10,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from memhook.ui.asked import Asked
-from memhook.ui.page import Page, Views
+from memhook.ui.page import Asked, Page, Views
 
 DOCTOR_SECONDS = 300
 

@@ -8,8 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from memhook.errors import InvalidInput
-from memhook.ui.asked import Asked
-from memhook.ui.page import Page, Views
+from memhook.ui.page import Asked, Page, Views, counted
 
 MOST = 500
 DONE = {"keep": "Kept", "drop": "Dropped", "merge": "Merged"}
@@ -41,8 +40,7 @@ def decide(page: Page, asked: Asked) -> Response:
         done = page.call(f"inbox_{action}", references=list(chosen), versions=chosen, **edited)
     else:
         raise InvalidInput("That is no decision.", "Keep it, drop it or merge it.")
-    what = "1 memory" if len(chosen) == 1 else f"{len(chosen)} memories"
-    page.changes.add(f"{DONE[action.partition(':')[0]]} {what}", done["undo"])
+    page.changes.add(f"{DONE[action.partition(':')[0]]} {counted(chosen)}", done["undo"])
     return page.redirected(f"/inbox?at={asked.number('at', 0)}")
 
 

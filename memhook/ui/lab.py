@@ -9,8 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from memhook.ui.asked import Asked
-from memhook.ui.page import Page, Views
+from memhook.ui.page import Asked, Page, Views
 
 AT_ONCE = 20  # candidates of the first answer besides those shown: rendering all takes a tenth of a prompt's time
 NUMBERS = {

@@ -25,7 +25,8 @@ def add_options(parser: ArgumentParser) -> None:
 def serve(args: Namespace, paths: Paths, directory: str) -> int:
     from memhook.ui import server  # noqa: PLC0415  for the help it is not needed
 
-    server.serve(paths, directory, server.Options(args.port, args.idle * 60.0, not args.no_browser, not args.no_daemon))
+    no_browser, no_daemon = args.no_browser, args.no_daemon
+    server.serve(paths, directory, args.port, args.idle * 60.0, opens_browser=not no_browser, use_daemon=not no_daemon)
     return 0
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from starlette.responses import Response
 
 from memhook.errors import Conflict, InvalidInput
-from memhook.ui.asked import Asked
-from memhook.ui.page import Page, Views
+from memhook.ui.page import Asked, Page, Views, counted
 
 LIMIT = 50
 SORTS = {"updated": "last changed", "created": "newest", "title": "title", "shown": "shown most", "used": "used most"}
@@ -150,7 +149,7 @@ def _done(page: Page, asked: Asked, action: str, chosen: Mapping[str, str]) -> N
         page.call(action, references=ids)
         page.changes.drop(ids)
     elif action == "forget":
-        page.changes.add(f"Forgot {_counted(ids)}", page.call("retract", **given)["undo"])
+        page.changes.add(f"Forgot {counted(ids)}", page.call("retract", **given)["undo"])
     else:
         text, fields = _fields(action, asked, ids)
         if action == "supersede":
@@ -162,22 +161,18 @@ def _fields(action: str, asked: Asked, ids: Sequence[str]) -> tuple[str, dict[st
     """Return what is done, in words, and the fields that do it."""
     if action in DONE:
         done, fields = DONE[action]
-        return f"{done} {_counted(ids)}", dict(fields)
+        return f"{done} {counted(ids)}", dict(fields)
     tags = _names(asked.one("tag"))
     match action:
         case "tag" | "untag" if tags:
             key = "add_tags" if action == "tag" else "remove_tags"
-            return f"Tags of {_counted(ids)}", {key: tags}
+            return f"Tags of {counted(ids)}", {key: tags}
         case "move":
             target = asked.one("target")
-            return f"Moved {_counted(ids)}", {"project": "" if target == "global" else target}
+            return f"Moved {counted(ids)}", {"project": "" if target == "global" else target}
         case "supersede" if len(ids) > 1:
-            return f"The first of {_counted(ids)} replaces the others", {"supersedes": ids[1:]}
+            return f"The first of {counted(ids)} replaces the others", {"supersedes": ids[1:]}
     raise InvalidInput("That needs something more.", "For a tag type its name, for superseding choose two memories.")
-
-
-def _counted(ids: Sequence[str]) -> str:
-    return "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
 
 
 def undo(page: Page, asked: Asked) -> Response:

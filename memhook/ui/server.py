@@ -12,7 +12,6 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -28,27 +27,21 @@ LAST_ANSWERS_SECONDS = 5
 OPENER = '<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    port: int = 0
-    idle_seconds: float = 3600.0
-    opens_browser: bool = True
-    use_daemon: bool = True
-
-
-def serve(paths: Paths, directory: str, options: Options) -> None:
+def serve(
+    paths: Paths, directory: str, port: int, idle_seconds: float, *, opens_browser: bool, use_daemon: bool
+) -> None:
     """Print the address, then serve. The socket listens from the start: a browser that is early waits."""
     os.umask(0o077)
     logging.getLogger("uvicorn.error").addHandler(logging.FileHandler(paths.log, delay=True))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with listening(Address(LOOPBACK, options.port)) as bound, _opener(paths) as opener, suppress(KeyboardInterrupt):
+    with listening(Address(LOOPBACK, port)) as bound, _opener(paths) as opener, suppress(KeyboardInterrupt):
         session = Session(bound.getsockname()[1])
         sys.stdout.write(f"{session.address}\n")
         sys.stdout.flush()
-        if options.opens_browser:
+        if opens_browser:
             _open_browser(opener, session)
-        call = _at_first_use(lambda: door(paths, directory, use_daemon=options.use_daemon))
-        asyncio.run(_served(call, paths, session, options.idle_seconds, bound))
+        call = _at_first_use(lambda: door(paths, directory, use_daemon=use_daemon))
+        asyncio.run(_served(call, paths, session, idle_seconds, bound))
 
 
 def _at_first_use(opened: Callable[[], Call]) -> Call:

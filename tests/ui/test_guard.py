@@ -93,8 +93,8 @@ def test_it_listens_on_loopback_alone(site: Site) -> None:
 
 def test_it_ends_when_it_was_idle_for_long_enough(home: Path) -> None:
     script = (
-        "from memhook.paths import user_paths; from memhook.ui.server import Options, serve;"
-        "serve(user_paths(), '', Options(idle_seconds=0.1, opens_browser=False))"
+        "from memhook.paths import user_paths; from memhook.ui.server import serve;"
+        "serve(user_paths(), '', 0, 0.1, opens_browser=False, use_daemon=True)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL, timeout=120)
 

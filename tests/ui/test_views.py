@@ -9,10 +9,9 @@ import pytest
 
 from memhook.paths import user_paths
 from memhook.ui.app import PAGES
-from memhook.ui.asked import Asked
 from memhook.ui.changes import Changes
 from memhook.ui.events import LIMIT, events
-from memhook.ui.page import Page
+from memhook.ui.page import Asked, Page
 from memhook.ui.rendering import environment
 from memhook.ui.session import Session
 
