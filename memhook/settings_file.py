@@ -1,10 +1,6 @@
 """Change one setting of a TOML file in place: comments, order and everything else stay.
 
-with_value(text, key, value)  the file with that value set
-without(text, key)            the file without that setting
-changed_file(paths, change)   the user's own file, changed under a lock
-
-The first two verify the result: it parses as the old file except for the one key.
+The result is verified: it parses as the old file except for the one key.
 """
 
 from __future__ import annotations

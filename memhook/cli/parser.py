@@ -1,10 +1,4 @@
-"""The command line as a whole, and what the commands share.
-
-parser            Every command with its options
-command, family   One command: what it runs, its line of help, an example; one that has actions
-number_of         The type of an option that is a count
-add_...           Options that mean the same in several commands
-"""
+"""The command line as a whole, and what the commands share."""
 
 from __future__ import annotations
 

@@ -1,13 +1,5 @@
 """The measures of `memhook eval`, each defined once.
 
-ranking_recall(gold, ranked, k)    the share of the gold memories among the first k of the ranking
-judged(question, parts, budget)    the value of one block for one prompt: a Judgement
-carried(question, text)            whether a text has the words that a prompt needs
-remembered_chars(text, memories)   the characters of a block that are not framing
-summed_up(judgements)              the means of the judgements at one budget
-served(outcomes)                   how often a block was shown, its value and cost, overall and by kind of prompt
-percentile(values, share)          the smallest value that this share of them does not exceed
-
 Blocks are parsed from the finished text, as a model reads them: a memory is shown if a line of memhook's own has its
 URN; its title and the lines below are what is shown of it. So an error in rendering or packing cannot hide itself.
 """
@@ -97,6 +89,7 @@ class Judgement:
 
 
 def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
+    """Return the share of the gold memories among the first k of the ranking."""
     wanted = set(gold)
     return len(wanted & set(ranked[:k])) / len(wanted)
 
@@ -198,6 +191,7 @@ def _unanswered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
+    """Return the smallest value that this share of them does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
 

@@ -2,15 +2,6 @@
 
 A file's content is on disk once the file is synced, its name once its folder is. Every file that somebody relies on is
 written here, or synced here after a library wrote it.
-
-made_folder(path)      create a folder, with those above it
-replacing(path)        a temporary file that replaces `path` in one step
-write(path, content)   the same for content in memory
-moved(source, target)  rename a file or a folder, also to another file system
-delete(path)           delete so that no name comes back
-sync_tree(folder)      sync everything a library wrote
-below(folder)          everything below it, with its status
-Synced(folder)         the same repeatedly, each time only the changes
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """One exchange of a session as a short note: what was asked, and how it ended.
 
-digest(exchange)               the record to store, or why there is none
-noted(exchange, title, text)   the same for a section of the summary that an assistant wrote of its session
-
 Tool output is no part of an exchange. What may hold a secret is dropped, not masked: a digest is no loss.
 """
 
@@ -64,7 +61,7 @@ class Exchange:
 
 
 def digest(exchange: Exchange) -> Entry:
-    """Its problem is one of this module's constants."""
+    """The record to store, or why there is none: one of this module's constants."""
     asked, ended = typed(exchange.asked)[:READ_CHARS], _unfenced(without_blocks(exchange.ended[:READ_CHARS]))
     problem = _problem(exchange, asked, ended)
     if problem:
@@ -77,6 +74,7 @@ def digest(exchange: Exchange) -> Entry:
 
 
 def noted(exchange: Exchange, title: str, text: str) -> Entry:
+    """The same for a section of the summary that an assistant wrote of its session."""
     said = _unfenced(without_blocks(text[:READ_CHARS]))
     content = _cut(said, SECTION_CHARS)
     if len(content) < FEWEST_CHARS:

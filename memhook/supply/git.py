@@ -1,7 +1,4 @@
-"""What git knows of a project: commits that say why, and records of decisions.
-
-git_entries(root, project)   the newest of them, each as a memory that a second import finds again
-"""
+"""What git knows of a project: commits that say why, and records of decisions."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ class _Commit:
 
 
 def git_entries(root: Path, project: str) -> list[Entry]:
-    """The newest first, at most 200; none about files that are all gone."""
+    """At most 200 memories that a second import finds again, the newest first; none about files that are all gone."""
     commits = list(_commits(root))
     changed: dict[str, str] = {}
     for commit in commits:

@@ -1,8 +1,6 @@
 """Memories that assistants keep in files of their own: instructions and memory folders, found and read.
 
 Where each assistant keeps them, and which files of others it reads too, is in its module in assistants/.
-kept_by_assistants(...)   every such file, and those that it names with an @
-kept_from(starts, ...)    the same from these files on: to follow what was imported
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""What a session teaches besides its digests, as far as it is plain without a model.
-
-Commands         pairs: a command failed, and a sibling of it worked with no edit between
-orders           what the user said should hold from then on; said in two sessions, it is worth a note
-is_same_order    whether two of them, by their signatures, say the same
-"""
+"""What a session teaches besides its digests, as far as it is plain without a model."""
 
 from __future__ import annotations
 
@@ -49,7 +44,7 @@ class Pair:
 
 
 class Commands:
-    """Watches the commands of an exchange for pairs."""
+    """Watches the commands of an exchange for pairs: one failed, and a sibling worked with no edit between."""
 
     def __init__(self) -> None:
         self._failed: dict[str, bool] = {}
@@ -89,7 +84,7 @@ def _are_siblings(one: str, other: str) -> bool:
 
 
 def orders(prompt: str) -> Iterator[str]:
-    """What its author ordered for good, in words that were not pasted."""
+    """What its author ordered for good, in words that were not pasted; said in two sessions, it is worth a note."""
     return standing_orders(own_words(typed(prompt)))
 
 

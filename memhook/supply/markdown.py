@@ -1,9 +1,4 @@
-"""Memories from and to Markdown.
-
-records(text, name, key)   the memories in a file: its front matter as fields, each of its top headings a memory
-document(record)           one memory as a file of its own, which `records` reads back as the same memory
-MARKDOWN                   the format, for import
-"""
+"""Memories from and to Markdown."""
 
 from __future__ import annotations
 
@@ -43,7 +38,10 @@ class _Section:
 
 
 def records(text: str, name: str, key: str) -> list[Record]:
-    """`name` becomes the source; by `key` the memories are found again when the file is imported again."""
+    """A memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
+
+    `name` becomes the source; by `key` the memories are found again when the file is imported again.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = front_matter(text)
     known = {field: fields[field] for field in FIELDS if fields.get(field) not in (None, "")}

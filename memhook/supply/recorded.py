@@ -1,8 +1,4 @@
-"""The recorded sessions on this machine, or below folders that the user names.
-
-found(...)         each with its assistant, the newest first, or why a file is none
-project_for(...)   the project that a session was in, also when its directory is gone
-"""
+"""The recorded sessions on this machine, or below folders that the user names."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ class Skipped:
 
 
 def found(where: Where, places: Iterable[Path] = ()) -> list[Found | Skipped]:
-    """Everything the assistants keep, or what is in these files and folders."""
+    """All that assistants keep, or what is in these files and folders: sessions, the newest first, and what is none."""
     named = list(places)
     files = _named(named) if named else _kept(where)
     every = [one for assistant, path, root in files for one in _in(assistant, path, root)]

@@ -1,8 +1,4 @@
-"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them.
-
-records(lines)     the memories in it
-REFERENCE_SERVER   the format, for import
-"""
+"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From a recorded session to the notes that are kept of it.
-
-learned(...)   the digests of its exchanges and its plain pairs of commands, each a record or a reason; and orders
-"""
+"""From a recorded session to the notes that are kept of it."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ class Order:
 
 @dataclass(slots=True)
 class Learned:
-    """`turns` is how many exchanges have ended; `problems` say what else there may have been."""
+    """Digests and plain pairs of commands, each a record or a reason; and orders. `turns` counts ended exchanges."""
 
     project: str = ""
     entries: list[Entry] = field(default_factory=list)

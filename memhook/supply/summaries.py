@@ -1,7 +1,4 @@
-"""The summary that an assistant writes when its context is compacted, as one note per section.
-
-sections(summary)   title and text of each section that says enough
-"""
+"""The summary that an assistant writes when its context is compacted, as one note per section."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ _PROMPTS = re.compile(r"\b(?:user messages|user prompts)\b", re.IGNORECASE)
 
 
 def sections(summary: str) -> Iterator[tuple[str, str]]:
+    """Title and text of each section that says something."""
     text = _TAG.sub("", _DRAFT.sub("", summary)).strip()
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks), len(text)]

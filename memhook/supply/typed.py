@@ -1,10 +1,4 @@
-"""What a person typed, of a prompt as an assistant records or sends it.
-
-typed(prompt)          the person's own words: without what the client, its hooks and memhook put around them
-begins_exchange(text)  whether a prompt, also a command or a template, starts something new
-without_blocks(text)   a text without memhook's blocks, however they are quoted
-has_own_lines(text)    whether something of a block of memhook's is left
-"""
+"""What a person typed, of a prompt as an assistant records or sends it."""
 
 from __future__ import annotations
 
@@ -43,7 +37,7 @@ _OLD_HEADING = "(memhook)"
 
 
 def typed(prompt: str) -> str:
-    """Return nothing for a command, and for a text that a client wrote."""
+    """Return the prompt without what the client, its hooks and memhook put around it; nothing for a command."""
     text = without_blocks(_untagged(prompt)).strip()
     if text.startswith(_TEMPLATES) or _COMMAND.match(text):
         return ""
@@ -51,7 +45,7 @@ def typed(prompt: str) -> str:
 
 
 def begins_exchange(prompt: str) -> bool:
-    """Not so a reminder, a notification or an interruption: the exchange before goes on."""
+    """Whether it starts something new; after a reminder, a notification or an interruption the last one goes on."""
     return "<command-" in prompt or (bool(_untagged(prompt).strip()) and not prompt.lstrip().startswith(_INTERRUPTED))
 
 
@@ -72,7 +66,7 @@ def _untagged(text: str) -> str:
 
 
 def without_blocks(text: str) -> str:
-    """A block goes from the line of its heading to the line of its end, or to the end of the text."""
+    """Without memhook's blocks: from the line of a heading to that of its end, or to the end of the text."""
     if "memhook" not in text:
         return text
     return "\n".join(_outside(text.split("\n")))
@@ -97,7 +91,7 @@ _OWN = tuple(_NOT_LETTERS.sub("", words) for words in ("urn memhook", END.lower(
 
 
 def has_own_lines(text: str) -> bool:
-    """Whatever marks, escapes and line breaks a quotation has put between its letters."""
+    """Whether some of a block is left, whatever a quotation has put between its letters."""
     lowered = text.lower()
     if "memhook" not in lowered:
         return False

@@ -1,9 +1,4 @@
-"""Versions of a memory: what a change was made from, and the way back.
-
-version_of    a short text that differs when anything of a memory but its last access does
-plain_form    all of a memory as plain values, to put it back later
-put_back      memories as they were before a change, or before they were forgotten
-"""
+"""Versions of a memory: what a change was made from, and the way back."""
 
 from __future__ import annotations
 
@@ -24,11 +19,13 @@ VERSION_CHARS = 16
 
 
 def version_of(memory: Memory) -> str:
+    """Return a short text that differs when anything of a memory but its last access does."""
     written = json.dumps(plain_form(replace(memory, accessed=None, store="")), sort_keys=True)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_CHARS]
 
 
 def plain_form(memory: Memory) -> dict[str, Any]:
+    """Return all of a memory as plain values, to put it back later."""
     values = {one.name: plain(getattr(memory, one.name)) for one in FIELDS}
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
