@@ -15,7 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,6 +51,11 @@ class Contents:
     settings: bool
     merged_projects: int = 0  # missing in backups of older versions
     ledger_damage: str = ""  # why the ledger is missing
+
+    @property
+    def note(self) -> str:
+        """The summary as the backup has it."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ merged projects, the user's settings, and a summary. It is a snapshot of one ver
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,18 +30,7 @@ from memhook.store.table import changes
 from memhook.store.table.arrow_file import arrow_bytes, rows_without
 from memhook.store.table.opening import local_directory, rebuilt_table
 from memhook.store.table.table import LOCK_SECONDS, WRITE_LOCK
-from memhook.writing.archive import (
-    FORMAT,
-    LEDGER,
-    NOTE,
-    PROJECTS,
-    ROWS,
-    SETTINGS,
-    Contents,
-    Unpacked,
-    ledger_damage,
-    unpacked,
-)
+from memhook.writing.archive import LEDGER, NOTE, PROJECTS, ROWS, SETTINGS, Contents, Unpacked, ledger_damage, unpacked
 from memhook.writing.offered_settings import Offered, offered, with_settings
 
 REPLACED, DAMAGED = "replaced", "damaged"  # prefixes of the copies that restoring makes
@@ -154,7 +142,7 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
             archive.write(paths.config_file, SETTINGS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         contents = Contents(now, __version__, *_counts(rows), events, has_settings, len(merged), damage)
-        archive.writestr(NOTE, _note(contents))
+        archive.writestr(NOTE, contents.note)
     return contents
 
 
@@ -171,7 +159,7 @@ def _expunged(file: Path, ids: Collection[str]) -> bool:
                 if text is not None:
                     fresh.writestr(name, text)
             memories, forgotten = _counts(rest)
-            fresh.writestr(NOTE, _note(replace(backup.contents, memories=memories, forgotten=forgotten)))
+            fresh.writestr(NOTE, replace(backup.contents, memories=memories, forgotten=forgotten).note)
     return shown_in > 0 or memories + forgotten < sum(_counts(backup.rows))
 
 
@@ -192,10 +180,6 @@ def _counts(rows: Any) -> tuple[int, int]:
     """Return the number of memories, and of forgotten ones."""
     forgotten = 0 if rows is None else len(rows) - rows["forgotten"].null_count
     return (0 if rows is None else len(rows) - forgotten), forgotten
-
-
-def _note(contents: Contents) -> str:
-    return json.dumps({"format": FORMAT, **asdict(contents)}, indent=2)
 
 
 def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replace: bool) -> MemoryStore:

@@ -10,26 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from memhook.assistants import switching
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
 from memhook.assistants.launcher import is_temporary, launcher_path
 from memhook.assistants.presence import is_found
 from memhook.assistants.receipts import Records, records_of
-from memhook.assistants.switching import (
-    Change,
-    Planned,
-    is_on,
-    launcher_gone,
-    launcher_written,
-    owner_of,
-    owners,
-    scope_of,
-    switch_off,
-    switch_on,
-    switching_off,
-    switching_on,
-    write,
-)
+from memhook.assistants.switching import Change, Planned
 from memhook.cli.asking import agreed
 from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.output import say, warn
@@ -60,7 +47,7 @@ class Step:
 
     @property
     def title(self) -> str:
-        _, project = scope_of(self.owner)
+        _, project = switching.scope_of(self.owner)
         return f"{self.assistant.title} in {project}" if project else self.assistant.title
 
 
@@ -109,9 +96,9 @@ def run(args: Namespace, place: Place) -> int:
     where = where_of(place, project=args.project)
     records = records_of(place.paths)
     chosen = _wanted(args.assistants, where)
-    steps, failures = _planned(chosen, where, partial(switching_on, where=where, records=records))
+    steps, failures = _planned(chosen, where, partial(switching.switching_on, where=where, records=records))
     changing = [step for step in steps if step.changes]
-    launcher = launcher_written(where) if steps else []
+    launcher = switching.launcher_written(where) if steps else []
     for step in steps:
         if not step.changes:
             say(f"{step.title}: memhook is on already.")
@@ -121,8 +108,8 @@ def run(args: Namespace, place: Place) -> int:
         return 0 if args.dry_run else REFUSED
     private_directory(place.paths.data)
     for change in launcher:
-        write(change)
-    changed, more_failures = _carried_out(changing, "on", switch_on, records)
+        switching.write(change)
+    changed, more_failures = _carried_out(changing, "on", switching.switch_on, records)
     failures += more_failures
     with suppress(OSError):
         (place.paths.state / "interpreter.gone").rmdir()  # the problem it reported is repaired
@@ -138,17 +125,17 @@ def uninstall(args: Namespace, place: Place) -> int:
     records = records_of(place.paths)
     steps, failures = _steps_off(args, place, records)
     where = where_of(place, project=False)
-    there = {*owners(records), *(name for name, assistant in KNOWN.items() if is_on(assistant, where))}
-    left = there - {step.owner for step in steps}
-    launcher = [] if left or failures else launcher_gone(where)
+    found = {name for name, assistant in KNOWN.items() if switching.is_on(assistant, where)}
+    left = {*switching.owners(records), *found} - {step.owner for step in steps}
+    launcher = [] if left or failures else switching.launcher_gone(where)
     changing = [step for step in steps if step.changes]
     if changing or launcher:
         if not _is_agreed(args, changing, launcher, "Switch memhook off there?"):
             return 0 if args.dry_run else REFUSED
-        _, more_failures = _carried_out(steps, "off", switch_off, records)
+        _, more_failures = _carried_out(steps, "off", switching.switch_off, records)
         failures += more_failures
         for change in launcher if not failures else ():
-            write(change)
+            switching.write(change)
     else:
         say("memhook is switched on nowhere by `memhook install`.")
     _say_plugins(where)
@@ -179,15 +166,16 @@ def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[St
     if args.project:
         scopes = [where_of(place, project=True).project]
     else:
-        scopes = list(dict.fromkeys([None, *(scope_of(owner)[1] for owner in owners(records))]))
+        scopes = list(dict.fromkeys([None, *(switching.scope_of(owner)[1] for owner in switching.owners(records))]))
     steps: list[Step] = []
     failures: list[InvalidInput] = []
-    recorded, plan = owners(records), Records(records.folder, dict(records.files))
+    recorded, plan = switching.owners(records), Records(records.folder, dict(records.files))
     left: Planned = {}
     for scope in scopes:
         where = replace(where_of(place, project=False), project=scope)
         chosen = [assistant for assistant in KNOWN.values() if assistant.name in names]
-        more, failed = _planned(chosen, where, partial(switching_off, where=where, records=plan, planned=left))
+        changes_of = partial(switching.switching_off, where=where, records=plan, planned=left)
+        more, failed = _planned(chosen, where, changes_of)
         steps += [step for step in more if step.changes or step.owner in recorded]
         failures += failed
     return steps, failures
@@ -198,7 +186,7 @@ def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tup
     steps, failures = [], []
     for assistant in chosen:
         try:
-            steps.append(Step(assistant, owner_of(assistant.name, where.project), changes_of(assistant)))
+            steps.append(Step(assistant, switching.owner_of(assistant.name, where.project), changes_of(assistant)))
         except InvalidInput as error:
             warn(f"memhook: {assistant.title} is left as it is. {error.message}", error.hint)
             failures.append(error)
