@@ -374,6 +374,12 @@ def value_of(settings: Settings, key: str) -> Any:
     return value
 
 
+def shown_value(settings: Settings, key: str) -> Any:
+    """Return the effective value as it may be displayed."""
+    value = value_of(settings, key)
+    return HIDDEN if is_secret(key) and value else value
+
+
 def refuse_credentials(key: str) -> None:
     """Raise if `key` is a credential: settings files are copied, backed up and displayed."""
     if is_secret(key):

@@ -19,7 +19,7 @@ from memhook.files.locking import exclusive
 from memhook.files.toml_layout import Entry, KeyPath, Layout, comments_in, layout_of, literal
 from memhook.files.toml_table import plain
 from memhook.paths import Paths, private_directory, write_private
-from memhook.settings import checked, key_path
+from memhook.settings import Settings, checked, key_path, names_in, refuse_credentials, refuse_unknown, value_of
 
 LOCK_SECONDS = 30.0
 REPAIR = "Repair it first: memhook config edit"
@@ -78,6 +78,22 @@ def text_of(file: Path) -> str:
         return ""
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{file} is not UTF-8, so it is left as it is.", REPAIR) from error
+
+
+def wanted_value(key: str, typed: str) -> Any:
+    """The typed text as a value that `key` can have."""
+    refuse_unknown(key)
+    refuse_credentials(key)
+    if any("\ud800" <= character <= "\udfff" for character in typed):
+        raise InvalidInput(f"The value for {key} is not UTF-8.", "The file of the settings is.")
+    default, meant = value_of(Settings(), key), value_from(typed)
+    if isinstance(default, str) and not isinstance(meant, str):
+        meant = typed
+    if isinstance(default, list) and not isinstance(meant, list):
+        meant = names_in(typed)
+    if isinstance(meant, bool) and not isinstance(default, bool):
+        meant = typed  # else true would be 1
+    return checked(key, meant)
 
 
 def value_from(text: str) -> Any:

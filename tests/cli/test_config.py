@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memhook.assistants.claude import CARRIED_TOKENS, budget_note
-from memhook.cli.commands.config import wanted_value
 from memhook.errors import InvalidInput
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
+from memhook.settings_file import wanted_value
 from tests.cli.conftest import Cli
 
 

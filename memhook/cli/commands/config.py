@@ -14,20 +14,15 @@ from memhook.errors import InvalidInput
 from memhook.files.toml_layout import literal
 from memhook.paths import write_private
 from memhook.settings import (
-    HIDDEN,
-    Settings,
-    checked,
-    is_secret,
     is_setting,
     named_keys,
-    names_in,
-    refuse_credentials,
     refuse_unknown,
     setting_keys,
+    shown_value,
     value_of,
     what_is_allowed,
 )
-from memhook.settings_file import changed_file, value_from, with_value, without
+from memhook.settings_file import changed_file, wanted_value, with_value, without
 from memhook.store.embedding.encoder import ListedModel
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
@@ -68,7 +63,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> None:
     loaded = place.settings()
     keys = (*setting_keys(), *named_keys(loaded.settings))
-    rows = [(key, _shown(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
+    rows = [(key, shown_value(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
     settings = {key: {"value": value, "source": source} for key, value, source in rows}
     if said_json(args, {"settings": settings, "problems": loaded.problems, "unreadable": loaded.unreadable}):
         return
@@ -84,7 +79,7 @@ def run(args: Namespace, place: Place) -> None:
 def get(args: Namespace, place: Place) -> None:
     refuse_unknown(args.key)
     loaded = place.settings()
-    value = _shown(loaded.usable(), args.key)
+    value = shown_value(loaded.usable(), args.key)
     if not said_json(args, {"key": args.key, "value": value, "source": loaded.sources.get(args.key, "default")}):
         say(value if isinstance(value, str) else literal(value))
 
@@ -135,29 +130,8 @@ def edit(_args: Namespace, place: Place) -> int:
     return 1 if problems else 0
 
 
-def wanted_value(key: str, typed: str) -> Any:
-    """The typed text as a value that `key` can have."""
-    refuse_unknown(key)
-    refuse_credentials(key)
-    if any("\ud800" <= character <= "\udfff" for character in typed):
-        raise InvalidInput(f"The value for {key} is not UTF-8.", "The file of the settings is.")
-    default, meant = value_of(Settings(), key), value_from(typed)
-    if isinstance(default, str) and not isinstance(meant, str):
-        meant = typed
-    if isinstance(default, list) and not isinstance(meant, list):
-        meant = names_in(typed)
-    if isinstance(meant, bool) and not isinstance(default, bool):
-        meant = typed  # else true would be 1
-    return checked(key, meant)
-
-
-def _shown(settings: Settings, key: str) -> Any:
-    value = value_of(settings, key)
-    return HIDDEN if is_secret(key) and value else value
-
-
 def _warn_of_override(key: str, value: Any, place: Place) -> None:
     loaded = place.settings()
     if json.dumps(value_of(loaded.settings, key)) != json.dumps(value):
         source = loaded.sources.get(key, "default")
-        warn(f"note: here it is {literal(_shown(loaded.settings, key))}, which comes from the {source}.")
+        warn(f"note: here it is {literal(shown_value(loaded.settings, key))}, which comes from the {source}.")
