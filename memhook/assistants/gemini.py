@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 from memhook import __version__
@@ -15,10 +16,6 @@ DESCRIPTION = "Memories for this project at the start of a session and on every 
 
 # The first prompt of a session arrives with what the hooks said at its start, which nobody typed.
 _HOOK_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
-
-
-def _typed(prompt: str) -> str:
-    return _HOOK_CONTEXT.sub("", prompt)
 
 
 def _wrote(payload: Payload) -> bool:
@@ -66,7 +63,7 @@ GEMINI = Assistant(
         "AfterAgent": Kind.STOP,
     },
     moment="timestamp",
-    typed=_typed,
+    typed=partial(_HOOK_CONTEXT.sub, ""),
     wrote=_wrote,
     # Qwen Code is made from Gemini CLI and sets the variables of both.
     runs_here=lambda environment: "GEMINI_PROJECT_DIR" in environment and "QWEN_PROJECT_DIR" not in environment,

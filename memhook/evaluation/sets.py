@@ -173,17 +173,14 @@ def _query(line: _Line, number: int, drafts: Mapping[str, Draft]) -> Query:
         raise InvalidInput(f"gold {missing[0]!r} is not the id of a memory in {MEMORIES}")
     if line.answerable is not None and line.answerable != bool(line.gold):
         raise InvalidInput("answerable, but without gold" if line.answerable else "gold, but not answerable")
-    if line.needs and not any(" ".join(line.needs.split()) in _all_text(drafts[name]) for name in line.gold):
+    texts = (" ".join(f"{drafts[name].title} {drafts[name].content}".split()) for name in line.gold)
+    if line.needs and not any(" ".join(line.needs.split()) in text for text in texts):
         raise InvalidInput("needs is not in any gold memory")
     kind = line.kind or (ANY_KIND if line.gold else NO_KIND)
     gold = tuple(dict.fromkeys(line.gold))
     action = action_of(line.input, "", "", line.error) if line.tool else None
     prompt = line.prompt or f"{line.tool} {json.dumps(line.input)} {line.error}"
     return Query(line.id or str(number), prompt, gold, kind, line.namespace, line.needs, action)
-
-
-def _all_text(draft: Draft) -> str:
-    return " ".join(f"{draft.title} {draft.content}".split())
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:

@@ -18,7 +18,7 @@ from memhook.answering.account import Account
 from memhook.answering.answer import Surroundings
 from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
-from memhook.core.memory import DEFAULT_NAMESPACE, Draft, Memory
+from memhook.core.memory import DEFAULT_NAMESPACE, Memory
 from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
@@ -142,15 +142,12 @@ def _stored(
     for start in range(0, len(names), BATCH):
         progress("embedding", start, len(names))
         batch = names[start : start + BATCH]
-        drafts = [_placed(of.drafts[name], within_namespace) for name in batch]
-        stored = remembered(library, drafts, now, from_file=True)
+        drafts = [of.drafts[name] for name in batch]
+        placed = [replace(one, project=_project(one.namespace) if within_namespace else "") for one in drafts]
+        stored = remembered(library, placed, now, from_file=True)
         memories |= {name: one.memory for name, one in zip(batch, stored, strict=True) if one.memory}
     progress("embedding", len(names), len(names))
     return memories
-
-
-def _placed(draft: Draft, within_namespace: bool) -> Draft:
-    return replace(draft, project=_project(draft.namespace) if within_namespace else "")
 
 
 def _project(namespace: str) -> str:

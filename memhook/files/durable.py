@@ -97,7 +97,8 @@ def sync_tree(folder: Path, since_ns: int = 0) -> None:
     """Force everything below `folder` that changed since then to disk, and its own name."""
     for path, status in below(str(folder)):
         if status.st_ctime_ns >= since_ns and not stat.S_ISLNK(status.st_mode):
-            _sync_if_there(path)
+            with suppress(FileNotFoundError):  # compaction deleted it meanwhile: a newer file has its rows
+                sync(path)
     for above in (folder, folder.parent):
         with suppress(FileNotFoundError):
             if above.stat().st_ctime_ns >= since_ns:
@@ -137,11 +138,6 @@ class Synced:
         set_back = max(0, (monotonic - self._monotonic) - (clock - self._clock)) if self._clock else 0
         sync_tree(self._folder, self._since - set_back)
         self._clock, self._monotonic, self._since = clock, monotonic, clock - _COARSE_CLOCK
-
-
-def _sync_if_there(path: str) -> None:
-    with suppress(FileNotFoundError):  # compaction deleted it meanwhile: a newer file has its rows
-        sync(path)
 
 
 def _copied(source: Path, target: Path) -> None:

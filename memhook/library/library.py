@@ -221,7 +221,8 @@ class Library:
         if embedder is None:
             self._may_lack_vectors = True
             return [None] * len(memories), self.store.model
-        known = {_text(one): vector for one, vector in self._stored_vectors(memories)} if reuse else {}
+        hashes = [memory.content_hash for memory in memories]
+        known = {_text(one): vector for one, vector in self.store.vectors.of_content(hashes)} if reuse else {}
         texts = [_text(memory) for memory in memories]
         new = [text for text in dict.fromkeys(texts) if text not in known]
         known |= dict(zip(new, self._embedded.vectors(embedder, new), strict=True))
@@ -230,9 +231,6 @@ class Library:
     def vectors_may_lack(self, missing: Iterable[bool]) -> None:
         """Some were stored without a vector: the next round of housekeeping makes it."""
         self._may_lack_vectors = self._may_lack_vectors or any(missing)
-
-    def _stored_vectors(self, memories: Sequence[Memory]) -> list[tuple[Memory, Vector]]:
-        return self.store.vectors.of_content([memory.content_hash for memory in memories])
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""

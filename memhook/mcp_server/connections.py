@@ -27,14 +27,15 @@ class Connection(H11Protocol):
         super().__init__(**given)
         self.app_state = {**self.app_state, _CONNECTION: self}  # uvicorn copies it into the scope of each request
         self.is_stranger = True
-        self._made = 0.0
+        self.made = 0.0
         self._limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         super().connection_made(transport)
-        self._made = self.loop.time()
+        self.made = self.loop.time()
         self._limit_to(self.head_seconds)
-        crowded_out = _one_too_many(self._strangers(), self.max_strangers, self.max_strangers_per_peer)
+        strangers = [one for one in self.connections if isinstance(one, Connection) and one.is_stranger]
+        crowded_out = _one_too_many(strangers, self.max_strangers, self.max_strangers_per_peer)
         if crowded_out is not None:
             crowded_out.transport.abort()
             crowded_out.connections.discard(crowded_out)  # uvicorn learns of it later, when more have come
@@ -56,13 +57,6 @@ class Connection(H11Protocol):
     @property
     def peer(self) -> str:
         return self.client[0] if self.client else ""
-
-    @property
-    def made(self) -> float:
-        return self._made
-
-    def _strangers(self) -> list[Connection]:
-        return [one for one in self.connections if isinstance(one, Connection) and one.is_stranger]
 
     def _limit_to(self, seconds: float) -> None:
         self._unlimited()

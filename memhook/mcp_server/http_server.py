@@ -43,7 +43,8 @@ def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_name
     with listening(address) as bound:
         place = Address(address.host, bound.getsockname()[1])
         is_local = is_loopback(bound.getsockname()[0])
-        names = LOOPBACK_NAMES | _lowered(address.host, *other_names, *([] if is_local else [socket.gethostname()]))
+        others = (address.host, *other_names, *([] if is_local else [socket.gethostname()]))
+        names = LOOPBACK_NAMES | {name.lower() for name in others}
         manager = StreamableHTTPSessionManager(
             server_for_many(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
         )
@@ -61,10 +62,6 @@ async def _served(
         for line in notes:
             _report(line)
         await server.serve(sockets=[bound])
-
-
-def _lowered(*names: str) -> frozenset[str]:
-    return frozenset(name.lower() for name in names)
 
 
 def _report(line: str) -> None:

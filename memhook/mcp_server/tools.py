@@ -143,10 +143,6 @@ def _text_or_note(result: Any) -> str:
     return "\n".join([result["text"] or result["note"], *result.get("incomplete", ())])
 
 
-def _first(result: Any) -> dict[str, Any]:
-    return dict(result[0])
-
-
 def _name(record: Any) -> dict[str, Any]:
     """The name of a memory alone: its writer knows the rest."""
     return {"urn": record["urn"], "title": record["title"]}
@@ -159,10 +155,6 @@ def _stored(result: Any) -> dict[str, Any]:
         "very_close_to": result["close_to"],
         **_noticed(result, result["memory"]),
     }
-
-
-def _changed(record: Any) -> dict[str, Any]:
-    return {**_name(record), **_noticed(record, record)}
 
 
 def _noticed(result: Any, record: Any) -> dict[str, Any]:
@@ -181,7 +173,9 @@ TOOLS: Mapping[str, Tool] = {
     "list_memories": Tool(
         "list", ListMemories, "Page through memories, last changed first. Filters as in search_memories.", brief=True
     ),
-    "get_memory": Tool("get", GetMemory, "The whole of one memory, by the URN shown with it.", shown=_first),
+    "get_memory": Tool(
+        "get", GetMemory, "The whole of one memory, by the URN shown with it.", shown=lambda result: dict(result[0])
+    ),
     "inject_context": Tool(
         "inject",
         InjectContext,
@@ -207,7 +201,7 @@ TOOLS: Mapping[str, Tool] = {
         "edit",
         UpdateMemory,
         "Correct or complete a memory; its URN stays. Only the fields given change. Fields as in remember.",
-        shown=_changed,
+        shown=lambda record: _name(record) | _noticed(record, record),
         brief=True,
     ),
     "forget": Tool(

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memhook.supply.source import Entry, Head, Record, Source, not_utf8
+from memhook.supply.source import Entry, Record, Source, not_utf8
 
 Line = tuple[int, str]
 
@@ -98,8 +98,6 @@ def _entries(data: bytes, _name: str, _key: str) -> Iterator[Entry]:
     yield from (Entry(f"line {number}: {record['title']}", record) for number, record in found)
 
 
-def _is_graph(head: Head) -> bool:
-    return any(map(_GRAPH_LINE.match, head.lines[:1]))
-
-
-REFERENCE_SERVER = Source("MCP reference memory server", _is_graph, _entries)
+REFERENCE_SERVER = Source(
+    "MCP reference memory server", lambda head: any(map(_GRAPH_LINE.match, head.lines[:1])), _entries
+)

@@ -75,16 +75,11 @@ def without_blocks(text: str) -> str:
 def _outside(lines: list[str]) -> Iterator[str]:
     in_block = False
     for line in lines:
-        if not in_block and _starts_block(line):
-            in_block = True
+        in_block = in_block or PROMPT_HEADING in line or (_OLD_HEADING in line and "## " in line)
         if not in_block:
             yield line
         elif END in line:
             in_block = False
-
-
-def _starts_block(line: str) -> bool:
-    return PROMPT_HEADING in line or (_OLD_HEADING in line and "## " in line)
 
 
 _OWN = tuple(_NOT_LETTERS.sub("", words) for words in ("urn memhook", END.lower(), "relevant memories memhook"))

@@ -216,11 +216,7 @@ def _as_list(value: Any) -> Any:
     return [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _or_empty(value: Any) -> Any:
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_or_empty)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 _Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: _as_list(value) or ())]
 _Moment = Annotated[datetime | None, AfterValidator(_in_utc)]
 

@@ -84,20 +84,18 @@ def _say_rows(*rows: str) -> None:
 
 
 def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
+    used = report["used"]
     return [
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
         f"languages {_languages(report['languages'])}",
-        f"budget    {report['max_tokens']} tokens for an event; {_use(report['used'])}",
+        f"budget    {report['max_tokens']} tokens for an event; {used['tokens_of_week']} in 7 days; shown"
+        f" {used['shown']}, used {used['used']}",
         *_supply(report["supply"]),
         f"store     {_store(report)}",
         *_shared(report),
         f"settings  {place.paths.config_file}",
     ]
-
-
-def _use(used: Mapping[str, int]) -> str:
-    return f"{used['tokens_of_week']} in 7 days; shown {used['shown']}, used {used['used']}"
 
 
 def _supply(supply: Mapping[str, Any]) -> list[str]:
@@ -203,7 +201,10 @@ def _model(report: Mapping[str, Any]) -> str:
     if problem and not report["by_meaning"]:
         return f"none, search by words alone: {problem}"
     searched = f"{current}, to become {wanted}" if current and current != wanted else wanted
-    return f"{searched}: {problem}" if problem else searched + _progress(report["renewal"])
+    if problem:
+        return f"{searched}: {problem}"
+    renewal = report["renewal"]
+    return f"{searched}, {renewal['done']} of {renewal['total']} embedded" if renewal else searched
 
 
 def _languages(languages: Mapping[str, Any]) -> str:
@@ -213,7 +214,3 @@ def _languages(languages: Mapping[str, Any]) -> str:
     if languages["in_use"]:
         return f"{languages['model']}, which has embedded {counted(languages['read'])}"
     return "English" if languages["setting"] == "english" else "English; others when they come up"
-
-
-def _progress(renewal: Mapping[str, int] | None) -> str:
-    return f", {renewal['done']} of {renewal['total']} embedded" if renewal else ""

@@ -107,7 +107,7 @@ def _end(text: str, now: datetime) -> datetime | None:
 def _lines(one: Token, used: datetime | None, now: datetime) -> Iterator[str]:
     yield f"{_title(one)}: {_validity(one, now)}"
     yield f"  {_rights(one)}"
-    yield f"  created {_day(one.created)}, {f'last used {_minute(used)}' if used else 'never used'}"
+    yield f"  created {one.created.astimezone():%Y-%m-%d}, {f'last used {_minute(used)}' if used else 'never used'}"
 
 
 def _title(one: Token) -> str:
@@ -124,10 +124,6 @@ def _validity(one: Token, now: datetime) -> str:
     if one.expires is None:
         return "valid until it is revoked"
     return f"{'valid until' if one.holds(now) else 'expired'} {_minute(one.expires)}"
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.astimezone():%Y-%m-%d}"
 
 
 def _minute(moment: datetime) -> str:

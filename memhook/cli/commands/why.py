@@ -144,20 +144,14 @@ def _outcome(report: Report) -> str:
 
 
 def _judgement(relevance: Report) -> Iterator[str]:
-    yield from _row("relevance", _standing(relevance))
+    grade, level = relevance["grade"], relevance["level"]
+    edges = f"unsure from {relevance['unsure_from']:.2f}, sure from {relevance['sure_from']:.2f} on"
+    chance = f"the chance that a memory bears on this prompt is {relevance['chance']:.2f}"
+    yield from _row("relevance", f"{grade}: {chance} ({edges}; hooks.relevance = {level})")
     if signs := _signs(relevance):
         yield from _row("prompt", f"{signs} (log odds)")
-    if relevance["grade"] == "far":
+    if grade == "far":
         yield from _row("lacking", _lacking(relevance))
-
-
-def _standing(relevance: Report) -> str:
-    """The grade, and the edges it is measured by."""
-    return (
-        f"{relevance['grade']}: the chance that a memory bears on this prompt is {relevance['chance']:.2f} (unsure from"
-        f" {relevance['unsure_from']:.2f}, sure from {relevance['sure_from']:.2f} on; hooks.relevance ="
-        f" {relevance['level']})"
-    )
 
 
 def _signs(relevance: Report) -> str:
