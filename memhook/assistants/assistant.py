@@ -73,17 +73,8 @@ def _never(_: object) -> bool:
     return False
 
 
-def hook_output(event: Event, answer: Answer) -> bytes:
-    """Claude Code's answer to a hook, which most others accept: one JSON object, or nothing."""
-    if event.kind in UNANSWERED:
-        return b""
-    specific = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": answer.context}}
-    return output(answer.notice, specific if answer.context else {})
-
-
-def output(notice: str, context: Mapping[str, Any]) -> bytes:
-    whole = {**({"systemMessage": notice} if notice else {}), **context}
-    return (json.dumps(whole) + "\n").encode() if whole else b""
+def _specific_output(event: str, context: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +95,8 @@ class Assistant:
     """The field that distinguishes one prompt from the next."""
     typed: Callable[[str], str] = str
     """Returns what the user typed, of the prompt as it is sent."""
-    output_of: Callable[[Event, Answer], bytes] = hook_output
+    context_in: Callable[[str, str], dict[str, Any]] = _specific_output
+    """The part of an answer to an event with the context for the model."""
     shows_notices: bool = False
     """Whether a notice is known to reach the user and not the model, so that one may come with each answer."""
     keeps_start: bool = False
@@ -174,6 +166,14 @@ class Assistant:
             transcript=text(payload, "transcript_path", "transcriptPath"),
             tool=tool,
         )
+
+    def output_of(self, event: Event, answer: Answer) -> bytes:
+        """One JSON object, or nothing."""
+        if event.kind in UNANSWERED:
+            return b""
+        whole = {"systemMessage": answer.notice} if answer.notice else {}
+        whole |= self.context_in(event.name, answer.context) if answer.context else {}
+        return (json.dumps(whole) + "\n").encode() if whole else b""
 
     def _tool(self, payload: Payload, kind: Kind) -> ToolCall | None:
         tool = tool_call(payload) if kind in TOOL_KINDS else None

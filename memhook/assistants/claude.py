@@ -58,15 +58,12 @@ def _edits(where: Where) -> tuple[Edit, ...]:
     local = where.project and where.project / ".claude/settings.local.json"
     settings = local or _folder(where) / "settings.json"
     at = ("projects", str(where.project), "mcpServers") if where.project else ("mcpServers",)
+    hooks = where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)
+    hooks |= where.hooks("claude", ("Stop", "PostCompact"))
     return (
-        hook_groups(settings, _hooks(where), where.tool_hooks("claude", ("PreToolUse", "PostToolUseFailure"), TOOLS)),
+        hook_groups(settings, hooks, where.tool_hooks("claude", ("PreToolUse", "PostToolUseFailure"), TOOLS)),
         json_server(servers, at, {"type": "stdio", **where.server(alwaysLoad=True)}),
     )
-
-
-def _hooks(where: Where) -> dict[str, list[dict[str, Any]]]:
-    spoken = where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)
-    return spoken | where.hooks("claude", ("Stop", "PostCompact"))
 
 
 def memories_by_directory(folder: Path) -> Iterator[tuple[Path, Path]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where, output
+from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import enables_plugin
 from memhook.assistants.edits import Edit, json_server, json_text, whole_file
-from memhook.assistants.events import UNANSWERED, Answer, Event, Kind, Payload
+from memhook.assistants.events import Kind, Payload
 from memhook.assistants.sessions import copilot as copilot_sessions
 
 
@@ -17,12 +17,6 @@ def _unnamed_event(payload: Payload) -> str:
         return "postToolUse" if "toolResult" in payload else "preToolUse"
     named = {"prompt": "userPromptSubmitted", "source": "sessionStart", "stopReason": "agentStop"}
     return next((name for field, name in named.items() if field in payload), "")
-
-
-def _output(event: Event, answer: Answer) -> bytes:
-    if event.kind in UNANSWERED:
-        return b""
-    return output(answer.notice, {"additionalContext": answer.context} if answer.context else {})
 
 
 def _wrote(payload: Payload) -> bool:
@@ -65,7 +59,7 @@ COPILOT = Assistant(
     },
     unnamed_event=_unnamed_event,
     moment="timestamp",
-    output_of=_output,
+    context_in=lambda _, context: {"additionalContext": context},
     wrote=_wrote,
     runs_here=lambda environment: "COPILOT_CLI" in environment,
     folder=_folder,

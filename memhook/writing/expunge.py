@@ -29,7 +29,7 @@ from memhook.store.table.expunge import copies_below, expunged_copies, expunged_
 from memhook.store.table.opening import local_directory
 from memhook.writing import succession
 from memhook.writing.backup import DAMAGED, REPLACED, expunged_backups
-from memhook.writing.remember import found
+from memhook.writing.remember import found, unnamed
 
 log = logging.getLogger("memhook")
 
@@ -78,12 +78,10 @@ def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
 
 def _known(library: Library, references: Sequence[str]) -> list[Memory]:
     names = [id_of(reference) for reference in references]
-    alive, forgotten = library.store.by_reference(names, OWNER), library.store.find("name", names, forgotten=True)
-    known = {name for memory in (*alive, *forgotten) for name in (memory.id, *memory.aliases)}
-    missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
-    if missing:
+    known = (*library.store.by_reference(names, OWNER), *library.store.find("name", names, forgotten=True))
+    if missing := unnamed(references, known):
         raise NotFound(f"Not a memory, nor a forgotten one: {', '.join(missing)}.", "See: memhook list")
-    return list({memory.id: memory for memory in (*alive, *forgotten)}.values())
+    return list({memory.id: memory for memory in known}.values())
 
 
 def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -161,13 +161,16 @@ def forgotten(
 
 def found(library: Searchable, references: Sequence[str], allowed: Filter = OWNER) -> list[Memory]:
     """Return the memories by URN, id or alias; raise NotFound with the unknown ones."""
-    names = [id_of(reference) for reference in references]
-    memories = library.store.by_reference(names, allowed)
-    known = {name for memory in memories for name in (memory.id, *memory.aliases)}
-    missing = [reference for reference, name in zip(references, names, strict=True) if name not in known]
-    if missing:
+    memories = library.store.by_reference([id_of(reference) for reference in references], allowed)
+    if missing := unnamed(references, memories):
         raise NotFound(f"No memory is called {', '.join(missing)}.", "See: memhook list")
     return memories
+
+
+def unnamed(references: Sequence[str], memories: Iterable[Memory]) -> list[str]:
+    """Return the references by which none of these memories is called."""
+    names = {name for memory in memories for name in (memory.id, *memory.aliases)}
+    return [reference for reference in references if id_of(reference) not in names]
 
 
 def checked(draft: Draft) -> Draft:

@@ -12,7 +12,7 @@ from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.store.table.filters import Filter
-from memhook.writing.remember import draft_of, edited, found, remembered
+from memhook.writing.remember import draft_of, edited, found, remembered, unnamed
 
 # The fields that a copy takes over. Whether it was read, muted or released is not among them.
 COPIED = names_with(Trait.COPIED)
@@ -43,7 +43,8 @@ def refuse_shared_ones(library: Library, others: Sequence[Library], references: 
 def holder(libraries: Sequence[Library], references: Sequence[str]) -> Library:
     """Return the first library that has all of these; if none has, the first, which reports what is missing."""
     names = [id_of(reference) for reference in references]
-    return next((one for one in libraries if _has_all(one, names)), libraries[0])
+    having_all = (one for one in libraries if not unnamed(references, one.store.by_reference(names, OWNER)))
+    return next(having_all, libraries[0])
 
 
 def shared_copy(memory: Memory, target: Library, now: datetime) -> Shared:
@@ -84,8 +85,3 @@ def _refuse_private(memory: Memory) -> None:
             f"{memory.urn} is in quarantine, so it is not shared: it {memory.quarantine}.",
             f"Read it; if that is a mistake: memhook release {memory.urn}",
         )
-
-
-def _has_all(library: Library, names: Sequence[str]) -> bool:
-    known = {name for one in library.store.by_reference(names, OWNER) for name in (one.id, *one.aliases)}
-    return known >= set(names)

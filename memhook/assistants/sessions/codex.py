@@ -37,7 +37,9 @@ def _every(lines: Iterator[Payload]) -> Iterator[Step]:
             case "response_item", "custom_tool_call":
                 yield Used(is_edit=True)
             case "response_item", "function_call":
-                commands[text(payload, "call_id")] = command = _command(payload)
+                arguments = parsed(text(payload, "arguments")) or {}
+                command = arguments.get("cmd") or arguments.get("command")
+                commands[text(payload, "call_id")] = command
                 yield Used(is_edit="apply_patch" in str(command))
             case "response_item", "function_call_output":
                 output, code = _output(payload.get("output"))
@@ -57,11 +59,6 @@ def _about(payload: Payload) -> About:
     is_subagent = isinstance(payload.get("source"), dict) or payload.get("thread_source") == "subagent"
     remote = text(inner(payload, "git"), "repository_url")
     return About(text(payload, "id"), text(payload, "cwd"), remote, is_subagent)
-
-
-def _command(payload: Payload) -> Any:
-    arguments = parsed(text(payload, "arguments")) or {}
-    return arguments.get("cmd") or arguments.get("command")
 
 
 def _output(output: Any) -> tuple[str, Any]:

@@ -1,7 +1,7 @@
 """source: where a memory is from."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from memhook.cli.output import said_json, say, say_title, say_wrapped
@@ -47,12 +47,6 @@ def _facts(record: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
         "turn": turn.turn,
         "date": record["created"][:10],
         "source": record["source"],
-        "also_in": sorted(_others(record)),
+        "also_in": sorted(sessions_of(record["aliases"]) - sessions_of([record["session"]])),
         "quote": record["quote"],
     }
-
-
-def _others(record: Mapping[str, Any]) -> Iterator[str]:
-    """The other sessions in which the same came up."""
-    own = sessions_of([record["session"]])
-    yield from sessions_of(record["aliases"]) - own

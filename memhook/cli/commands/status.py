@@ -84,7 +84,8 @@ def _say_rows(*rows: str) -> None:
 
 
 def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
-    used = report["used"]
+    used, replica = report["used"], report["replica"]
+    store = f"{replica['uri']}, {_age(replica)}" if replica else report["store"]
     return [
         f"last run  {_last_run(report)}",
         f"model     {_model(report)}",
@@ -92,7 +93,7 @@ def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
         f"budget    {report['max_tokens']} tokens for an event; {used['tokens_of_week']} in 7 days; shown"
         f" {used['shown']}, used {used['used']}",
         *_supply(report["supply"]),
-        f"store     {_store(report)}",
+        f"store     {store}",
         *_shared(report),
         f"settings  {place.paths.config_file}",
     ]
@@ -138,11 +139,6 @@ def _memories(report: Mapping[str, Any]) -> list[str]:
     rows += [("in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
     counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
     return [f"memories  {report['memories']}", *counted_rows]
-
-
-def _store(report: Mapping[str, Any]) -> str:
-    replica = report["replica"]
-    return f"{replica['uri']}, {_age(replica)}" if replica else str(report["store"])
 
 
 def _shared(report: Mapping[str, Any]) -> list[str]:
