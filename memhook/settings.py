@@ -422,7 +422,6 @@ def _replaced(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def what_is_allowed(key: str) -> str:
-    """Describe the values that the setting `key` accepts."""
     field = _field_of(key)
     bounds = {
         name: getattr(bound, name) for bound in field.metadata for name in ("ge", "gt", "le") if hasattr(bound, name)
@@ -598,7 +597,6 @@ def _named_key(variable: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Split a comma-separated list of names."""
     return [name for part in text.split(",") if (name := part.strip())]
 
 

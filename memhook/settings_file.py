@@ -71,7 +71,6 @@ def changed_file(paths: Paths, change: Callable[[str], str]) -> bool:
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a file of settings, or nothing if there is none."""
     try:
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -182,10 +182,8 @@ class Assistant:
         return replace(tool, failed=kind is Kind.TOOL_FAILED or self.says_failure(tool.result))
 
     def session_root(self, where: Where) -> Path:
-        """The folder that its recorded sessions are below."""
         return (self.data_folder or self.folder)(where)
 
     def session_files(self, where: Where) -> list[Path]:
-        """Its recorded sessions on this machine."""
         root = self.session_root(where)
         return sorted(path for pattern in self.sessions for path in root.glob(pattern))

@@ -13,7 +13,6 @@ DOORS = {"mcp": "memhook.mcp_server.main", "ui": "memhook.ui.main"}
 
 
 def served(command: str, arguments: list[str]) -> int:
-    """Serve until the end; return the exit code."""
     door = import_module(DOORS[command])
     parser = ArgumentParser(f"memhook {command}", allow_abbrev=False)
     parser.add_argument("-C", dest="directory", metavar="DIR")

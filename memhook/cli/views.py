@@ -91,7 +91,6 @@ def show_if_unshared(record: Record) -> None:
 
 
 def show_block(args: Namespace, answer: Record) -> None:
-    """Show the answer of `inject` or `pack`."""
     if said_json(args, answer):
         return
     if answer["text"]:

@@ -34,8 +34,6 @@ _CUT = re.compile(r"^… | …$|…$")
 
 @dataclass(frozen=True, slots=True)
 class GoldQuery:
-    """A prompt and the memories that answer it, if any."""
-
     prompt: str
     kind: str
     gold: tuple[Memory, ...]
@@ -49,8 +47,6 @@ class GoldQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShownMemory:
-    """The part of one memory that a block shows."""
-
     title: str
     body: str
 

@@ -24,8 +24,6 @@ Ranking = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A memory, with the text and the vector that memhook indexes."""
-
     id: str
     project: str
     text: str

@@ -17,8 +17,6 @@ Detail = Literal["preview", "cascade", "full", "pack"]
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A prompt with its recalled memories and the other inputs of an answer."""
-
     prompt: str
     recalled: Recalled
     around: Surroundings
@@ -53,7 +51,6 @@ class Plan:
 
 
 def hook_policy(detail: str) -> Policy:
-    """Return the policy of the prompt hook at this detail."""
 
     def parts(asked: Prompted, budget: int) -> Sequence[str]:
         settings = _with_budget(asked.around.settings, budget, detail)

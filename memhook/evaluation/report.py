@@ -25,8 +25,6 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The results for the prompts of one or several sets."""
-
     name: str
     memories: int
     answered: Sequence[Answered]

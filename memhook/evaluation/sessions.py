@@ -36,7 +36,6 @@ class Session:
 
 
 def sessions(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> dict[int, list[Session]]:
-    """Run the sessions; return them by the number of prompts."""
     ledger = Ledger(shelf.folder / "ledger.sqlite3")
     try:
         return {length: list(_sessions(of, length, shelf, plan, ledger, progress)) for length in plan.session_prompts}

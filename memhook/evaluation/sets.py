@@ -74,7 +74,6 @@ def read_set(folder: Path, name: str = "") -> EvaluationSet:
 
 
 def sets_in(folders: Sequence[Path]) -> list[EvaluationSet]:
-    """Read the sets in these folders or in their subfolders."""
     found = [read_set(one, name) for folder in folders for one, name in _set_folders(folder)]
     if len({one.name for one in found}) < len(found):
         raise InvalidInput("Two sets have the same name.", "A set is named after its folder: rename one.")

@@ -207,5 +207,4 @@ class _Known:
         return self._others[project] * ONE_IN >= max(1, self._all[project])
 
     def in_other_languages(self) -> set[tuple[str, ...]]:
-        """The projects."""
         return {(project,) for project in tuple(self._others) if self.has_others(project)}

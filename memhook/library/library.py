@@ -38,8 +38,6 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """How many of the vectors have been made again."""
-
     done: int
     total: int
 
@@ -92,7 +90,6 @@ class Library:
         return not self.foreign or self.store.replica is not None
 
     def touch(self, memories: Sequence[Memory], now: datetime) -> None:
-        """Mark them as accessed."""
         self.store.touch([memory.id for memory in memories], now)
 
     def refresh(self) -> None:

@@ -32,7 +32,6 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def serve(args: Namespace, paths: Paths, directory: str) -> int:
-    """Serve over HTTP or stdio until the end; return the exit code."""
     if args.http is not None:
         return _serve_http(args, paths, directory if args.directory else "")
     if args.allow_host:

@@ -46,8 +46,6 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file, and the memories in it."""
-
     start: Start
     shown_path: str
     size: int

@@ -66,7 +66,6 @@ def document(record: Mapping[str, Any]) -> str:
 
 
 def front_matter(text: str) -> tuple[Record, str]:
-    """Return the fields at the top of a file, and the text that follows them."""
     found = _FRONT_MATTER.match(text)
     if found is None:
         return {}, text

@@ -14,7 +14,6 @@ from memhook.ui.rendering import ASSETS, environment
 
 
 def exported(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the page in pieces."""
     style, script = (ASSETS.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "export.js"))
     policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     values = {"style": Markup(style), "script": Markup(script), "policy": policy}  # noqa: S704  memhook's own files
@@ -23,7 +22,6 @@ def exported(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def is_closed(record: Mapping[str, Any]) -> bool:
-    """Return whether it is confidential, restricted, redacted or quarantined."""
     return record["sensitivity"] != "normal" or bool(record["redacted"]) or bool(record["quarantine"])
 
 

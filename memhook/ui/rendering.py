@@ -84,7 +84,6 @@ def moment(iso: str) -> str:
 
 
 def short(project: str) -> str:
-    """Return the name of a project: the last part of its id."""
     return project.rstrip("/").rpartition("/")[2] or project
 
 

@@ -41,8 +41,6 @@ _LONGEST_REASON = 120  # SQLite may quote the statement that created a table
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The summary of a backup."""
-
     created: str
     version: str
     memories: int

@@ -36,8 +36,6 @@ log = logging.getLogger("memhook")
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The places that may contain a memory."""
-
     library: Library
     ledger: Ledger | None
     paths: Paths

@@ -72,7 +72,6 @@ def take_back(library: Library, last: Captured, now: datetime) -> Memory | None:
 
 
 def confirmation(notes: Sequence[Note], project: Project) -> str:
-    """Return the message for the user about stored notes."""
     where = f"for {project.name}" if project.id else "for all projects"
     titles = ", ".join(f"“{short_title(note.memory)}”" for note in notes)
     noticed = "".join(_noticed(notes))
@@ -86,7 +85,6 @@ def confirmation(notes: Sequence[Note], project: Project) -> str:
 
 
 def pasted_notice(texts: Sequence[str]) -> str:
-    """Return the message for the user about notes that look pasted."""
     title = shortened(collapsed(masked(texts[0]).text), TITLE_CHARS)
     more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
     return f"memhook: not remembered, because it looks pasted: “{title}”{more}. To keep it, send it on its own."

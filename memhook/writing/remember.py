@@ -53,8 +53,6 @@ del _SAID["redacted"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A memory, and whether it is new."""
-
     memory: Memory | None
     outcome: Outcome
 

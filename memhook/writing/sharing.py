@@ -20,8 +20,6 @@ COPIED = names_with(Trait.COPIED)
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The copy, and the outcome."""
-
     memory: Memory
     outcome: Literal["stored", "already there", "updated"]
 

@@ -29,7 +29,6 @@ def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
 
 
 def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
-    """Map ids and aliases to ids."""
     memories = store.by_reference(list(dict.fromkeys(names)), OWNER)
     by_alias = {alias: memory.id for memory in memories for alias in memory.aliases}
     return by_alias | {memory.id: memory.id for memory in memories}

@@ -42,19 +42,15 @@ class Imported:
 
     @property
     def masked(self) -> int:
-        """The number of memories with a masked secret."""
         return sum(entry.is_masked for entry in self.entries)
 
     @property
     def quarantined(self) -> int:
-        """The number of new or changed memories in quarantine."""
         return sum(entry.is_quarantined for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The outcome of a line."""
-
     line: int
     outcome: Outcome | Literal["updated"]
     title: str

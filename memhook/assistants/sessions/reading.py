@@ -37,7 +37,6 @@ HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
 
 
 def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Recording]:
-    """The one session of a file."""
     try:
         found = path.stat()
     except OSError:
@@ -61,7 +60,6 @@ def _stamp(status: os.stat_result) -> str:
 def line_format(
     recognises: Callable[[str], bool], steps: Callable[[Iterator[Payload]], Iterator[Step]]
 ) -> SessionFormat:
-    """A format of one object a line."""
 
     def read(path: Path) -> Iterator[Step]:
         problems: list[str] = []

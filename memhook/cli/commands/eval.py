@@ -138,7 +138,6 @@ def ended_in_order() -> Iterator[None]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on stderr, in a terminal."""
     stage = ""
     with tqdm(leave=False, disable=not sys.stderr.isatty(), file=sys.stderr) as bar:
 

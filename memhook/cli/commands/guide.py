@@ -62,7 +62,6 @@ def _is_prose(line: str) -> bool:
 
 
 def guide_texts() -> dict[str, str]:
-    """Return the text of each topic, in the order of their names."""
     folder = files("memhook") / "guide"
     pages = {page.name.removesuffix(".md"): page for page in folder.iterdir() if page.name.endswith(".md")}
     return {topic: pages[topic].read_text(encoding="utf-8") for topic in sorted(pages)}

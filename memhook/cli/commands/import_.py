@@ -40,8 +40,6 @@ Line = tuple[int, str]
 
 @dataclass(slots=True)
 class Tally:
-    """The outcomes so far."""
-
     outcomes: Counter[str] = field(default_factory=Counter)
     bad: list[Line] = field(default_factory=list)
     foreseen: list[tuple[str, ...]] = field(default_factory=list)

@@ -39,8 +39,6 @@ Plan = Callable[[Assistant], Sequence[Change]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The changes to one assistant's files."""
-
     assistant: Assistant
     owner: str
     changes: Sequence[Change]

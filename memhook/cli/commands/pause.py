@@ -53,7 +53,6 @@ def resume(args: Namespace, place: Place) -> None:
 
 
 def current_pause(place: Place) -> Pause | None:
-    """The pause in force here."""
     return Pauses(place.paths).of(place.project.id, datetime.now(UTC))
 
 
