@@ -19,7 +19,7 @@ from memhook.errors import InvalidInput
 from memhook.mcp_server.address import Address, is_loopback, listening
 from memhook.mcp_server.connections import Connection
 from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
-from memhook.mcp_server.server import server_for_many
+from memhook.mcp_server.server import server_for
 from memhook.mcp_server.web_server import WebServer
 from memhook.store.access_tokens import Tokens
 
@@ -46,7 +46,7 @@ def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_name
         others = (address.host, *other_names, *([] if is_local else [socket.gethostname()]))
         names = LOOPBACK_NAMES | {name.lower() for name in others}
         manager = StreamableHTTPSessionManager(
-            server_for_many(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
+            server_for(call, rights_in), stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
         )
         app = guarded(manager.handle_request, tokens, names)
         server = WebServer(app, Connection, MAX_CONNECTIONS, LAST_ANSWERS_SECONDS)

@@ -29,15 +29,10 @@ Call = Callable[..., Any]
 
 def run(call: Call, rights: Rights, wire: Wire) -> None:
     """Serve one client until it goes away."""
-    anyio.run(_served, server_for(call, rights), wire)
+    anyio.run(_served, server_for(call, lambda _: rights), wire)
 
 
-def server_for(call: Call, rights: Rights) -> Server[Any]:
-    """For one caller."""
-    return server_for_many(call, lambda _: rights)
-
-
-def server_for_many(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
+def server_for(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
     """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there.
 
     `rights_in` reads it from the context of the request.

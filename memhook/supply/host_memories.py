@@ -44,24 +44,11 @@ class Start:
     loaded_by: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    start: Start
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(Start):
     shown_path: str
     size: int
     entries: tuple[Entry, ...]
-
-    @property
-    def assistant(self) -> str:
-        return self.start.assistant
-
-    @property
-    def path(self) -> Path:
-        return self.start.path
-
-    @property
-    def project(self) -> Project:
-        return self.start.project
 
     @property
     def memories(self) -> int:
@@ -79,7 +66,7 @@ class Kept:
             "assistant": self.assistant,
             "project": self.project.id,
             "root": str(self.project.root or ""),
-            "loaded_by": sorted(self.start.loaded_by),
+            "loaded_by": sorted(self.loaded_by),
             "names": self.names,
             "stamp": stamp_of(self.path),
         }
@@ -213,7 +200,9 @@ def _read(start: Start, text: str, home: Path) -> Kept | None:
     key = f"{start.project.id}\0{shown}"
     records = [_told(record, start, shown) for record in _records(text, start.path, shown, key)]
     entries = tuple(Entry(f"{shown}: {record['title']}", record) for record in records)
-    return Kept(start, shown, len(text.encode()), entries) if entries else None
+    size = len(text.encode())
+    found = (start.assistant, start.path, start.project, start.loaded_by)
+    return Kept(*found, shown_path=shown, size=size, entries=entries) if entries else None
 
 
 def _shown(path: Path, project: Project, home: Path) -> str:

@@ -57,7 +57,7 @@ def alive(engine: Engine) -> dict[str, Memory]:
 
 
 def loaders(project: Project, home: Path) -> dict[str, set[str]]:
-    return {name: set(one.start.loaded_by) for name, one in kept(project, home).items()}
+    return {name: set(one.loaded_by) for name, one in kept(project, home).items()}
 
 
 def test_each_file_says_who_reads_it(shop: Project, home: Path) -> None:

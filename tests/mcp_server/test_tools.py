@@ -29,7 +29,8 @@ class Assistant:
     """A client with rights of its own."""
 
     def __init__(self, call: Call, *scopes: Scope, namespaces: tuple[str, ...] = ()) -> None:
-        self._server = server_for(call, Rights(frozenset(scopes or DEFAULT_SCOPES), namespaces))
+        rights = Rights(frozenset(scopes or DEFAULT_SCOPES), namespaces)
+        self._server = server_for(call, lambda _: rights)
 
     def _asked(self, method: str, *args: Any) -> Any:
         async def ask() -> Any:
