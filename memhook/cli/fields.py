@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from memhook.cli.parser import Parser
 from memhook.cli.place import Place
 from memhook.core.memory import Sensitivity
 from memhook.writing.moments import moment_ahead, moment_back
@@ -15,11 +16,11 @@ LINES = ("title", "summary", "namespace", "source", "sensitivity")
 LISTS = {"tag": "tags", "related": "related", "anchor": "anchors", "supersedes": "supersedes"}
 
 
-def add_fields(to: ArgumentParser) -> None:
+def add_fields(to: Parser) -> None:
     to.add_argument("--title", help="without one: the first line")
     to.add_argument("--summary", help="without one: the first sentence")
-    to.add_argument("--namespace", metavar="NAME", help="what kind of memory: decisions, incidents, ... (general)")
-    to.add_argument("--tag", action="append", metavar="TAG", help="repeatable, or several with commas")
+    to.option("--namespace", "NAME", "what kind of memory: decisions, incidents, ... (general)")
+    to.option("--tag", "TAG", "repeatable, or several with commas", action="append")
     home = to.add_mutually_exclusive_group()
     home.add_argument("--project", dest="here", action="store_const", const=True, help="of this project")
     home.add_argument(
@@ -28,16 +29,16 @@ def add_fields(to: ArgumentParser) -> None:
     to.add_argument(
         "--sensitivity", choices=[str(level) for level in Sensitivity], help="how far it may travel (normal)"
     )
-    to.add_argument("--expires", metavar="WHEN", help="a date or a duration: 2026-12-31, 30d, 12h, 2w")
-    to.add_argument("--source", metavar="REF", help="where it is from: a link, a file, a ticket")
-    to.add_argument("--supersedes", action="append", metavar="URN", help="the memory it replaces; repeatable")
-    to.add_argument(
+    to.option("--expires", "WHEN", "a date or a duration: 2026-12-31, 30d, 12h, 2w")
+    to.option("--source", "REF", "where it is from: a link, a file, a ticket")
+    to.option("--supersedes", "URN", "the memory it replaces; repeatable", action="append")
+    to.option(
         "--anchor",
+        "NAME",
+        "a file, command or code at which it comes up; without any: those its text names; repeatable",
         action="append",
-        metavar="NAME",
-        help="a file, command or code at which it comes up; without any: those its text names; repeatable",
     )
-    to.add_argument("--related", action="append", metavar="NAME", help="what it is about; repeatable")
+    to.option("--related", "NAME", "what it is about; repeatable", action="append")
 
 
 def given_fields(args: Namespace) -> dict[str, Any]:
@@ -54,12 +55,12 @@ def given_fields(args: Namespace) -> dict[str, Any]:
     return fields
 
 
-def add_conditions(to: ArgumentParser) -> None:
-    to.add_argument("--namespace", action="append", metavar="NAME", help="of this namespace; repeatable")
-    to.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
-    to.add_argument("--project", action="store_true", help="only this project's and the global ones")
-    to.add_argument("--since", metavar="WHEN", help="created since then: 2026-01-31, 30d, 12h, 2w")
-    to.add_argument("--before", metavar="WHEN", help="created before then")
+def add_conditions(to: Parser) -> None:
+    to.option("--namespace", "NAME", "of this namespace; repeatable", action="append")
+    to.option("--tag", "TAG", "with this tag; repeated, with all of them", action="append")
+    to.flag("--project", "only this project's and the global ones")
+    to.option("--since", "WHEN", "created since then: 2026-01-31, 30d, 12h, 2w")
+    to.option("--before", "WHEN", "created before then")
     to.add_argument("--cursor", help='the next page: "next_cursor" of --json')
 
 

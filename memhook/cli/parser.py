@@ -1,7 +1,5 @@
 """The command line as a whole, and what the commands share."""
 
-from __future__ import annotations
-
 import sys
 from argparse import (
     SUPPRESS,
@@ -17,18 +15,14 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from memhook import __version__
 from memhook.cli.commands import COMMANDS
+from memhook.cli.place import Place
 
-if TYPE_CHECKING:
-    from memhook.cli.place import Place
-
-    Commands = _SubParsersAction[ArgumentParser]
-    Run = Callable[[Namespace, Place], int | None]
-else:
-    Commands = _SubParsersAction
+Commands: TypeAlias = "_SubParsersAction[Parser]"
+Run = Callable[[Namespace, Place], int | None]
 
 DESCRIPTION = "Memory for coding assistants: the right memories at the right moment,\nwithin a token budget."
 EPILOG = """\
@@ -41,9 +35,30 @@ examples:
 Each command has its own help: memhook remember --help"""
 
 
+class Parser(ArgumentParser):
+    """Suggests the command that was probably meant, and names the help."""
+
+    def flag(self, name: str, what: str, *aliases: str) -> None:
+        self.add_argument(name, *aliases, action="store_true", help=what)
+
+    def option(self, name: str, value: str, what: str, **more: Any) -> None:
+        self.add_argument(name, metavar=value, help=what, **more)
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        if isinstance(action, _SubParsersAction) and value not in action.choices:
+            meant = get_close_matches(str(value), action.choices, n=1)
+            suggestion = f" Did you mean {meant[0]}?" if meant else ""
+            raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{suggestion}")
+        super()._check_value(action, value)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {message}\nSee: {self.prog} --help\n")
+
+
 @cache
-def parser() -> ArgumentParser:
-    top: ArgumentParser = _Parser(
+def parser() -> Parser:
+    top = Parser(
         "memhook",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -59,21 +74,6 @@ def parser() -> ArgumentParser:
     return top
 
 
-class _Parser(ArgumentParser):
-    """Suggests the command that was probably meant, and names the help."""
-
-    def _check_value(self, action: Action, value: Any) -> None:
-        if isinstance(action, _SubParsersAction) and value not in action.choices:
-            meant = get_close_matches(str(value), action.choices, n=1)
-            suggestion = f" Did you mean {meant[0]}?" if meant else ""
-            raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{suggestion}")
-        super()._check_value(action, value)
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: error: {message}\nSee: {self.prog} --help\n")
-
-
 def command(
     commands: Commands,
     run: Run,
@@ -84,7 +84,7 @@ def command(
     *,
     json: bool = True,
     aliases: tuple[str, ...] = (),
-) -> ArgumentParser:
+) -> Parser:
     """A command, which takes the global options behind its name as well."""
     sentence = f"{summary[0].upper()}{summary[1:]}."
     added = commands.add_parser(
@@ -104,7 +104,7 @@ def command(
     return added
 
 
-def family(of: ArgumentParser) -> Commands:
+def family(of: Parser) -> Commands:
     """Where the actions of a command are added. Without one the command shows what there is."""
     return of.add_subparsers(dest="action", metavar="ACTION")
 
@@ -120,13 +120,13 @@ def number_of(what: str, least: int = 1) -> Callable[[str], int]:
     return number
 
 
-def add_references(to: ArgumentParser, least: str = "+") -> None:
+def add_references(to: Parser, least: str = "+") -> None:
     to.add_argument("references", metavar="URN", nargs=least, help="the URN, the start of one, an id or an alias")
 
 
-def add_yes(to: ArgumentParser, what: str = "do not ask") -> None:
+def add_yes(to: Parser, what: str = "do not ask") -> None:
     to.add_argument("-y", "--yes", action="store_true", help=what)
 
 
-def add_store(to: ArgumentParser, what: str) -> None:
-    to.add_argument("--store", metavar="NAME", help=what)
+def add_store(to: Parser, what: str) -> None:
+    to.option("--store", "NAME", what)

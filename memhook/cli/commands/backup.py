@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> None:
         "was shown, and your settings; consistent also while something is written.",
     )
     backup.add_argument("file", metavar="FILE")
-    backup.add_argument("--replace", action="store_true", help="in place of a file that is there")
+    backup.flag("--replace", "in place of a file that is there")
     put_back = command(
         commands,
         restore,
@@ -46,10 +46,10 @@ def add_parser(commands: Commands) -> None:
         "counted, and the damaged one is kept.",
     )
     put_back.add_argument("file", metavar="FILE", nargs="?")
-    put_back.add_argument("--replace", action="store_true", help="replace what is there; a copy of it is kept")
+    put_back.flag("--replace", "replace what is there; a copy of it is kept")
     add_yes(put_back, "take over its settings, except stores and models")
-    put_back.add_argument("--with-stores", action="store_true", help="take over the stores and models it names, too")
-    put_back.add_argument("--from-damaged", action="store_true", help="rebuild the store from what is readable")
+    put_back.flag("--with-stores", "take over the stores and models it names, too")
+    put_back.flag("--from-damaged", "rebuild the store from what is readable")
 
 
 def run(args: Namespace, place: Place) -> None:

@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
         "Off until distill.command (such as claude -p) or distill.url is set. Captured\n"
         "memories are sent to it, without secrets; what comes back stays unreviewed.",
     )
-    distill.add_argument("--limit", type=number_of("memories"), metavar="N", default=NOTES, help=f"at most N ({NOTES})")
+    distill.option("--limit", "N", f"at most N ({NOTES})", type=number_of("memories"), default=NOTES)
     add_yes(distill)
 
 

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
         'An empty value ("") clears a field.',
     )
     edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
-    edit.add_argument("--content", metavar="TEXT", help="the new content, or - to read it from stdin")
+    edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
     edit.add_argument("--pin", action=BooleanOptionalAction, help="show it at the start of each session, or no longer")
     add_fields(edit)
     add_store(edit, "in this shared store, for everybody")

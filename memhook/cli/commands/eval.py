@@ -70,27 +70,17 @@ def add_parser(commands: Commands) -> None:
         "Each goes into a temporary store; nothing of it is recorded.",
     )
     evaluation.add_argument("folders", metavar="DIR", nargs="+")
-    evaluation.add_argument(
-        "--budgets", type=_numbers_of("tokens"), metavar="N,N", default=BUDGETS, help="in tokens (500,1000,2000,4000)"
-    )
+    evaluation.option("--budgets", "N,N", "in tokens (500,1000,2000,4000)", type=_numbers_of("tokens"), default=BUDGETS)
     evaluation.add_argument(
         "--detail", choices=("preview", "cascade", "full", "pack"), help="how much is shown (setting hooks.detail)"
     )
-    evaluation.add_argument(
-        "--baselines", "--baseline", action="store_true", help="BM25, vectors and other simple methods beside it"
+    evaluation.flag("--baselines", "BM25, vectors and other simple methods beside it", "--baseline")
+    evaluation.option(
+        "--session-prompts", "N,N", "sessions of N prompts and their start too", type=_numbers_of("prompts"), default=()
     )
-    evaluation.add_argument(
-        "--session-prompts",
-        type=_numbers_of("prompts"),
-        metavar="N,N",
-        default=(),
-        help="sessions of N prompts and their start too",
-    )
-    evaluation.add_argument(
-        "--within-namespace", action="store_true", help="a query's namespace is the project it is asked in"
-    )
-    evaluation.add_argument("--sample", type=number_of("prompts"), metavar="N", help="only N of the prompts")
-    evaluation.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+    evaluation.flag("--within-namespace", "a query's namespace is the project it is asked in")
+    evaluation.option("--sample", "N", "only N of the prompts", type=number_of("prompts"))
+    evaluation.option("--seed", "S", "which ones (0)", type=int, default=0)
 
 
 def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:

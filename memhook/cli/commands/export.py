@@ -27,11 +27,9 @@ def add_parser(commands: Commands) -> None:
         commands, run, "export", "write every memory as JSONL, as import reads it", "memhook export backup.jsonl"
     )
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
-    exporting.add_argument("--markdown", action="store_true", help="FILE is a folder, for a Markdown file each")
-    exporting.add_argument("--html", action="store_true", help="FILE is one page to browse and search offline")
-    exporting.add_argument(
-        "--sensitive", action="store_true", help="with --html: confidential, restricted, redacted, quarantined ones too"
-    )
+    exporting.flag("--markdown", "FILE is a folder, for a Markdown file each")
+    exporting.flag("--html", "FILE is one page to browse and search offline")
+    exporting.flag("--sensitive", "with --html: confidential, restricted, redacted, quarantined ones too")
     add_store(exporting, "of this shared store instead of your own")
 
 

@@ -25,9 +25,9 @@ def add_parser(commands: Commands) -> None:
         aliases=("rm", "delete"),
     )
     add_references(forget, least="*")
-    forget.add_argument("--captured", action="store_true", help="what was captured from sessions and not reviewed")
-    forget.add_argument("--session", metavar="ID", default="", help="with --captured, only of this session")
-    forget.add_argument("--purge", action="store_true", help="leave nothing of them in any of memhook's files")
+    forget.flag("--captured", "what was captured from sessions and not reviewed")
+    forget.option("--session", "ID", "with --captured, only of this session", default="")
+    forget.flag("--purge", "leave nothing of them in any of memhook's files")
     add_yes(forget)
     add_store(forget, "in this shared store, for everybody")
 

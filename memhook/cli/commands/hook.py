@@ -18,7 +18,7 @@ def add_parser(commands: Commands) -> None:
     )
     hook.add_argument("event", metavar="EVENT", nargs="?")
     hook.add_argument("part", metavar="PART", nargs="?")
-    hook.add_argument("--client", metavar="NAME", help="the assistant, where it cannot be recognised")
+    hook.option("--client", "NAME", "the assistant, where it cannot be recognised")
 
 
 def run(args: Namespace, _place: Place) -> int:

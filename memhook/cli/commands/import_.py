@@ -75,28 +75,27 @@ def add_parser(commands: Commands) -> None:
         "Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.",
     )
     importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
-    importing.add_argument(
+    importing.flag(
         "--assistants",
-        action="store_true",
-        help="what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
+        "what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
     )
-    importing.add_argument(
+    importing.option(
         "--sessions",
-        metavar="DIR",
+        "DIR",
+        "short notes of the sessions that assistants recorded, or of those below DIR; goes on where it stopped",
         nargs="*",
-        help="short notes of the sessions that assistants recorded, or of those below DIR; goes on where it stopped",
     )
-    importing.add_argument(
+    importing.option(
         "--git",
-        metavar="DIR",
+        "DIR",
+        "commits that say why and decision records of this repository or of DIR's, after asking; at most 200",
         nargs="?",
         const=".",
-        help="commits that say why and decision records of this repository or of DIR's, after asking; at most 200",
     )
     add_yes(importing)
-    importing.add_argument("--project", action="store_true", help="into this project, unless a line says otherwise")
-    importing.add_argument("--again", action="store_true", help="bring back what was forgotten before")
-    importing.add_argument("--dry-run", action="store_true", help="only show what would be stored")
+    importing.flag("--project", "into this project, unless a line says otherwise")
+    importing.flag("--again", "bring back what was forgotten before")
+    importing.flag("--dry-run", "only show what would be stored")
     add_store(importing, "into this shared store instead of your own")
 
 

@@ -28,13 +28,13 @@ def add_parser(commands: Commands) -> None:
         "memhook inbox review",
         "Until they are kept, captured memories are shown seldom and expire in 60 days.",
     )
-    inbox.add_argument("--limit", type=number_of("items"), metavar="N", default=LISTED, help=f"at most N ({LISTED})")
-    inbox.add_argument("--project", action="store_true", help="only of this project, and global ones")
+    inbox.option("--limit", "N", f"at most N ({LISTED})", type=number_of("items"), default=LISTED)
+    inbox.flag("--project", "only of this project, and global ones")
     actions = family(inbox)
     through = command(
         actions, _review, "review", "go through them, one key each", "memhook inbox review --project", json=False
     )
-    through.add_argument("--project", action="store_true", help="only of this project, and global ones")
+    through.flag("--project", "only of this project, and global ones")
     for name, done, summary in (
         ("keep", "Kept", "make them your own, and decline what is proposed"),
         ("drop", "Dropped", "forget them, and do what is proposed"),
@@ -45,7 +45,7 @@ def add_parser(commands: Commands) -> None:
         add_references(decision)
     edit = command(actions, _edit, "edit", "change the text of one, and keep it", "memhook inbox edit k3v9x2m4p7qa")
     edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
-    edit.add_argument("--content", metavar="TEXT", help="the new content, or - to read it from stdin")
+    edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
     merge = command(actions, _merge, "merge", "add what one says to another memory", "memhook inbox merge k3v9 x2m4")
     merge.add_argument("reference", metavar="URN", help="what was captured")
     merge.add_argument("into", metavar="OTHER", help="the memory it is added to")

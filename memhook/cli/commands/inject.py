@@ -27,13 +27,11 @@ def add_parser(commands: Commands) -> None:
         "memhook search --json QUERY | memhook inject --hits -",
     )
     inject.add_argument("query", metavar="QUERY", nargs="*", help="what to look for; with hits, the heading")
-    inject.add_argument(
-        "--max-tokens", type=number_of("tokens"), metavar="N", help="of the whole text (setting max_tokens)"
-    )
-    inject.add_argument("--hit", action="append", metavar="ID:SCORE", help="show this memory; repeatable")
-    inject.add_argument("--hits", metavar="FILE", help="show these: what search --json prints, or - for stdin")
-    inject.add_argument("--namespace", action="append", metavar="NAME", help="of this namespace; repeatable")
-    inject.add_argument("--include-restricted", action="store_true", help="restricted memories too")
+    inject.option("--max-tokens", "N", "of the whole text (setting max_tokens)", type=number_of("tokens"))
+    inject.option("--hit", "ID:SCORE", "show this memory; repeatable", action="append")
+    inject.option("--hits", "FILE", "show these: what search --json prints, or - for stdin")
+    inject.option("--namespace", "NAME", "of this namespace; repeatable", action="append")
+    inject.flag("--include-restricted", "restricted memories too")
     whole = command(
         commands,
         pack,
@@ -42,8 +40,8 @@ def add_parser(commands: Commands) -> None:
         'memhook pack "release process" --budget-tokens 2000',
     )
     whole.add_argument("topic", metavar="TOPIC", nargs="+")
-    whole.add_argument("--budget-tokens", type=int, metavar="N", help="of the whole text (2000)")
-    whole.add_argument("--ordering", metavar="ORDER", help=f"{', '.join(Ordering)} (the last)")
+    whole.option("--budget-tokens", "N", "of the whole text (2000)", type=int)
+    whole.option("--ordering", "ORDER", f"{', '.join(Ordering)} (the last)")
 
 
 def run(args: Namespace, place: Place) -> None:

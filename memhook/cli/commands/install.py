@@ -80,13 +80,13 @@ def add_parser(commands: Commands) -> None:
         "A file that was changed since loses memhook's entries only. Your memories stay.",
         json=False,
     )
-    off.add_argument("--purge", action="store_true", help="delete the memories, settings and records too")
+    off.flag("--purge", "delete the memories, settings and records too")
     for one in (on, off):
         one.add_argument(
             "assistants", metavar="NAME", nargs="*", choices=_NoneOrSome(KNOWN), help=f"of {', '.join(KNOWN)}"
         )
-        one.add_argument("--project", action="store_true", help="only in the project you are in")
-        one.add_argument("--dry-run", action="store_true", help="only print the difference it would make")
+        one.flag("--project", "only in the project you are in")
+        one.flag("--dry-run", "only print the difference it would make")
         add_yes(one)
 
 

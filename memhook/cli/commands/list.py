@@ -18,11 +18,9 @@ def add_parser(commands: Commands) -> None:
         "memhook list --tag deploy --limit 50",
         'With --json: {"memories": [...], "total": n}.',
     )
-    listing.add_argument("--limit", type=number_of("memories"), default=20, metavar="N", help="at most N (20)")
-    listing.add_argument(
-        "--offset", type=number_of("memories", 0), default=0, metavar="N", help="leave out the first N"
-    )
-    listing.add_argument("--quarantined", action="store_true", help="those kept from every assistant, with the reason")
+    listing.option("--limit", "N", "at most N (20)", type=number_of("memories"), default=20)
+    listing.option("--offset", "N", "leave out the first N", type=number_of("memories", 0), default=0)
+    listing.flag("--quarantined", "those kept from every assistant, with the reason")
     add_conditions(listing)
     add_store(listing, "in this shared store alone")
 

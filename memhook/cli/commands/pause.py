@@ -22,9 +22,9 @@ def add_parser(commands: Commands) -> None:
         "It works at once, also in sessions that are open.",
     )
     pause.add_argument("duration", metavar="DURATION", nargs="?", help="30m, 2h, 1d, 1w; without it, until resume")
-    pause.add_argument("--project", action="store_true", help="only in this project")
+    pause.flag("--project", "only in this project")
     lift = command(commands, resume, "resume", "end a pause", "memhook resume")
-    lift.add_argument("--project", action="store_true", help="the pause of this project")
+    lift.flag("--project", "the pause of this project")
 
 
 def run(args: Namespace, place: Place) -> None:

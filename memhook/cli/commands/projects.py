@@ -51,8 +51,8 @@ def add_parser(commands: Commands) -> None:
         "memhook projects move urn:memhook:k3v9x2m4p7qa --to global",
     )
     moved.add_argument("references", metavar="URN", nargs="*")
-    moved.add_argument("--from", dest="source", metavar="PROJECT", default="", help="all memories of this project")
-    moved.add_argument("--to", dest="target", metavar="PROJECT", required=True, help="its id, here or global")
+    moved.option("--from", "PROJECT", "all memories of this project", dest="source", default="")
+    moved.option("--to", "PROJECT", "its id, here or global", dest="target", required=True)
     for one in (joined, moved):
         add_yes(one)
 

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
         'With --json: {"results": [{"urn", "score", "title", "content", ...}]}.',
     )
     search.add_argument("query", metavar="QUERY", nargs="+")
-    search.add_argument("--limit", type=number_of("memories"), default=10, metavar="N", help="at most N (10)")
+    search.option("--limit", "N", "at most N (10)", type=number_of("memories"), default=10)
     search.add_argument("--ordering", choices=[*map(str, Ordering)], help=f"by what ({[*Ordering][-1]})")
     add_conditions(search)
     add_store(search, "in this shared store alone")

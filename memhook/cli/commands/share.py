@@ -24,7 +24,7 @@ def add_parser(commands: Commands) -> None:
         "Run again after a change, it updates the copy. Restricted and confidential\nmemories stay in your own store.",
     )
     add_references(share)
-    share.add_argument("--store", dest="target", metavar="NAME", required=True, help="the shared store to copy to")
+    share.option("--store", "NAME", "the shared store to copy to", dest="target", required=True)
 
 
 def run(args: Namespace, place: Place) -> None:

@@ -17,10 +17,8 @@ def add_parser(commands: Commands) -> None:
     stats = command(
         commands, run, "stats", "prompts, tokens, and the memories shown most and never", "memhook stats --days 7"
     )
-    stats.add_argument(
-        "--days", type=number_of("days"), metavar="N", help="the last N days; without it, all that is recorded"
-    )
-    stats.add_argument("--project", action="store_true", help="only this project")
+    stats.option("--days", "N", "the last N days; without it, all that is recorded", type=number_of("days"))
+    stats.flag("--project", "only this project")
 
 
 def run(args: Namespace, place: Place) -> None:

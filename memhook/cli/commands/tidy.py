@@ -27,9 +27,9 @@ def add_parser(commands: Commands) -> None:
         "forget deletes the memory shown, supersede replaces it by the other\n"
         "one, mute keeps it from coming up.",
     )
-    tidy.add_argument("--project", action="store_true", help="only of this project, and global ones")
-    tidy.add_argument("--list", action="store_true", help="list them, and ask nothing")
-    tidy.add_argument("--limit", type=number_of("items"), metavar="N", default=LISTED, help=f"at most N ({LISTED})")
+    tidy.flag("--project", "only of this project, and global ones")
+    tidy.flag("--list", "list them, and ask nothing")
+    tidy.option("--limit", "N", f"at most N ({LISTED})", type=number_of("items"), default=LISTED)
 
 
 def run(args: Namespace, place: Place) -> None:

@@ -47,19 +47,11 @@ def _add_create(actions: Commands) -> None:
         "The token alone goes to stdout. Only a hash of it is stored: if you lose it,\nmake another.",
     )
     made.add_argument("name", metavar="NAME", nargs="?", default="", help="to know it by; without one, its id")
-    made.add_argument(
-        "--scopes",
-        type=scopes_in,
-        default=frozenset({Scope.READ}),
-        metavar="SCOPE,...",
-        help=f"of {', '.join(Scope)} (the first)",
+    made.option(
+        "--scopes", "SCOPE,...", f"of {', '.join(Scope)} (the first)", type=scopes_in, default=frozenset({Scope.READ})
     )
-    made.add_argument(
-        "--namespaces", type=names_in, default=(), metavar="NAME,...", help="these and no others; without it, all"
-    )
-    made.add_argument(
-        "--expires", metavar="WHEN", default=DEFAULT_EXPIRES, help=f"30d, 12h, 2w, a date, or never ({DEFAULT_EXPIRES})"
-    )
+    made.option("--namespaces", "NAME,...", "these and no others; without it, all", type=names_in, default=())
+    made.option("--expires", "WHEN", f"30d, 12h, 2w, a date, or never ({DEFAULT_EXPIRES})", default=DEFAULT_EXPIRES)
 
 
 def create(args: Namespace, place: Place) -> None:

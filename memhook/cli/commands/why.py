@@ -52,8 +52,8 @@ def add_parser(commands: Commands) -> None:
         "what keeps it from being shown.",
     )
     why.add_argument("prompt", metavar="PROMPT", nargs="*", help="a prompt, or the URN of a memory")
-    why.add_argument("--session", metavar="ID", default="", help="of this session, wherever it was")
-    why.add_argument("--shown", action="store_true", help="the last time that anything was shown")
+    why.option("--session", "ID", "of this session, wherever it was", default="")
+    why.flag("--shown", "the last time that anything was shown")
 
 
 def run(args: Namespace, place: Place) -> None:
