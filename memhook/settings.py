@@ -126,9 +126,7 @@ class SharedStore(Store):
 
 class Embedding(_Section):
     model: str = Field(
-        "granite-embedding-30m-english",
-        min_length=1,
-        description="the name of a model, see memhook models list",
+        "granite-embedding-30m-english", min_length=1, description="the name of a model, see memhook models list"
     )
     languages: Languages = "auto"
 

@@ -37,8 +37,7 @@ def serve(call: Callable[..., Any], tokens: Tokens, address: Address, other_name
     valid = sum(token.holds(datetime.now(UTC)) for token in tokens.all())
     if not valid:
         raise InvalidInput(
-            "There is no valid token, so nobody could ask.",
-            "Make one: memhook token create NAME --scopes memory:read",
+            "There is no valid token, so nobody could ask.", "Make one: memhook token create NAME --scopes memory:read"
         )
     with listening(address) as bound:
         place = Address(address.host, bound.getsockname()[1])

@@ -14,11 +14,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="on this port; without it, on a free one")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument(
-        "--idle",
-        type=_minutes,
-        default=IDLE_MINUTES,
-        metavar="MINUTES",
-        help=f"end when idle so long ({IDLE_MINUTES})",
+        "--idle", type=_minutes, default=IDLE_MINUTES, metavar="MINUTES", help=f"end when idle so long ({IDLE_MINUTES})"
     )
 
 

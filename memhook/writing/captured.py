@@ -58,11 +58,7 @@ class Counts:
 
 
 def capture(
-    library: Library,
-    drafts: Sequence[Draft],
-    now: datetime,
-    usage: UsageOf = lambda _: {},
-    again: bool = False,
+    library: Library, drafts: Sequence[Draft], now: datetime, usage: UsageOf = lambda _: {}, again: bool = False
 ) -> Counts:
     """Store drafts as captured memories, some at a time. With `again`, those that were dropped come back."""
     store = library.store

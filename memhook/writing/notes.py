@@ -36,14 +36,7 @@ def stored_notes(
 ) -> list[Note]:
     """Store each text as a memory of this project, or as a global one outside of any."""
     drafts = [
-        checked(
-            Draft(
-                content=text,
-                namespace=_namespace(settings),
-                project=project.id,
-                source=source,
-            )
-        )
+        checked(Draft(content=text, namespace=_namespace(settings), project=project.id, source=source))
         for text in texts
     ]
     hashes = [content_hash(draft.content) for draft in drafts]
