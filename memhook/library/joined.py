@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 from memhook.core.actions import Action
 from memhook.core.anchor_index import Match
@@ -17,65 +17,13 @@ from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
 from memhook.core.spelling import Vocabulary
 from memhook.library.library import Library
+from memhook.store.cache.term_statistics import TermStatistics
+from memhook.store.cache.word_index import WordIndex
 from memhook.store.embedding.encoder import Vector
+from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import Filter
 
 ANY = Filter()
-
-
-class Statistics(Protocol):
-    """How common each term is."""
-
-    @property
-    def frequencies(self) -> Mapping[str, int]: ...
-    @property
-    def documents(self) -> int: ...
-    @property
-    def average_length(self) -> float: ...
-
-
-class ReadableStore(Protocol):
-    """The methods of a store, or of several, that finding memories needs."""
-
-    @property
-    def statistics(self) -> Statistics: ...
-
-    def candidates(
-        self,
-        vector_of_query: Callable[[], Vector | None],
-        terms: Sequence[str],
-        allowed: Filter,
-        limit: int,
-        multilingual: Vector | None = None,
-    ) -> tuple[list[Candidate], int]: ...
-    def anchored(self, action: Action, allowed: Filter) -> list[Match]: ...
-    def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]: ...
-    def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]: ...
-    def newest(
-        self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
-    ) -> list[Memory]: ...
-    def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]: ...
-    def count(self, allowed: Filter | None = None) -> int: ...
-    def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]: ...
-    def ids(self, allowed: Filter | None = None) -> list[str]: ...
-
-
-class Searchable(Protocol):
-    """Where memories are found: a library, or several as one."""
-
-    @property
-    def store(self) -> ReadableStore: ...
-    @property
-    def calibration(self) -> Calibration: ...
-
-    @property
-    def vocabulary(self) -> Vocabulary: ...
-
-    def query_vector(self, text: str) -> Vector | None: ...
-    def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None: ...
-    def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]: ...
-    def suspicion(self, key: str) -> str: ...
-    def touch(self, memories: Sequence[Memory], now: datetime) -> None: ...
 
 
 class JoinedLibraries:
@@ -83,7 +31,7 @@ class JoinedLibraries:
 
     def __init__(self, libraries: Sequence[Library]) -> None:
         self._libraries = tuple(libraries)
-        self.store: ReadableStore = _JoinedStore(self._libraries)
+        self.store = _JoinedStore(self._libraries)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -128,7 +76,7 @@ class _JoinedStore:
         self._libraries = libraries
 
     @property
-    def statistics(self) -> Statistics:
+    def statistics(self) -> _JoinedStatistics:
         return _JoinedStatistics(tuple(library.store.statistics for library in self._libraries))
 
     def candidates(
@@ -185,7 +133,7 @@ class _JoinedStore:
             in_order.sort(key=attrgetter(column), reverse=True)
         return in_order[offset : offset + limit]
 
-    def _merged(self, page_of: Callable[[ReadableStore], list[Memory]]) -> list[Memory]:
+    def _merged(self, page_of: Callable[[MemoryStore], list[Memory]]) -> list[Memory]:
         """The memories of each store's own page, by id: long enough for all of the joined page to come from it."""
         found: dict[str, Memory] = {}
         for library in reversed(self._libraries):
@@ -209,7 +157,7 @@ class _JoinedStore:
 
 @dataclass(frozen=True, slots=True)
 class _JoinedStatistics:
-    parts: tuple[Statistics, ...]
+    parts: tuple[TermStatistics | WordIndex, ...]
 
     @property
     def frequencies(self) -> Mapping[str, int]:
@@ -251,3 +199,8 @@ def _from(library: Library, memories: Iterable[Memory]) -> Iterator[Memory]:
     if not library.keeps_releases:
         named["released"] = ""
     return (replace(memory, **named) for memory in memories) if named else iter(memories)
+
+
+Searchable = Library | JoinedLibraries
+"""Where memories are found: a library, or several as one."""
+ReadableStore = MemoryStore | _JoinedStore
