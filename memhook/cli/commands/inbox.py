@@ -9,11 +9,12 @@ from memhook.cli.editor import edited_text
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
 from memhook.cli.parser import Commands, add_references, command, family, number_of
 from memhook.cli.place import Place
-from memhook.cli.reviewing import review
+from memhook.cli.reviewing import Action, Item, pressed_key, walked
 from memhook.cli.views import show_masked, show_stored, text_given
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
 
+KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
 LISTED = 20
 EXCERPT_CHARS = 200
 PROPOSED = {"retire": "forget it?", "supersede": "superseded by"}
@@ -65,7 +66,7 @@ def run(args: Namespace, place: Place) -> None:
         warn("To go through them: memhook inbox review")
 
 
-def show_item(item: Mapping[str, Any]) -> None:
+def show_item(item: Item) -> None:
     memory = item["memory"]
     say_title(memory["title"])
     say_wrapped(f"  {memory['urn']}  {item['at'][:10]}  {item['from'] or memory['origin']}")
@@ -100,5 +101,33 @@ def _merge(args: Namespace, place: Place) -> None:
 
 
 def _review(args: Namespace, place: Place) -> None:
-    decided = review(place, args.project, show_item)
+    total = place.call("inbox_list", limit=1, here=args.project)["total"]
+    items = place.call("inbox_list", limit=total, here=args.project)["items"] if total else []
+    decided = walked(place, items, show_item, _actions, KEYS, "Run: memhook inbox keep URN, or drop URN")
     say(f"{counted(decided)} reviewed.")
+
+
+def _actions(place: Place, item: Item) -> dict[str, Action]:
+    reference = item["memory"]["id"]
+    return {
+        "k": partial(place.call, "inbox_keep", references=[reference]),
+        "d": partial(place.call, "inbox_drop", references=[reference]),
+        "e": partial(_edited, place, item["memory"]),
+        "m": partial(_merged, place, reference),
+    }
+
+
+def _edited(place: Place, memory: Mapping[str, Any]) -> Any:
+    changed = edited_text(memory["content"], f"memhook inbox edit {memory['id']} --content TEXT")
+    return place.call("inbox_keep", references=[memory["id"]], content=changed) if changed.strip() else None
+
+
+def _merged(place: Place, reference: str) -> Any:
+    near = place.call("inbox_near", reference=reference)
+    for number, other in enumerate(near, 1):
+        say_wrapped(f"  {number}  {other['title']}  {other['urn']}")
+    say("  into which one? a number, or another key for none" if near else "  there is no other memory near it")
+    choice = pressed_key() if near else ""
+    if not (choice.isdigit() and 0 < int(choice) <= len(near)):
+        return None
+    return place.call("inbox_merge", reference=reference, into=near[int(choice) - 1]["id"])

@@ -1,13 +1,12 @@
 """tidy: go through what in the store may need a decision."""
 
 from argparse import Namespace
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
 from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
-from memhook.cli.reviewing import Answer, Item, Walk, walked
+from memhook.cli.reviewing import Action, Item, walked
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
 
@@ -45,7 +44,7 @@ def run(args: Namespace, place: Place) -> None:
             show_item(item)
         warn("To go through them: memhook tidy")
         return
-    decided = walked(_Tidying(place, page["items"]), show_item, KEYS, "Run: memhook tidy --list")
+    decided = walked(place, page["items"], show_item, _actions, KEYS, "Run: memhook tidy --list")
     say(f"{counted(decided)} changed.")
 
 
@@ -59,14 +58,13 @@ def show_item(item: Item) -> None:
         say_wrapped(shortened(collapsed(other["content"]), EXCERPT_CHARS), indent="    ")
 
 
-class _Tidying(Walk):
-    def action(self, item: Item, key: str) -> Callable[[], Answer | None] | None:
-        memory, other = item["memory"], item["other"]
-        actions: dict[str, Callable[[], Any]] = {
-            "f": lambda: self.place.call("retract", references=[memory["id"]]),
-            "m": lambda: self.place.call("revise", references=[memory["id"]], muted=True),
-        }
-        if other:
-            successors = list(dict.fromkeys([*other["supersedes"], memory["id"]]))
-            actions["s"] = lambda: self.place.call("revise", references=[other["id"]], supersedes=successors)
-        return actions.get(key)
+def _actions(place: Place, item: Item) -> dict[str, Action]:
+    memory, other = item["memory"], item["other"]
+    actions: dict[str, Action] = {
+        "f": partial(place.call, "retract", references=[memory["id"]]),
+        "m": partial(place.call, "revise", references=[memory["id"]], muted=True),
+    }
+    if other:
+        successors = list(dict.fromkeys([*other["supersedes"], memory["id"]]))
+        actions["s"] = partial(place.call, "revise", references=[other["id"]], supersedes=successors)
+    return actions
