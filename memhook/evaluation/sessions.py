@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memhook.answering.account import Account
@@ -20,7 +20,6 @@ from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query, lot
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
 from memhook.hooks.handlers import handled, settings_for
-from memhook.settings import Settings
 from memhook.store.ledger import Ledger
 
 
@@ -81,17 +80,16 @@ def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[t
             yield project, drawn[start : start + length]
 
 
+@dataclass(slots=True)
 class _Running:
     """A session as in the hook runner: each event is answered, recorded and counted as shown."""
 
-    def __init__(self, name: str, project: str, shelf: Shelf, plan: Plan, ledger: Ledger) -> None:
-        self._name = name
-        self._project = project
-        self._shelf = shelf
-        self._settings: Settings = plan.hook_settings
-        self._part_limit = plan.part_limit
-        self._ledger = ledger
-        self._seen: list[str] = []
+    name: str
+    project: str
+    shelf: Shelf
+    plan: Plan
+    ledger: Ledger
+    seen: list[str] = field(default_factory=list)
 
     def session(self, queries: Sequence[Query]) -> Session:
         start = self._answer(Kind.SESSION_START)
@@ -99,24 +97,24 @@ class _Running:
         judged: list[metrics.Judgement] = []
         for query in queries:
             spent += self._answer(Kind.PROMPT, query.prompt)
-            judged.append(metrics.judged(self._shelf.question(query), self._seen, self._settings.session_max_tokens))
+            judged.append(metrics.judged(self.shelf.question(query), self.seen, self.plan.settings.session_max_tokens))
         found = tuple(one.found for one in judged if one.found is not None)
         carried = tuple(one.carried for one in judged if one.carried is not None)
         return Session(len(queries), found, carried, start, spent)
 
     def _answer(self, kind: Kind, prompt: str = "") -> int:
         """Answer an event; return its tokens."""
-        event = Event(kind, kind.value, "eval", self._name, "", "", prompt, part_limit=self._part_limit)
-        account = Account(self._ledger.shown(self._name, ""), self._ledger.spent(self._name, ""))
-        settings = settings_for(event, self._settings)
-        around = self._shelf.surroundings(settings, self._project, account)
+        event = Event(kind, kind.value, "eval", self.name, "", "", prompt, part_limit=self.plan.part_limit)
+        account = Account(self.ledger.shown(self.name, ""), self.ledger.spent(self.name, ""))
+        settings = settings_for(event, self.plan.hook_settings)
+        around = self.shelf.surroundings(settings, self.project, account)
         # Counting the uses of other sessions would make a session depend on those measured before it.
         outcome = handled(event, around, lambda _ids: {})
         injection = outcome.injection(
-            kind.value, self._name, "", "eval", self._project, settings.max_tokens, self._shelf.now, Stages()
+            kind.value, self.name, "", "eval", self.project, settings.max_tokens, self.shelf.now, Stages()
         )
-        number = self._ledger.record(injection)
+        number = self.ledger.record(injection)
         for part in range(1, len(outcome.block.parts) + 1):
-            self._ledger.delivered(number, part)
-        self._seen.extend(outcome.block.parts)
+            self.ledger.delivered(number, part)
+        self.seen.extend(outcome.block.parts)
         return sum(map(estimated_tokens, outcome.block.parts))

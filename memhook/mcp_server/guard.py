@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,6 +35,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^:\[\]]+))(?::[0-9]{1,5})?", re.ASCII)
 _RIGHTS = "memhook.rights"
 
+Admitted = tuple[Token, Rights]
+
 
 class Refusal(PlainTextResponse):
     """An answer in one line. The connection is closed: the rest of the request's body is not waited for."""
@@ -53,12 +54,6 @@ NO_SUCH_PATH = Refusal(404, f"There is only {PATH}.")
 NOT_POST = Refusal(405, "Only POST is answered here.", allow="POST")
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    token: Token
-    rights: Rights
-
-
 def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
     """`app`, for requests to one of these `names` of the server with a valid token."""
 
@@ -69,8 +64,8 @@ def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
             await verdict(scope, receive, send)
             return
         admit(scope)
-        await run_sync(tokens.note_use, verdict.token, now)
-        scope[_RIGHTS] = verdict.rights
+        token, scope[_RIGHTS] = verdict
+        await run_sync(tokens.note_use, token, now)
         await app(scope, receive, send)
 
     return guard
@@ -114,7 +109,7 @@ def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | Non
     """The token and its rights; None also where the file of tokens cannot be read."""
     try:
         token = tokens.of(_bearer(scope), now)
-        return None if token is None else Admitted(token, Rights(scopes_of(token.scopes), token.namespaces))
+        return None if token is None else (token, Rights(scopes_of(token.scopes), token.namespaces))
     except MemhookError as error:
         log.error("%s %s", error.message, error.hint)
         return None
