@@ -25,7 +25,7 @@ from memhook.settings_file import changed_file, with_value
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases, name_of
 from memhook.supply.bookmarks import Bookmarks
-from memhook.supply.recorded import Found, Skipped, found, project_for
+from memhook.supply.recorded import Found, found, project_for
 from memhook.supply.sessions import Learned, learned
 from memhook.supply.source import Record
 
@@ -69,10 +69,10 @@ def import_sessions(args: Namespace, place: Place) -> int:
     """Import what is new in the folders named, or in those of all assistants."""
     tally = Tally()
     bookmarks = Bookmarks(place.paths.state / BOOKMARKS)
-    every = found(_where(), [Path(name).expanduser() for name in args.sessions])
-    tally.skipped.update(one.reason for one in every if isinstance(one, Skipped))
-    new = [one for one in every if isinstance(one, Found) and (args.again or not bookmarks.is_read(one.recording))]
-    tally.skipped["read before"] += sum(isinstance(one, Found) for one in every) - len(new)
+    every, skipped = found(_where(), [Path(name).expanduser() for name in args.sessions])
+    new = [one for one in every if args.again or not bookmarks.is_read(one.recording)]
+    tally.skipped.update(skipped)
+    tally.skipped["read before"] += len(every) - len(new)
     batches = _batches(new, bookmarks, tally, _projects(place), again=args.again)
     try:
         if args.dry_run:
@@ -90,8 +90,8 @@ def offer_sessions(place: Place) -> None:
     """Ask at the set-up whether to keep notes of the sessions that are there. Silent where there are none."""
     project_of_session = _projects(place)
     bookmarks = Bookmarks(place.paths.state / BOOKMARKS)
-    every = [one for one in found(_where()) if isinstance(one, Found) and not bookmarks.is_read(one.recording)]
-    there = [(one, project) for one in every if (project := _project_in(one, project_of_session))]
+    new = [one for one in found(_where())[0] if not bookmarks.is_read(one.recording)]
+    there = [(one, project) for one in new if (project := _project_in(one, project_of_session))]
     if not there:
         return
     since = datetime.fromtimestamp(min(one.recording.modified for one, _ in there), UTC)

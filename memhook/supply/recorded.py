@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,18 +25,12 @@ class Found:
     recording: Recording
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    path: Path
-    reason: str
-
-
-def found(where: Where, places: Iterable[Path] = ()) -> list[Found | Skipped]:
-    """All that assistants keep, or what is in these files and folders: sessions, the newest first, and what is none."""
-    named = list(places)
-    files = _named(named) if named else _kept(where)
-    every = [one for assistant, path, root in files for one in _in(assistant, path, root)]
-    return sorted(every, key=lambda one: -one.recording.modified if isinstance(one, Found) else 0)
+def found(where: Where, places: Sequence[Path] = ()) -> tuple[list[Found], list[str]]:
+    """What assistants keep, or what is in these files and folders, the newest first; and why other files are none."""
+    files = _named(places) if places else _kept(where)
+    skipped: list[str] = []
+    every = [one for assistant, path, root in files for one in _in(assistant, path, root, skipped)]
+    return sorted(every, key=lambda one: one.recording.modified, reverse=True), skipped
 
 
 Candidate = tuple[Assistant | None, Path, Path]
@@ -61,19 +55,17 @@ def _files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(at, name) for name in sorted(names) if name.endswith(SUFFIXES))
 
 
-def _in(assistant: Assistant | None, path: Path, root: Path) -> Iterator[Found | Skipped]:
+def _in(assistant: Assistant | None, path: Path, root: Path, skipped: list[str]) -> Iterator[Found]:
     try:
-        if path.resolve() != root.resolve() / path.relative_to(root):
-            yield Skipped(path, A_LINK)
-            return
-        assistant = assistant or _writer_of(path)
+        is_link = path.resolve() != root.resolve() / path.relative_to(root)
+        assistant = None if is_link else assistant or _writer_of(path)
     except (OSError, RuntimeError):
-        yield Skipped(path, UNREADABLE)
+        skipped.append(UNREADABLE)
         return
     if assistant is None:
-        yield Skipped(path, NO_SESSION)
-        return
-    yield from (Found(assistant.name, one) for one in assistant.session_format.recordings(path))
+        skipped.append(A_LINK if is_link else NO_SESSION)
+    else:
+        yield from (Found(assistant.name, one) for one in assistant.session_format.recordings(path))
 
 
 def _writer_of(path: Path) -> Assistant | None:

@@ -16,7 +16,7 @@ from memhook.assistants.sessions.recording import UNKNOWN, About, Recording, Ste
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.bookmarks import Bookmarks
-from memhook.supply.recorded import Found, Skipped, found, project_for
+from memhook.supply.recorded import Found, found, project_for
 from memhook.supply.sessions import Learned, learned
 from tests.supply.recordings import ALL, RIGHT, WRONG, Turn, Write, claude, claude_lines, opencode, written
 
@@ -37,13 +37,13 @@ def fixture_home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_home(home: Path, *places: Path) -> list[Found | Skipped]:
-    return found(Where(home, {}, launcher=Path()), places)
+def in_home(home: Path, *places: Path) -> list[Found]:
+    return found(Where(home, {}, launcher=Path()), places)[0]
 
 
 def read(home: Path, *places: Path) -> list[Learned]:
-    some = [one for one in in_home(home, *places) if isinstance(one, Found)]
-    return [learned(one.recording.steps(), one.assistant, lambda _: PROJECT) for one in some]
+    every = in_home(home, *places)
+    return [learned(one.recording.steps(), one.assistant, lambda _: PROJECT) for one in every]
 
 
 def contents(one: Learned) -> list[str]:
@@ -71,7 +71,7 @@ def test_each_assistants_session_gives_a_digest_an_exchange_and_its_pairs_of_com
 @pytest.mark.parametrize("write", ALL.values(), ids=ALL)
 def test_a_session_says_where_it_was(write: Write, home: Path) -> None:
     write(home, [LEDGER], str(home / "work"), "5f2c")
-    (one,) = (one for one in in_home(home) if isinstance(one, Found))
+    (one,) = in_home(home)
     about = next(step for step in one.recording.steps() if isinstance(step, About))
     assert (about.session, about.directory, about.is_subagent) == ("5f2c", str(home / "work"), False)
 
@@ -83,7 +83,6 @@ def test_a_file_in_any_folder_is_recognised_by_its_content(name: str, home: Path
     copy.parent.mkdir()
     copy.write_bytes(path.read_bytes())
     (one,) = in_home(home, copy.parent)
-    assert isinstance(one, Found)
     assert one.assistant == name.partition(",")[0]
 
 
@@ -91,9 +90,8 @@ def test_the_folders_that_environment_variables_name_are_read(home: Path) -> Non
     path = claude(home, [LEDGER], str(home / "work"))
     elsewhere = home / "elsewhere"
     (home / ".claude").rename(elsewhere)
-    assert found(Where(home, {}, launcher=Path())) == []
-    (one,) = found(Where(home, {"CLAUDE_CONFIG_DIR": str(elsewhere)}, launcher=Path()))
-    assert isinstance(one, Found)
+    assert in_home(home) == []
+    (one,), _ = found(Where(home, {"CLAUDE_CONFIG_DIR": str(elsewhere)}, launcher=Path()))
     assert one.recording.key == str(elsewhere / path.relative_to(home / ".claude"))
 
 
@@ -135,7 +133,7 @@ def test_a_link_is_not_followed(home: Path) -> None:
     target = home / "target.jsonl"
     path.rename(target)
     path.symlink_to(target)
-    assert in_home(home) == [Skipped(path, recorded.A_LINK)]
+    assert found(Where(home, {}, launcher=Path())) == ([], [recorded.A_LINK])
 
 
 def test_the_exchange_that_is_going_on_waits_for_its_end(home: Path) -> None:
@@ -144,14 +142,14 @@ def test_the_exchange_that_is_going_on_waits_for_its_end(home: Path) -> None:
     one = only(read(home))
     assert (one.turns, one.problems) == (1, [sessions.GOES_ON])
     written(path, lines)
-    (again,) = (one for one in in_home(home) if isinstance(one, Found))
+    (again,) = in_home(home)
     rest = learned(again.recording.steps(), "claude", lambda _: PROJECT, turns_read=1)
     assert [text.partition("\n")[0] for text in contents(rest)][:1] == [TIMEOUT.asked]
 
 
 def test_a_file_that_grows_while_it_is_read_keeps_its_last_exchange_for_later(home: Path) -> None:
     path = claude(home, [LEDGER, TIMEOUT], str(home / "work"))
-    (one,) = (one for one in in_home(home) if isinstance(one, Found))
+    (one,) = in_home(home)
 
     def steps() -> Iterator[Step]:
         for number, step in enumerate(one.recording.steps()):
@@ -172,7 +170,7 @@ def test_private_exchanges_teach_nothing(home: Path) -> None:
 
 def test_a_session_in_no_project_is_left_out(home: Path) -> None:
     claude(home, [LEDGER], str(home / "work"))
-    (one,) = (one for one in in_home(home) if isinstance(one, Found))
+    (one,) = in_home(home)
     assert learned(one.recording.steps(), "claude", lambda _: "").problems == [sessions.NO_PROJECT]
 
 
