@@ -14,8 +14,15 @@ def main(argv: list[str] | None = None) -> int:
     if sys.platform == "win32":
         print(ON_WINDOWS, file=sys.stderr)
         return 0 if is_hook else 1  # a hook is never in the way
-    if is_hook or first == "statusline":
-        return _fast(is_hook, arguments[1:])
+    # What assistants run at each message comes first, without the other commands: it starts faster.
+    if is_hook:
+        from memhook.daemon import hook_client  # noqa: PLC0415  see above
+
+        return hook_client.main(arguments[1:])
+    if first == "statusline":
+        from memhook.cli import statusline  # noqa: PLC0415  see above
+
+        return statusline.main()
     if first in ("mcp", "ui"):
         from memhook.cli.serving import served  # noqa: PLC0415  without the other commands
 
@@ -25,14 +32,3 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return run(arguments)
-
-
-def _fast(is_hook: bool, arguments: list[str]) -> int:
-    """Run what assistants run at each message, without the other commands: it starts faster."""
-    if is_hook:
-        from memhook.daemon import hook_client  # noqa: PLC0415  see above
-
-        return hook_client.main(arguments)
-    from memhook.cli import statusline  # noqa: PLC0415  see above
-
-    return statusline.main()

@@ -136,7 +136,7 @@ def _appended(text: str, holder: Node, name: str, value: Any) -> str:
 
 
 def _shortened(text: str, holder: Node, step: Step) -> str:
-    index = step if isinstance(step, int) else _index(holder, step)
+    index = step if isinstance(step, int) else max(at for at, one in enumerate(holder.members) if one.key == step)
     gone = holder.members[index]
     start = _start_with_space(text, gone.start)
     if comma := _comma_after(text, gone):
@@ -157,10 +157,6 @@ def _emptied(text: str, start: int) -> str:
 def _is_commented(text: str, emptied: Node) -> bool:
     start = emptied.span[0] + 1
     return bool(text[start : blank_after(text, start)].strip())
-
-
-def _index(holder: Node, key: str) -> int:
-    return max(index for index, member in enumerate(holder.members) if member.key == key)
 
 
 def _start_with_space(text: str, start: int) -> int:

@@ -190,7 +190,8 @@ def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replac
         if not replace or directory is None:
             raise
         with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
-            _set_aside(directory, paths.backups)
+            backups = durable.made_folder(paths.backups)
+            durable.moved(directory, backups / f"{DAMAGED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         return own_store(uri, paths.backups)
 
 
@@ -207,11 +208,6 @@ def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
         )
     if (rows is not None and len(rows)) or merged:
         _written(paths.backups / f"{REPLACED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.zip", paths, rows)
-
-
-def _set_aside(directory: Path, backups: Path) -> None:
-    durable.made_folder(backups)
-    durable.moved(directory, backups / f"{DAMAGED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
 
 
 def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[int, str]:

@@ -77,13 +77,8 @@ def _table(listed: Iterable[ListedModel], configured: str) -> None:
     """The names last: some are as long as the rest of a line."""
     for model in listed:
         mark = "*" if _is(model, configured) else " "
-        say(f"{mark} {model.dimensions:>4}  {_state(model):<7}  {model.id}")
-
-
-def _state(model: ListedModel) -> str:
-    if model.is_here:
-        return "here"
-    return "missing" if model.is_packaged else _size(model)
+        state = "here" if model.is_here else "missing" if model.is_packaged else _size(model)
+        say(f"{mark} {model.dimensions:>4}  {state:<7}  {model.id}")
 
 
 def _size(model: ListedModel) -> str:
