@@ -1,11 +1,9 @@
 """A record of what memhook wrote into whose files, so that each can be restored byte for byte."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +21,6 @@ class Written:
     backup: str = ""
     """Empty when there was no file."""
     made_folders: tuple[str, ...] = ()
-
-    def without(self, owner: str) -> Written:
-        return replace(self, owners=tuple(other for other in self.owners if other != owner))
-
-    def now(self, content: bytes | None) -> Written:
-        """Return the record after memhook wrote this into the file; None when it wrote nothing."""
-        return self if content is None else replace(self, digest=digest_of(content))
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memhook.assistants.assistant import Assistant, Where
@@ -108,14 +108,16 @@ def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]
     after = {str(change.path): change.after for change in changes}
     folders: list[str] = []
     for path, written in list(records.files.items()):
-        if owner not in written.owners:
+        left = tuple(other for other in written.owners if other != owner)
+        if left == written.owners:
             continue
-        left = written.without(owner)
-        if left.owners:
-            records.files[path] = left.now(after.get(path))
-            continue
-        del records.files[path]
-        folders += written.made_folders
+        if left:
+            content = after.get(path)
+            digest = written.digest if content is None else digest_of(content)
+            records.files[path] = replace(written, owners=left, digest=digest)
+        else:
+            del records.files[path]
+            folders += written.made_folders
     return folders
 
 

@@ -92,8 +92,7 @@ def kept_by_assistants(
     """Return every file with a memory in it, each once, wherever links lead; the user's first, then this project's."""
     home = Path(environment.get("HOME") or "/")
     where = Where(home, environment, launcher=Path())
-    found = [*_of_user(where), *_by_directory(where, project_of), *_of_project(project), *_read_too(project, home)]
-    return kept_from(found, home)
+    return kept_from([*_own(where, project, project_of), *_read_too(project, home)], home)
 
 
 def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) -> list[Kept]:
@@ -116,25 +115,18 @@ def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) ->
     return [kept for kept in read if kept is not None]
 
 
-def _of_user(where: Where) -> Iterator[Start]:
-    for one in KNOWN.values():
-        for path in _matching(one.folder(where), one.user_notes):
-            yield Start(one.name, path, Project(), _reading(one.name, path))
-
-
-def _by_directory(where: Where, project_of: Callable[[str], Project]) -> Iterator[Start]:
-    """Notes about directories, where those still belong to a project."""
-    for one in KNOWN.values():
-        for path, directory in one.notes_by_directory(one.folder(where)):
-            if (project := project_of(str(directory))).id:
-                yield Start(one.name, path, project, _reading(one.name, path))
-
-
-def _of_project(project: Project) -> Iterator[Start]:
+def _own(where: Where, project: Project, project_of: Callable[[str], Project]) -> Iterator[Start]:
+    """The user's files, those about directories that still belong to a project, and this project's."""
+    every = KNOWN.values()
+    found = [(one.name, path, Project()) for one in every for path in _matching(one.folder(where), one.user_notes)]
+    about = [(one.name, *pair) for one in every for pair in one.notes_by_directory(one.folder(where))]
+    found += [(name, path, of) for name, path, directory in about if (of := project_of(str(directory))).id]
     if project.root is not None:
-        for one in KNOWN.values():
-            for path in _matching(project.root, one.project_notes):
-                yield Start(one.name, path, project, _reading(one.name, path))
+        found += [(one.name, path, project) for one in every for path in _matching(project.root, one.project_notes)]
+    for name, path, of in found:
+        # A subagent's memory is read by that subagent, not by the session.
+        loaded_by = frozenset() if _OF_SUBAGENT.search(path.as_posix()) else frozenset({name})
+        yield Start(name, path, of, loaded_by)
 
 
 def _read_too(project: Project, home: Path) -> Iterator[Start]:
@@ -157,11 +149,6 @@ def _placed(name: str, project: Project, home: Path) -> Path | None:
     if name.startswith("~/"):
         return home / name[2:]
     return project.root / name if project.root is not None else None
-
-
-def _reading(assistant: str, path: Path) -> frozenset[str]:
-    """A subagent's memory is read by that subagent, not by the session."""
-    return frozenset() if _OF_SUBAGENT.search(path.as_posix()) else frozenset({assistant})
 
 
 def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
