@@ -163,13 +163,8 @@ class Settings(BaseSettings):
     agents: Mapping[str, Agent] = {}
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is pydantic-settings'
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  as above
+    def settings_customise_sources(  # type: ignore[override]  # the other sources are not used
+        cls, _: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_others: PydanticBaseSettingsSource
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Use only what `load_settings` passes: the daemon serves many environments and must not read its own."""
         return (init_settings,)

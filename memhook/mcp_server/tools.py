@@ -27,7 +27,7 @@ class _Arguments(BaseModel):
         return self.model_dump(exclude_none=True, exclude_unset=True)
 
 
-class _Conditions(_Arguments):
+class Conditions(_Arguments):
     namespaces: list[str] | None = None
     tags: Annotated[list[str] | None, Field(description="all of them")] = None
     project: Annotated[str | None, Field(description="here (and global), or a project id")] = None
@@ -40,13 +40,9 @@ class _Conditions(_Arguments):
         return {**super().params(), "limit": max(1, min(self.limit, MAX_PAGE))}
 
 
-class SearchMemories(_Conditions):
+class SearchMemories(Conditions):
     query: str
     ordering: Ordering | None = None
-
-
-class ListMemories(_Conditions):
-    pass
 
 
 class _OneMemory(_Arguments):
@@ -171,7 +167,7 @@ TOOLS: Mapping[str, Tool] = {
         "Explore memories: complete records with scores, however large. You decide what is relevant.",
     ),
     "list_memories": Tool(
-        "list", ListMemories, "Page through memories, last changed first. Filters as in search_memories.", brief=True
+        "list", Conditions, "Page through memories, last changed first. Filters as in search_memories.", brief=True
     ),
     "get_memory": Tool(
         "get", GetMemory, "The whole of one memory, by the URN shown with it.", shown=lambda result: dict(result[0])
