@@ -31,12 +31,6 @@ class _Heading:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    title: str
-    content: str
-
-
 def records(text: str, name: str, key: str) -> list[Record]:
     """A memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
 
@@ -51,11 +45,11 @@ def records(text: str, name: str, key: str) -> list[Record]:
         return [{**known, "id": own, "content": body}]
     found = []
     seen: dict[str, int] = {}
-    for section in _sections(body):
-        number = seen[section.title] = seen.get(section.title, 0) + 1
-        alias = hashlib.sha256(f"{key}\0{section.title}\0{number}".encode("utf-8", "replace")).hexdigest()[:16]
-        titled = {**known, "title": section.title} if section.title else known
-        found.append({"source": name, **titled, "content": section.content, "id": f"md-{alias}"})
+    for title, content in _sections(body):
+        number = seen[title] = seen.get(title, 0) + 1
+        alias = hashlib.sha256(f"{key}\0{title}\0{number}".encode("utf-8", "replace")).hexdigest()[:16]
+        titled = {**known, "title": title} if title else known
+        found.append({"source": name, **titled, "content": content, "id": f"md-{alias}"})
     return found
 
 
@@ -126,8 +120,8 @@ def _plain(written: str) -> Any:
     return value if is_kept and not is_deep else written
 
 
-def _sections(body: str) -> Iterator[_Section]:
-    """The text above the first top heading, then the text under each; empty ones are left out."""
+def _sections(body: str) -> Iterator[tuple[str, str]]:
+    """Titles and texts: what is above the first top heading, then what is under each; empty ones are left out."""
     lines = body.split("\n")
     headings = _headings(lines)
     document_title, tops = _tops(headings)
@@ -140,7 +134,7 @@ def _sections(body: str) -> Iterator[_Section]:
     pieces += [(top.text, lines[top.line + 1 : end]) for top, end in zip(tops, ends[1:], strict=True)]
     for title, piece in pieces:
         if content := "\n".join(piece).strip():
-            yield _Section(title, content)
+            yield title, content
 
 
 def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]]:
