@@ -15,6 +15,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, NoReturn, TypeAlias
 
 from memhook import __version__
@@ -78,20 +79,20 @@ def command(
     commands: Commands,
     run: Run,
     name: str,
-    summary: str,
     example: str,
-    notes: str = "",
+    text: str = "",
     *,
     json: bool = True,
     aliases: tuple[str, ...] = (),
 ) -> Parser:
-    """A command, which takes the global options behind its name as well."""
-    sentence = f"{summary[0].upper()}{summary[1:]}."
+    """A command, which takes the global options too. Its help is `text`, or else the docstring of `run`."""
+    description = cleandoc(text or run.__doc__ or name)
+    sentence = description.partition("\n")[0].removesuffix(".")
     added = commands.add_parser(
         name,
         aliases=aliases,
-        help=summary,
-        description=f"{sentence}\n\n{notes}" if notes else sentence,
+        help=f"{sentence[0].lower()}{sentence[1:]}",
+        description=description,
         epilog=f"example:\n  {example}",
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -1,4 +1,4 @@
-"""The commands, one file each: its options (`add_parser`) beside what it does (`run`). The map is COMMANDS."""
+"""The commands, one file each: options (`add_parser`) and what it does (`run`, with its help). The map is COMMANDS."""
 
 COMMANDS = (
     "remember",

@@ -23,28 +23,10 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: Commands) -> None:
-    backup = command(
-        commands,
-        run,
-        "backup",
-        "write everything memhook keeps into one file",
-        "memhook backup memhook-2026-02-14.zip",
-        "Memories with their vectors, the traces of forgotten ones, the record of what\n"
-        "was shown, and your settings; consistent also while something is written.",
-    )
+    backup = command(commands, run, "backup", "memhook backup memhook-2026-02-14.zip")
     backup.add_argument("file", metavar="FILE")
     backup.flag("--replace", "in place of a file that is there")
-    put_back = command(
-        commands,
-        restore,
-        "restore",
-        "put a backup back, or rebuild a damaged store",
-        "memhook restore memhook-2026-02-14.zip",
-        "Settings in it that differ from yours are shown and asked for; stores and models\n"
-        "apart from the others. The daemon is stopped; the next prompt starts it. With\n"
-        "--from-damaged what can be read of the store becomes a new one, the rest is\n"
-        "counted, and the damaged one is kept.",
-    )
+    put_back = command(commands, restore, "restore", "memhook restore memhook-2026-02-14.zip")
     put_back.add_argument("file", metavar="FILE", nargs="?")
     put_back.flag("--replace", "replace what is there; a copy of it is kept")
     add_yes(put_back, "take over its settings, except stores and models")
@@ -53,6 +35,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Write everything memhook keeps into one file.
+
+    Memories with their vectors, the traces of forgotten ones, the record of what
+    was shown, and your settings; consistent also while something is written.
+    """
     from memhook.writing.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
 
     os.umask(0o077)
@@ -69,6 +56,13 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def restore(args: Namespace, place: Place) -> None:
+    """Put a backup back, or rebuild a damaged store.
+
+    Settings in it that differ from yours are shown and asked for; stores and models
+    apart from the others. The daemon is stopped; the next prompt starts it. With
+    --from-damaged what can be read of the store becomes a new one, the rest is
+    counted, and the damaged one is kept.
+    """
     if bool(args.file) == args.from_damaged:
         raise InvalidInput(
             "Nothing to restore: give a FILE.", "Run: memhook restore FILE, or memhook restore --from-damaged"

@@ -10,18 +10,12 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def add_parser(commands: Commands) -> None:
-    completion = command(
-        commands,
-        run,
-        "completion",
-        "print the completion script for a shell",
-        'eval "$(memhook completion bash)"',
-        json=False,
-    )
+    completion = command(commands, run, "completion", 'eval "$(memhook completion bash)"', json=False)
     completion.add_argument("shell", choices=SHELLS)
 
 
 def run(args: Namespace, _place: Place) -> None:
+    """Print the completion script for a shell."""
     import shtab  # noqa: PLC0415  nothing else needs it
 
     completed = parser()

@@ -30,37 +30,22 @@ STARTER = "# memhook's settings. Every one, with its value: memhook config show\
 
 
 def add_parser(commands: Commands) -> None:
-    config = command(commands, run, "config", "see and change the settings", "memhook config set max_tokens 2000")
+    config = command(commands, run, "config", "memhook config set max_tokens 2000", "See and change the settings.")
     actions = family(config)
-    command(
-        actions,
-        run,
-        "show",
-        "every setting, its value and where that came from",
-        "memhook config show",
-        aliases=("list",),
-    )
-    value = command(actions, get, "get", "the value of one setting", "memhook config get max_tokens")
+    command(actions, run, "show", "memhook config show", aliases=("list",))
+    value = command(actions, get, "get", "memhook config get max_tokens")
     value.add_argument("key", metavar="KEY")
-    change = command(
-        actions,
-        set_,
-        "set",
-        "change one setting in your file; the rest of the file stays as it is",
-        "memhook config set hooks.detail cascade",
-        json=False,
-    )
+    change = command(actions, set_, "set", "memhook config set hooks.detail cascade", json=False)
     change.add_argument("key", metavar="KEY")
     change.add_argument("value", metavar="VALUE", help='as in TOML (2000, true, ["a", "b"]) or plain text')
-    removed = command(
-        actions, unset, "unset", "remove one setting from your file", "memhook config unset max_tokens", json=False
-    )
+    removed = command(actions, unset, "unset", "memhook config unset max_tokens", json=False)
     removed.add_argument("key", metavar="KEY")
-    command(actions, path, "path", "where your settings are", "memhook config path", json=False)
-    command(actions, edit, "edit", "open your settings in an editor", "memhook config edit", json=False)
+    command(actions, path, "path", "memhook config path", json=False)
+    command(actions, edit, "edit", "memhook config edit", json=False)
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Every setting, its value and where that came from."""
     loaded = place.settings()
     keys = (*setting_keys(), *named_keys(loaded.settings))
     rows = [(key, shown_value(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
@@ -77,6 +62,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def get(args: Namespace, place: Place) -> None:
+    """The value of one setting."""
     refuse_unknown(args.key)
     loaded = place.settings()
     value = shown_value(loaded.usable(), args.key)
@@ -85,6 +71,7 @@ def get(args: Namespace, place: Place) -> None:
 
 
 def set_(args: Namespace, place: Place) -> None:
+    """Change one setting in your file; the rest of the file stays as it is."""
     value: Any = wanted_value(args.key, args.value)
     model = _model_called(value, place) if args.key == "embedding.model" else None
     if model:
@@ -107,7 +94,8 @@ def _model_called(name: str, place: Place) -> ListedModel:
 
 
 def unset(args: Namespace, place: Place) -> None:
-    """Also for a key that memhook does not know: it may be a typing error to be removed."""
+    """Remove one setting from your file."""
+    # Also for a key that memhook does not know: it may be a typing error to be removed.
     if not changed_file(place.paths, lambda text: without(text, args.key)):
         refuse_unknown(args.key)
         warn(f"{args.key} is not set in {place.paths.config_file}.")
@@ -116,10 +104,12 @@ def unset(args: Namespace, place: Place) -> None:
 
 
 def path(_args: Namespace, place: Place) -> None:
+    """Where your settings are."""
     say(str(place.paths.config_file))
 
 
 def edit(_args: Namespace, place: Place) -> int:
+    """Open your settings in an editor."""
     file = place.paths.config_file
     editor_command(WITHOUT_EDITOR)  # raises before a file is made in vain
     if not file.exists():

@@ -13,31 +13,35 @@ from memhook.paths import Paths
 
 
 def add_parser(commands: Commands) -> None:
-    daemon = command(commands, status, "daemon", "the resident process that makes hooks fast", "memhook daemon status")
+    daemon = command(commands, status, "daemon", "memhook daemon status", "The resident process that makes hooks fast.")
     actions = family(daemon)
-    command(actions, start, "start", "start it, unless it runs", "memhook daemon start", json=False)
-    command(actions, stop, "stop", "stop it; the next prompt starts it again", "memhook daemon stop", json=False)
-    command(actions, restart, "restart", "stop it and start it again", "memhook daemon restart", json=False)
-    command(actions, status, "status", "whether it runs (exit code 0) or not (1)", "memhook daemon status --json")
+    command(actions, start, "start", "memhook daemon start", json=False)
+    command(actions, stop, "stop", "memhook daemon stop", json=False)
+    command(actions, restart, "restart", "memhook daemon restart", json=False)
+    command(actions, status, "status", "memhook daemon status --json")
 
 
 def start(_args: Namespace, place: Place) -> None:
+    """Start it, unless it runs."""
     is_new = started(place.paths)
     pid = called(place.paths, "daemon_status")["pid"]
     say(f"The daemon {'runs now' if is_new else 'was running already'} (process {pid}).")
 
 
 def stop(_args: Namespace, place: Place) -> None:
+    """Stop it; the next prompt starts it again."""
     pid = stopped(place.paths)
     say("No daemon was running." if pid is None else f"The daemon (process {pid}) has stopped.")
 
 
 def restart(args: Namespace, place: Place) -> None:
+    """Stop it and start it again."""
     stopped(place.paths)
     start(args, place)
 
 
 def status(args: Namespace, place: Place) -> int:
+    """Whether it runs (exit code 0) or not (1)."""
     state = daemon_state(place.paths)
     if not said_json(args, state):
         say(f"The daemon is {summary(state)}.")

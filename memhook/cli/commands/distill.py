@@ -16,20 +16,17 @@ NOTES = 40
 
 
 def add_parser(commands: Commands) -> None:
-    distill = command(
-        commands,
-        run,
-        "distill",
-        "have a model you chose make facts of captured memories",
-        "memhook distill --limit 20",
-        "Off until distill.command (such as claude -p) or distill.url is set. Captured\n"
-        "memories are sent to it, without secrets; what comes back stays unreviewed.",
-    )
+    distill = command(commands, run, "distill", "memhook distill --limit 20")
     distill.option("--limit", "N", f"at most N ({NOTES})", type=number_of("memories"), default=NOTES)
     add_yes(distill)
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Have a model you chose make facts of captured memories.
+
+    Off until distill.command (such as claude -p) or distill.url is set. Captured
+    memories are sent to it, without secrets; what comes back stays unreviewed.
+    """
     settings = place.settings().usable().distill
     ask = _asked(settings)
     notes = place.call("undistilled", limit=args.limit)

@@ -55,17 +55,14 @@ Check = Callable[[Place], Iterator[Finding]]
 
 
 def add_parser(commands: Commands) -> None:
-    command(
-        commands,
-        run,
-        "doctor",
-        "look for problems and say what repairs them",
-        "memhook doctor",
-        "The exit code is 1 when there is one.",
-    )
+    command(commands, run, "doctor", "memhook doctor")
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Look for problems and say what repairs them.
+
+    The exit code is 1 when there is one.
+    """
     findings = list(found(place))
     is_well = all(finding.ok for finding in findings)
     if not said_json(args, {"ok": is_well, "checks": [asdict(finding) for finding in findings]}):

@@ -11,15 +11,7 @@ from memhook.cli.views import show_masked, show_near, show_stored, text_given
 
 
 def add_parser(commands: Commands) -> None:
-    edit = command(
-        commands,
-        run,
-        "edit",
-        "change a memory; its URN stays",
-        'memhook edit urn:memhook:k3v9x2m4p7qa --expires 30d --tag ""',
-        "Without an option the content is opened in $VISUAL, $EDITOR or another editor.\n"
-        'An empty value ("") clears a field.',
-    )
+    edit = command(commands, run, "edit", 'memhook edit urn:memhook:k3v9x2m4p7qa --expires 30d --tag ""')
     edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
     edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
     edit.add_argument("--pin", action=BooleanOptionalAction, help="show it at the start of each session, or no longer")
@@ -28,6 +20,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Change a memory; its URN stays.
+
+    Without an option the content is opened in $VISUAL, $EDITOR or another editor.
+    An empty value ("") clears a field.
+    """
     changes = given_fields(args)
     if args.here is not None:
         changes["project"] = place.project_asked_for().id if args.here else ""

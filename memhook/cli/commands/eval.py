@@ -56,19 +56,7 @@ SESSION = {
 
 
 def add_parser(commands: Commands) -> None:
-    evaluation = command(
-        commands,
-        run,
-        "eval",
-        "measure on memories and prompts of your own what the prompt hook finds",
-        "memhook eval my-set --baselines",
-        "DIR has memories.jsonl, lines {id, text, title?, created?, namespace?}, and\n"
-        "queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty\n"
-        "gold says that nothing answers the prompt, needs is the part of a gold memory\n"
-        "that has to reach the model. A line {tool, input, gold, error?} is a tool call\n"
-        "instead of a prompt. A folder of such folders is evaluated set by set.\n"
-        "Each goes into a temporary store; nothing of it is recorded.",
-    )
+    evaluation = command(commands, run, "eval", "memhook eval my-set --baselines")
     evaluation.add_argument("folders", metavar="DIR", nargs="+")
     evaluation.option("--budgets", "N,N", "in tokens (500,1000,2000,4000)", type=_numbers_of("tokens"), default=BUDGETS)
     evaluation.add_argument(
@@ -90,6 +78,15 @@ def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:
 
 def run(args: Namespace, place: Place) -> None:
     # They import lancedb and the model, which other commands leave to the daemon.
+    """Measure on memories and prompts of your own what the prompt hook finds.
+
+    DIR has memories.jsonl, lines {id, text, title?, created?, namespace?}, and
+    queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty
+    gold says that nothing answers the prompt, needs is the part of a gold memory
+    that has to reach the model. A line {tool, input, gold, error?} is a tool call
+    instead of a prompt. A folder of such folders is evaluated set by set.
+    Each goes into a temporary store; nothing of it is recorded.
+    """
     from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  as said above
     from memhook.evaluation.report import evaluated  # noqa: PLC0415  as said above
     from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415  as said above

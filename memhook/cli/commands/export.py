@@ -23,9 +23,7 @@ _NOT_IN_A_NAME = re.compile(r"[^\w-]+")
 
 
 def add_parser(commands: Commands) -> None:
-    exporting = command(
-        commands, run, "export", "write every memory as JSONL, as import reads it", "memhook export backup.jsonl"
-    )
+    exporting = command(commands, run, "export", "memhook export backup.jsonl")
     exporting.add_argument("file", metavar="FILE", nargs="?", default="-", help="the file; stdout without one")
     exporting.flag("--markdown", "FILE is a folder, for a Markdown file each")
     exporting.flag("--html", "FILE is one page to browse and search offline")
@@ -34,6 +32,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Write every memory as JSONL, as import reads it."""
     if args.markdown and args.file == "-":
         raise InvalidInput("No folder to export to.", "Give one: memhook export --markdown FOLDER")
     if args.html:

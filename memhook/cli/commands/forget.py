@@ -13,17 +13,7 @@ from memhook.errors import InvalidInput
 
 
 def add_parser(commands: Commands) -> None:
-    forget = command(
-        commands,
-        run,
-        "forget",
-        "delete memories; importing them again does not bring them back",
-        "memhook forget urn:memhook:k3v9x2m4p7qa",
-        "A hash of the content stays, to recognise it. With --purge nothing stays: the\n"
-        "store is written anew without its old versions, and the record of what was\n"
-        "shown is cleared of it.",
-        aliases=("rm", "delete"),
-    )
+    forget = command(commands, run, "forget", "memhook forget urn:memhook:k3v9x2m4p7qa", aliases=("rm", "delete"))
     add_references(forget, least="*")
     forget.flag("--captured", "what was captured from sessions and not reviewed")
     forget.option("--session", "ID", "with --captured, only of this session", default="")
@@ -33,6 +23,12 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Delete memories; importing them again does not bring them back.
+
+    A hash of the content stays, to recognise it. With --purge nothing stays: the
+    store is written anew without its old versions, and the record of what was
+    shown is cleared of it.
+    """
     if args.captured or args.session:
         return _captured(args, place)
     if not args.references:

@@ -9,19 +9,16 @@ from memhook.cli.views import show_whole
 
 
 def add_parser(commands: Commands) -> None:
-    get = command(
-        commands,
-        run,
-        "get",
-        "whole memories, by URN, id or alias",
-        "memhook get urn:memhook:k3v9x2m4p7qa",
-        'With --json: {"memories": [...]}, also for one.',
-    )
+    get = command(commands, run, "get", "memhook get urn:memhook:k3v9x2m4p7qa")
     add_references(get)
     add_store(get, "in this shared store alone")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Whole memories, by URN, id or alias.
+
+    With --json: {"memories": [...]}, also for one.
+    """
     records = place.call("get", references=args.references)
     if said_json(args, {"memories": records}):
         return

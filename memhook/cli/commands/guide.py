@@ -17,19 +17,16 @@ _ITEM = re.compile(r" *(?:-|\d+\.) ")
 
 
 def add_parser(commands: Commands) -> None:
-    guide = command(
-        commands,
-        run,
-        "guide",
-        "read the documentation that ships with memhook",
-        "memhook guide settings",
-        "Without a topic: the list of topics.\n"
-        'With --json: {"topics": [{"topic", "title"}]}, or {"topic", "text"} for one.',
-    )
+    guide = command(commands, run, "guide", "memhook guide settings")
     guide.add_argument("topic", metavar="TOPIC", nargs="?", default="")
 
 
 def run(args: Namespace, _place: Place) -> None:
+    """Read the documentation that ships with memhook.
+
+    Without a topic: the list of topics.
+    With --json: {"topics": [{"topic", "title"}]}, or {"topic", "text"} for one.
+    """
     texts = guide_texts()
     if not args.topic:
         _list(texts, args)

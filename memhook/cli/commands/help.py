@@ -9,14 +9,16 @@ from memhook.cli.place import Place
 
 
 def add_parser(commands: Commands) -> None:
-    of = command(commands, run, "help", "the help of memhook, or of one command", "memhook help remember", json=False)
+    of = command(commands, run, "help", "memhook help remember", json=False)
     of.add_argument("words", metavar="COMMAND", nargs="*")
-    command(commands, version, "version", "the version of memhook", "memhook version", json=False)
+    command(commands, version, "version", "memhook version", json=False)
 
 
 def run(args: Namespace, _place: Place) -> None:
+    """The help of memhook, or of one command."""
     parser().parse_args([*args.words, "--help"])
 
 
 def version(_args: Namespace, _place: Place) -> None:
+    """The version of memhook."""
     say(f"memhook {__version__}")

@@ -62,18 +62,7 @@ class Tally:
 
 
 def add_parser(commands: Commands) -> None:
-    importing = command(
-        commands,
-        run,
-        "import",
-        "store the memories of a file or a folder, none of them twice",
-        "memhook import notes.jsonl",
-        "What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),\n"
-        "where front matter becomes fields and each top heading a memory, updated when\n"
-        "imported again; the graph of MCP's reference memory server.\n"
-        'A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.\n'
-        "Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.",
-    )
+    importing = command(commands, run, "import", "memhook import notes.jsonl")
     importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
     importing.flag(
         "--assistants",
@@ -100,6 +89,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Store the memories of a file or a folder, none of them twice.
+
+    What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),
+    where front matter becomes fields and each top heading a memory, updated when
+    imported again; the graph of MCP's reference memory server.
+    A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.
+    Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.
+    """
     if args.assistants:
         return import_assistants(args, place)
     if args.sessions is not None:

@@ -21,38 +21,33 @@ PROPOSED = {"retire": "forget it?", "supersede": "superseded by"}
 
 
 def add_parser(commands: Commands) -> None:
-    inbox = command(
-        commands,
-        run,
-        "inbox",
-        "review what was captured from sessions, and proposals",
-        "memhook inbox review",
-        "Until they are kept, captured memories are shown seldom and expire in 60 days.",
-    )
+    inbox = command(commands, run, "inbox", "memhook inbox review")
     inbox.option("--limit", "N", f"at most N ({LISTED})", type=number_of("items"), default=LISTED)
     inbox.flag("--project", "only of this project, and global ones")
     actions = family(inbox)
-    through = command(
-        actions, _review, "review", "go through them, one key each", "memhook inbox review --project", json=False
-    )
+    through = command(actions, _review, "review", "memhook inbox review --project", json=False)
     through.flag("--project", "only of this project, and global ones")
-    for name, done, summary in (
-        ("keep", "Kept", "make them your own, and decline what is proposed"),
-        ("drop", "Dropped", "forget them, and do what is proposed"),
+    for name, done, text in (
+        ("keep", "Kept", "Make them your own, and decline what is proposed."),
+        ("drop", "Dropped", "Forget them, and do what is proposed."),
     ):
         decision = command(
-            actions, partial(_decide, name, done), name, summary, f"memhook inbox {name} urn:memhook:k3v9x2m4p7qa"
+            actions, partial(_decide, name, done), name, f"memhook inbox {name} urn:memhook:k3v9x2m4p7qa", text
         )
         add_references(decision)
-    edit = command(actions, _edit, "edit", "change the text of one, and keep it", "memhook inbox edit k3v9x2m4p7qa")
+    edit = command(actions, _edit, "edit", "memhook inbox edit k3v9x2m4p7qa")
     edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
     edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
-    merge = command(actions, _merge, "merge", "add what one says to another memory", "memhook inbox merge k3v9 x2m4")
+    merge = command(actions, _merge, "merge", "memhook inbox merge k3v9 x2m4")
     merge.add_argument("reference", metavar="URN", help="what was captured")
     merge.add_argument("into", metavar="OTHER", help="the memory it is added to")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Review what was captured from sessions, and proposals.
+
+    Until they are kept, captured memories are shown seldom and expire in 60 days.
+    """
     page = place.call("inbox_list", limit=args.limit, here=args.project)
     if said_json(args, page):
         return
@@ -85,6 +80,7 @@ def _decide(name: str, done: str, args: Namespace, place: Place) -> None:
 
 
 def _edit(args: Namespace, place: Place) -> None:
+    """Change the text of one, and keep it."""
     if args.content is None:
         content = place.call("get", references=[args.reference], touch=False)[0]["content"]
         args.content = edited_text(content, f'memhook inbox edit {args.reference} --content "the new text"')
@@ -95,12 +91,14 @@ def _edit(args: Namespace, place: Place) -> None:
 
 
 def _merge(args: Namespace, place: Place) -> None:
+    """Add what one says to another memory."""
     answer = place.call("inbox_merge", reference=args.reference, into=args.into)
     if not said_json(args, answer):
         show_stored("Merged into", answer["memories"][0])
 
 
 def _review(args: Namespace, place: Place) -> None:
+    """Go through them, one key each."""
     total = place.call("inbox_list", limit=1, here=args.project)["total"]
     items = place.call("inbox_list", limit=total, here=args.project)["items"] if total else []
     decided = walked(place, items, show_item, _actions, KEYS, "Run: memhook inbox keep URN, or drop URN")

@@ -17,34 +17,25 @@ _HITS = "Run: memhook search --json QUERY | memhook inject --hits -"
 
 
 def add_parser(commands: Commands) -> None:
-    inject = command(
-        commands,
-        run,
-        "inject",
-        "finished context for a prompt, within a token budget",
-        'memhook inject "why does the deploy hang" --max-tokens 1500',
-        "With hits exactly those memories are shown, without a search:\n"
-        "memhook search --json QUERY | memhook inject --hits -",
-    )
+    inject = command(commands, run, "inject", 'memhook inject "why does the deploy hang" --max-tokens 1500')
     inject.add_argument("query", metavar="QUERY", nargs="*", help="what to look for; with hits, the heading")
     inject.option("--max-tokens", "N", "of the whole text (setting max_tokens)", type=number_of("tokens"))
     inject.option("--hit", "ID:SCORE", "show this memory; repeatable", action="append")
     inject.option("--hits", "FILE", "show these: what search --json prints, or - for stdin")
     inject.option("--namespace", "NAME", "of this namespace; repeatable", action="append")
     inject.flag("--include-restricted", "restricted memories too")
-    whole = command(
-        commands,
-        pack,
-        "pack",
-        "as many whole memories about a topic as fit a token budget",
-        'memhook pack "release process" --budget-tokens 2000',
-    )
+    whole = command(commands, pack, "pack", 'memhook pack "release process" --budget-tokens 2000')
     whole.add_argument("topic", metavar="TOPIC", nargs="+")
     whole.option("--budget-tokens", "N", "of the whole text (2000)", type=int)
     whole.option("--ordering", "ORDER", f"{', '.join(Ordering)} (the last)")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Finished context for a prompt, within a token budget.
+
+    With hits exactly those memories are shown, without a search:
+    memhook search --json QUERY | memhook inject --hits -
+    """
     asked: dict[str, Any] = {"query": " ".join(args.query)}
     if args.hit or args.hits:
         asked["hits"] = [*map(_hit, args.hit or ()), *(_hits_in(args.hits) if args.hits else ())]
@@ -58,6 +49,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def pack(args: Namespace, place: Place) -> None:
+    """As many whole memories about a topic as fit a token budget."""
     options = {"budget_tokens": args.budget_tokens, "ordering": args.ordering}
     given = {name: value for name, value in options.items() if value is not None}
     show_block(args, place.call("pack", topic=" ".join(args.topic), **given))

@@ -59,27 +59,8 @@ class _NoneOrSome(tuple[str, ...]):
 
 
 def add_parser(commands: Commands) -> None:
-    on = command(
-        commands,
-        run,
-        "install",
-        "switch memhook on in the assistants: their hooks and the MCP server",
-        "memhook install claude codex",
-        "Without a name: in those found on this machine. It shows what will be written\n"
-        "where and asks. Other settings and comments stay; a copy of each file is kept.\n"
-        "Then it asks whether to import what the assistants keep, and whether to keep\n"
-        "notes of the sessions that they recorded and will record (not with --yes).",
-        json=False,
-    )
-    off = command(
-        commands,
-        uninstall,
-        "uninstall",
-        "switch memhook off again, each file as it was before",
-        "memhook uninstall --dry-run",
-        "A file that was changed since loses memhook's entries only. Your memories stay.",
-        json=False,
-    )
+    on = command(commands, run, "install", "memhook install claude codex", json=False)
+    off = command(commands, uninstall, "uninstall", "memhook uninstall --dry-run", json=False)
     off.flag("--purge", "delete the memories, settings and records too")
     for one in (on, off):
         one.add_argument(
@@ -91,6 +72,13 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Switch memhook on in the assistants: their hooks and the MCP server.
+
+    Without a name: in those found on this machine. It shows what will be written
+    where and asks. Other settings and comments stay; a copy of each file is kept.
+    Then it asks whether to import what the assistants keep, and whether to keep
+    notes of the sessions that they recorded and will record (not with --yes).
+    """
     where = where_of(place, project=args.project)
     records = records_of(place.paths)
     chosen = _wanted(args.assistants, where)
@@ -120,6 +108,10 @@ def run(args: Namespace, place: Place) -> int:
 
 
 def uninstall(args: Namespace, place: Place) -> int:
+    """Switch memhook off again, each file as it was before.
+
+    A file that was changed since loses memhook's entries only. Your memories stay.
+    """
     records = records_of(place.paths)
     steps, failures = _steps_off(args, place, records)
     where = where_of(place, project=False)

@@ -10,14 +10,7 @@ from memhook.cli.views import show_in_list
 
 
 def add_parser(commands: Commands) -> None:
-    listing = command(
-        commands,
-        run,
-        "list",
-        "memories, the last changed first",
-        "memhook list --tag deploy --limit 50",
-        'With --json: {"memories": [...], "total": n}.',
-    )
+    listing = command(commands, run, "list", "memhook list --tag deploy --limit 50")
     listing.option("--limit", "N", "at most N (20)", type=number_of("memories"), default=20)
     listing.option("--offset", "N", "leave out the first N", type=number_of("memories", 0), default=0)
     listing.flag("--quarantined", "those kept from every assistant, with the reason")
@@ -26,6 +19,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Memories, the last changed first.
+
+    With --json: {"memories": [...], "total": n}.
+    """
     page = place.call("list", limit=args.limit, offset=args.offset, **given_conditions(args, place))
     if said_json(args, page):
         return

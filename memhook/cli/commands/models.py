@@ -12,29 +12,18 @@ from memhook.store.embedding.encoder import ListedModel, listed_models, multilin
 
 
 def add_parser(commands: Commands) -> None:
-    models = command(commands, run, "models", "the embedding models one may choose from", "memhook models list")
+    models = command(commands, run, "models", "memhook models list", "The embedding models one may choose from.")
     actions = family(models)
-    command(
-        actions,
-        run,
-        "list",
-        "every model, which is configured and which are on this machine",
-        "memhook models list",
-        "Nothing is asked of the network.",
-    )
-    download = command(
-        actions,
-        pull_,
-        "pull",
-        "download one of fastembed's own models",
-        "memhook models pull BAAI/bge-small-en-v1.5",
-        "Nothing else in memhook downloads a model.",
-        json=False,
-    )
+    command(actions, run, "list", "memhook models list")
+    download = command(actions, pull_, "pull", "memhook models pull BAAI/bge-small-en-v1.5", json=False)
     download.add_argument("name", metavar="NAME")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Every model, which is configured and which are on this machine.
+
+    Nothing is asked of the network.
+    """
     embedding = place.settings().settings.embedding
     configured, languages = embedding.model, embedding.languages
     listed = listed_models(place.paths.models)
@@ -54,7 +43,11 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def pull_(args: Namespace, place: Place) -> None:
-    """In this process, which has loaded no model: the daemon's never goes to the network."""
+    """Download one of fastembed's own models.
+
+    Nothing else in memhook downloads a model.
+    """
+    # In this process, which has loaded no model: the daemon's never goes to the network.
     model = model_named(args.name, place)
     if not model.is_packaged and not model.is_here:
         warn(f"Downloading {model.id}, {_size(model)} ...")

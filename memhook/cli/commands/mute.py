@@ -14,23 +14,22 @@ def add_parser(commands: Commands) -> None:
         commands,
         partial(run, "mute", "Muted", muted=True),
         "mute",
-        "keep memories, but never show them to an assistant",
         "memhook mute urn:memhook:k3v9x2m4p7qa",
-        "search, list and get still find them.",
+        "Keep memories, but never show them to an assistant.\n\nsearch, list and get still find them.",
     )
     unmute = command(
         commands,
         partial(run, "mute", "No longer muted", muted=False),
         "unmute",
-        "let muted memories come up again",
         "memhook unmute urn:memhook:k3v9x2m4p7qa",
+        "Let muted memories come up again.",
     )
     release = command(
         commands,
         partial(run, "release", "Released"),
         "release",
-        "let quarantined memories come up after all",
         "memhook release urn:memhook:k3v9x2m4p7qa",
+        "Let quarantined memories come up after all.\n\n"
         "Read them first: memhook list --quarantined. They stay released until their\ntext is changed.",
     )
     for one in (mute, unmute, release):

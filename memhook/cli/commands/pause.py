@@ -13,21 +13,18 @@ from memhook.writing.moments import duration
 
 
 def add_parser(commands: Commands) -> None:
-    pause = command(
-        commands,
-        run,
-        "pause",
-        "keep memhook silent, for a while or until resume",
-        "memhook pause --project 30m",
-        "It works at once, also in sessions that are open.",
-    )
+    pause = command(commands, run, "pause", "memhook pause --project 30m")
     pause.add_argument("duration", metavar="DURATION", nargs="?", help="30m, 2h, 1d, 1w; without it, until resume")
     pause.flag("--project", "only in this project")
-    lift = command(commands, resume, "resume", "end a pause", "memhook resume")
+    lift = command(commands, resume, "resume", "memhook resume")
     lift.flag("--project", "the pause of this project")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Keep memhook silent, for a while or until resume.
+
+    It works at once, also in sessions that are open.
+    """
     now = datetime.now(UTC)
     chosen = Pause(_scope(args, place), _end(args.duration, now))
     pauses.pause(place.paths, chosen, now)
@@ -39,6 +36,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def resume(args: Namespace, place: Place) -> None:
+    """End a pause."""
     now = datetime.now(UTC)
     was_paused = pauses.resume(place.paths, _scope(args, place), now)
     still = current_pause(place)

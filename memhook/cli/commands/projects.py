@@ -15,41 +15,14 @@ from memhook.store.project_aliases import name_of
 
 
 def add_parser(commands: Commands) -> None:
-    projects = command(
-        commands,
-        run,
-        "projects",
-        "the projects there are, and repairing them",
-        "memhook projects",
-        "A project is known by its git remote, else by its main worktree, a root marker\n"
-        "or its directory. It is named by its id, by its name, as a directory or as here.",
-    )
+    projects = command(commands, run, "projects", "memhook projects")
     actions = family(projects)
-    joined = command(
-        actions,
-        merge,
-        "merge",
-        "make the first part of the second, its later sessions too",
-        "memhook projects merge /home/me/old-name here",
-        "Every memory keeps its URN.",
-    )
+    joined = command(actions, merge, "merge", "memhook projects merge /home/me/old-name here")
     joined.add_argument("source", metavar="A")
     joined.add_argument("target", metavar="B")
-    parted = command(
-        actions,
-        split,
-        "split",
-        "let later sessions of a merged one be its own again",
-        "memhook projects split /home/me/old-name",
-    )
+    parted = command(actions, split, "split", "memhook projects split /home/me/old-name")
     parted.add_argument("source", metavar="A")
-    moved = command(
-        actions,
-        move,
-        "move",
-        "move memories to another project, or make them global",
-        "memhook projects move urn:memhook:k3v9x2m4p7qa --to global",
-    )
+    moved = command(actions, move, "move", "memhook projects move urn:memhook:k3v9x2m4p7qa --to global")
     moved.add_argument("references", metavar="URN", nargs="*")
     moved.option("--from", "PROJECT", "all memories of this project", dest="source", default="")
     moved.option("--to", "PROJECT", "its id, here or global", dest="target", required=True)
@@ -58,6 +31,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """The projects there are, and repairing them.
+
+    A project is known by its git remote, else by its main worktree, a root marker
+    or its directory. It is named by its id, by its name, as a directory or as here.
+    """
     report = place.call("projects")
     if said_json(args, report):
         return
@@ -69,6 +47,10 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def merge(args: Namespace, place: Place) -> int:
+    """Make the first part of the second, its later sessions too.
+
+    Every memory keeps its URN.
+    """
     asked = {"source": _as_given(args.source), "target": _as_given(args.target)}
     about = "{memories} of {source} will belong to {target}, and its sessions too."
     done = "{source} counts as {target} from now on."
@@ -76,6 +58,7 @@ def merge(args: Namespace, place: Place) -> int:
 
 
 def split(args: Namespace, place: Place) -> None:
+    """Let later sessions of a merged one be its own again."""
     result = place.call("split_project", source=_as_given(args.source))
     if not said_json(args, result):
         say(f"{result['source']} is a project of its own again. Its memories stay in {result['target']};")
@@ -83,6 +66,7 @@ def split(args: Namespace, place: Place) -> None:
 
 
 def move(args: Namespace, place: Place) -> int:
+    """Move memories to another project, or make them global."""
     if bool(args.references) == bool(args.source):
         raise InvalidInput("Give either URNs to move or --from PROJECT.", "--from moves all memories of a project.")
     asked = {"references": args.references, "source": _as_given(args.source), "target": _as_given(args.target)}

@@ -14,21 +14,18 @@ ELSEWHERE = "If it came from a file or an export, delete it there too: importing
 
 
 def add_parser(commands: Commands) -> None:
-    redact = command(
-        commands,
-        run,
-        "redact",
-        "empty memories; the URN stays, their text is deleted from memhook's files",
-        "memhook redact urn:memhook:k3v9x2m4p7qa",
-        "Title, content, summary, tags and source are deleted, in old versions of the\n"
-        "store and in the record of what was shown as well. It cannot be undone.",
-    )
+    redact = command(commands, run, "redact", "memhook redact urn:memhook:k3v9x2m4p7qa")
     add_references(redact)
     add_yes(redact)
     add_store(redact, "in this shared store, for everybody")
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Empty memories; the URN stays, their text is deleted from memhook's files.
+
+    Title, content, summary, tags and source are deleted, in old versions of the
+    store and in the record of what was shown as well. It cannot be undone.
+    """
     return expunged("redact", "Redacted", args, place)
 
 

@@ -13,12 +13,7 @@ STORED_AS = {"stored": "Remembered", "already there": "Already remembered"}
 
 def add_parser(commands: Commands) -> None:
     remember = command(
-        commands,
-        run,
-        "remember",
-        "store a memory: in this project, or globally outside any",
-        'memhook remember "Use uv, not pip, in CI" --tag ci --pin',
-        aliases=("add",),
+        commands, run, "remember", 'memhook remember "Use uv, not pip, in CI" --tag ci --pin', aliases=("add",)
     )
     remember.add_argument("text", metavar="TEXT", nargs="+", help="what to keep, or - to read it from stdin")
     remember.add_argument("--pin", action="store_true", default=None, help="show it at the start of each session")
@@ -27,6 +22,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Store a memory: in this project, or globally outside any."""
     if args.here:
         place.project_asked_for()
     fields = given_fields(args)

@@ -12,14 +12,7 @@ from memhook.errors import InvalidInput
 
 
 def add_parser(commands: Commands) -> None:
-    search = command(
-        commands,
-        run,
-        "search",
-        "find memories by meaning and by words, best first",
-        'memhook search "statement timeout" --since 30d',
-        'With --json: {"results": [{"urn", "score", "title", "content", ...}]}.',
-    )
+    search = command(commands, run, "search", 'memhook search "statement timeout" --since 30d')
     search.add_argument("query", metavar="QUERY", nargs="+")
     search.option("--limit", "N", "at most N (10)", type=number_of("memories"), default=10)
     search.add_argument("--ordering", choices=[*map(str, Ordering)], help=f"by what ({[*Ordering][-1]})")
@@ -28,6 +21,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Find memories by meaning and by words, best first.
+
+    With --json: {"results": [{"urn", "score", "title", "content", ...}]}.
+    """
     query = " ".join(args.query)
     if not query.strip():
         raise InvalidInput("The query is empty.", 'Give words to look for: memhook search "deploy"; or: memhook list')

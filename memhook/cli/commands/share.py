@@ -15,19 +15,17 @@ SHARED_AS = {
 
 
 def add_parser(commands: Commands) -> None:
-    share = command(
-        commands,
-        run,
-        "share",
-        "copy memories into a shared store; their URNs stay",
-        "memhook share urn:memhook:k3v9x2m4p7qa --store team",
-        "Run again after a change, it updates the copy. Restricted and confidential\nmemories stay in your own store.",
-    )
+    share = command(commands, run, "share", "memhook share urn:memhook:k3v9x2m4p7qa --store team")
     add_references(share)
     share.option("--store", "NAME", "the shared store to copy to", dest="target", required=True)
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Copy memories into a shared store; their URNs stay.
+
+    Run again after a change, it updates the copy. Restricted and confidential
+    memories stay in your own store.
+    """
     copies = place.call("share", references=args.references, target=args.target)
     if said_json(args, {"copies": copies}):
         return

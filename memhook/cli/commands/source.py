@@ -12,17 +12,12 @@ from memhook.core.places import parsed, sessions_of
 
 
 def add_parser(commands: Commands) -> None:
-    source = command(
-        commands,
-        run,
-        "source",
-        "where a memory is from: assistant, session, turn, date and words",
-        "memhook source urn:memhook:k3v9x2m4p7qa",
-    )
+    source = command(commands, run, "source", "memhook source urn:memhook:k3v9x2m4p7qa")
     source.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Where a memory is from: assistant, session, turn, date and words."""
     record = place.call("get", references=[args.reference], touch=False)[0]
     turn = parsed(record["session"])
     facts = _facts(record, turn)

@@ -14,14 +14,13 @@ TITLE_CHARS = 44
 
 
 def add_parser(commands: Commands) -> None:
-    stats = command(
-        commands, run, "stats", "prompts, tokens, and the memories shown most and never", "memhook stats --days 7"
-    )
+    stats = command(commands, run, "stats", "memhook stats --days 7")
     stats.option("--days", "N", "the last N days; without it, all that is recorded", type=number_of("days"))
     stats.flag("--project", "only this project")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Prompts, tokens, and the memories shown most and never."""
     if args.project:
         place.project_asked_for()
     report = place.call("stats", days=args.days, here=args.project)

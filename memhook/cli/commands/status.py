@@ -32,7 +32,7 @@ NEXT_STEPS = (
 
 
 def add_parser(commands: Commands) -> None:
-    command(commands, run, "status", "project, memories, model, budget and daemon on one screen", "memhook status")
+    command(commands, run, "status", "memhook status")
 
 
 def overview(_args: Namespace, place: Place) -> None:
@@ -57,6 +57,7 @@ def overview(_args: Namespace, place: Place) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
+    """Project, memories, model, budget and daemon on one screen."""
     pause = as_json(current_pause(place))
     state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
     unreadable = place.settings().unreadable  # then nobody knows which store to ask

@@ -8,18 +8,14 @@ from memhook.cli.place import Place
 
 
 def add_parser(commands: Commands) -> None:
-    command(
-        commands,
-        run,
-        "statusline",
-        "what this session was shown, in one line, for an assistant's status line",
-        "memhook statusline < event.json",
-        "It reads the JSON that the assistant sends on stdin. In Claude Code's settings:\n"
-        '"statusLine": {"type": "command", "command": "memhook statusline"}',
-        json=False,
-    )
+    command(commands, run, "statusline", "memhook statusline < event.json", json=False)
 
 
 def run(_args: Namespace, _place: Place) -> int:
-    """Reached only with global options before the name."""
+    """What this session was shown, in one line, for an assistant's status line.
+
+    It reads the JSON that the assistant sends on stdin. In Claude Code's settings:
+    "statusLine": {"type": "command", "command": "memhook statusline"}
+    """
+    # Reached only with global options before the name.
     return statusline.main()

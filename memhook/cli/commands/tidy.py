@@ -16,22 +16,19 @@ KEYS = "[f]orget  [s]upersede  [m]ute  [l]ater  [u]ndo  [q]uit"
 
 
 def add_parser(commands: Commands) -> None:
-    tidy = command(
-        commands,
-        run,
-        "tidy",
-        "go through duplicates, contradictions, stale and unused memories",
-        "memhook tidy --project",
-        "Each is shown with one key for each decision; nothing is changed without one.\n"
-        "forget deletes the memory shown, supersede replaces it by the other\n"
-        "one, mute keeps it from coming up.",
-    )
+    tidy = command(commands, run, "tidy", "memhook tidy --project")
     tidy.flag("--project", "only of this project, and global ones")
     tidy.flag("--list", "list them, and ask nothing")
     tidy.option("--limit", "N", f"at most N ({LISTED})", type=number_of("items"), default=LISTED)
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Go through duplicates, contradictions, stale and unused memories.
+
+    Each is shown with one key for each decision; nothing is changed without one.
+    forget deletes the memory shown, supersede replaces it by the other
+    one, mute keeps it from coming up.
+    """
     page = place.call("tidy_list", here=args.project, limit=args.limit)
     if said_json(args, page):
         return

@@ -24,28 +24,18 @@ def add_parser(commands: Commands) -> None:
         commands,
         run,
         "token",
-        "who may ask over HTTP, and what",
         "memhook token create laptop --scopes memory:read,memory:write",
-        "For memhook mcp --http. Changes hold from the next request on.",
+        "Who may ask over HTTP, and what.\n\nFor memhook mcp --http. Changes hold from the next request on.",
     )
     actions = family(token)
     _add_create(actions)
-    command(
-        actions, run, "list", "every token with what it may do; never the token itself", "memhook token list --json"
-    )
-    ended = command(actions, revoke, "revoke", "end a token, from the next request on", "memhook token revoke laptop")
+    command(actions, run, "list", "memhook token list --json")
+    ended = command(actions, revoke, "revoke", "memhook token revoke laptop")
     ended.add_argument("reference", metavar="NAME", help="its name, its id or the token itself")
 
 
 def _add_create(actions: Commands) -> None:
-    made = command(
-        actions,
-        create,
-        "create",
-        "make a token and print it, this once",
-        "memhook token create ci --namespaces frontend,shared --expires 30d",
-        "The token alone goes to stdout. Only a hash of it is stored: if you lose it,\nmake another.",
-    )
+    made = command(actions, create, "create", "memhook token create ci --namespaces frontend,shared --expires 30d")
     made.add_argument("name", metavar="NAME", nargs="?", default="", help="to know it by; without one, its id")
     made.option(
         "--scopes", "SCOPE,...", f"of {', '.join(Scope)} (the first)", type=scopes_in, default=frozenset({Scope.READ})
@@ -55,7 +45,12 @@ def _add_create(actions: Commands) -> None:
 
 
 def create(args: Namespace, place: Place) -> None:
-    """The token is alone on stdout, so that it can be piped to where it belongs."""
+    """Make a token and print it, this once.
+
+    The token alone goes to stdout. Only a hash of it is stored: if you lose it,
+    make another.
+    """
+    # The token is alone on stdout, so that it can be piped to where it belongs.
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     made, secret = tokens.create(args.name, sorted(args.scopes), args.namespaces, _end(args.expires, now), now)
     if said_json(args, {"token": secret, **_as_json(made, None, now)}):
@@ -68,6 +63,7 @@ def create(args: Namespace, place: Place) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
+    """Every token with what it may do; never the token itself."""
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     known, uses = tokens.all(), tokens.uses()
     if said_json(args, {"tokens": [_as_json(one, uses.get(one.id), now) for one in known]}):
@@ -79,6 +75,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def revoke(args: Namespace, place: Place) -> None:
+    """End a token, from the next request on."""
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     ended = tokens.revoke(args.reference, now)
     if said_json(args, _as_json(ended, tokens.uses().get(ended.id), now)):

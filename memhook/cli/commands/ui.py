@@ -8,17 +8,14 @@ from memhook.ui.main import add_options, serve
 
 
 def add_parser(commands: Commands) -> None:
-    ui = command(
-        commands,
-        run,
-        "ui",
-        "a page in the browser: try prompts, read and change memories, see what happened",
-        "memhook ui",
-        "It is served on this machine alone, until Ctrl-C or an idle time. The address\nprinted opens it once.",
-        json=False,
-    )
+    ui = command(commands, run, "ui", "memhook ui", json=False)
     add_options(ui)
 
 
 def run(args: Namespace, place: Place) -> int:
+    """A page in the browser: try prompts, read and change memories, see what happened.
+
+    It is served on this machine alone, until Ctrl-C or an idle time. The address
+    printed opens it once.
+    """
     return serve(args, place.paths, place.directory)

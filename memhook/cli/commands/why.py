@@ -41,22 +41,19 @@ Report = Mapping[str, Any]
 
 
 def add_parser(commands: Commands) -> None:
-    why = command(
-        commands,
-        run,
-        "why",
-        "what was shown last in this project, what was not, and why",
-        'memhook why "how do we deploy?"',
-        "With a prompt: what that would get now, in a new session or in the one of\n"
-        "--session. Nothing of it is recorded. With a URN: when that memory was shown, or\n"
-        "what keeps it from being shown.",
-    )
+    why = command(commands, run, "why", 'memhook why "how do we deploy?"')
     why.add_argument("prompt", metavar="PROMPT", nargs="*", help="a prompt, or the URN of a memory")
     why.option("--session", "ID", "of this session, wherever it was", default="")
     why.flag("--shown", "the last time that anything was shown")
 
 
 def run(args: Namespace, place: Place) -> None:
+    """What was shown last in this project, what was not, and why.
+
+    With a prompt: what that would get now, in a new session or in the one of
+    --session. Nothing of it is recorded. With a URN: when that memory was shown, or
+    what keeps it from being shown.
+    """
     prompt = " ".join(args.prompt) if args.prompt else None
     if prompt and (explained := _explained(prompt, place)):
         if not said_json(args, explained):
