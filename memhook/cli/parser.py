@@ -58,7 +58,8 @@ class Parser(ArgumentParser):
 
 
 @cache
-def parser() -> Parser:
+def parser(first_word: str = "") -> Parser:
+    """All of it; for a first word that is the name of a command, that command alone, which starts twice as fast."""
     top = Parser(
         "memhook",
         description=DESCRIPTION,
@@ -70,7 +71,7 @@ def parser() -> Parser:
     top.add_argument("-C", dest="directory", metavar="DIRECTORY", help="run as if started there")
     top.add_argument("--no-daemon", action="store_true", help="work in this process, under the store's lock")
     commands: Commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name in COMMANDS:
+    for name in {first_word, f"{first_word}_"}.intersection(COMMANDS) or COMMANDS:  # `import` is a word of Python's own
         import_module(f"memhook.cli.commands.{name}").add_parser(commands)
     return top
 

@@ -6,16 +6,18 @@ import os
 import threading
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memhook.cli.output import warn
 from memhook.core.fencing import collapsed
 from memhook.daemon.control import Call, door
 from memhook.errors import InvalidInput
 from memhook.paths import PROJECT_FILE, Paths, user_paths
-from memhook.settings import Loaded, load_settings
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
+
+if TYPE_CHECKING:
+    from memhook.settings import Loaded
 
 
 class Place:
@@ -60,6 +62,8 @@ class Place:
         return self.project
 
     def settings(self) -> Loaded:
+        from memhook.settings import load_settings  # noqa: PLC0415  pydantic takes as long as all the rest
+
         root = self.project.root
         return load_settings(self.paths.config_file, root / PROJECT_FILE if root else None, os.environ)
 

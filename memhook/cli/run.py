@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memhook.cli.commands import status
 from memhook.cli.output import warn
 from memhook.cli.parser import parser
-from memhook.cli.place import place_of
+from memhook.cli.place import Place, place_of
 from memhook.errors import MemhookError
 from memhook.paths import user_paths
 
@@ -33,9 +33,15 @@ def run(argv: list[str]) -> int:
 
 
 def _dispatched(argv: list[str]) -> int:
-    args = parser().parse_args(argv)
+    args = parser(argv[0] if argv else "status").parse_args(argv)
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
-    return (args.run if args.command else status.overview)(args, place) or 0
+    return (args.run if args.command else _overview)(args, place) or 0
+
+
+def _overview(args: Namespace, place: Place) -> None:
+    from memhook.cli.commands import status  # noqa: PLC0415  it needs half of the package
+
+    status.overview(args, place)
 
 
 def _open_missing_streams() -> None:

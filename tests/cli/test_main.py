@@ -53,6 +53,24 @@ def test_the_table_of_commands_lists_each_file() -> None:
     assert sorted(commands.COMMANDS) == sorted(files)
 
 
+@pytest.mark.parametrize("typed", ["remember", "import", "config"])
+def test_a_command_is_the_same_alone_as_among_the_others(typed: str) -> None:
+    alone, among = (commands_of(one)[typed] for one in (parser(typed), parser()))
+    assert alone.format_help() == among.format_help()
+    assert list(commands_in(alone)) == list(commands_in(among))
+    assert set(commands_of(parser(typed))) < set(commands_of(parser()))
+
+
+def commands_of(within: ArgumentParser) -> dict[str, ArgumentParser]:
+    return next(dict(one.choices) for one in within._actions if isinstance(one, _SubParsersAction))
+
+
+def test_a_command_that_the_daemon_answers_reads_no_settings() -> None:
+    script = "import sys; from memhook.cli.run import parser; parser('search'); print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"False\n"
+
+
 def test_version_and_help_end_well(cli: Cli) -> None:
     assert cli("--version").out == f"memhook {__version__}\n"
     assert cli("--help").code == 0
