@@ -216,7 +216,8 @@ class MemoryStore:
     @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
         """Those of the names that are, or were, an id or an alias of a memory."""
-        rows = self._table.rows(_called(names), ["id", "aliases"]).to_pylist() if names else []
+        where = _called(names) if names else ""
+        rows = self._table.rows(where, ["id", "aliases"]).to_pylist() if where and self._table.count(where) else []
         return {name for row in rows for name in (row["id"], *row["aliases"])} & set(names)
 
     @_reading

@@ -80,10 +80,11 @@ def remembered(
             if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
+            hashes = [memory.content_hash for memory in added]
+            are_forgotten = store.find("content_hash", hashes, forgotten=True)  # before they are found as well
             store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
-            hashes = [memory.content_hash for memory in added]
-            if store.find("content_hash", hashes, forgotten=True):
+            if are_forgotten:
                 store.write(table_changes.unforget, hashes)
             succession.mark(store, added)
     return results

@@ -22,7 +22,9 @@ from memhook.store.remote.replica import Replica
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.store.table.lance import lancedb
+from memhook.store.table.own import Own
 from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
+from memhook.store.table.table import Table
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
@@ -67,6 +69,13 @@ def matching(store: MemoryStore, text: str) -> list[str]:
 def contents(store: MemoryStore, found: list[Candidate]) -> list[str]:
     memories = store.by_ids([one.id for one in found])
     return [memories[one.id].content for one in found]
+
+
+def test_a_place_without_a_table_is_connected_to_once(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    table = Table(str(tmp_path / "store"), tmp_path / "backups", Own())
+    assert table.database is not None
+    assert table.database is table.database
 
 
 def test_a_store_nobody_wrote_to_is_empty_and_makes_no_files(store: MemoryStore, tmp_path: Path) -> None:

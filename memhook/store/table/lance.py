@@ -16,6 +16,11 @@ def lancedb() -> Any:
     return lancedb
 
 
+def rows_of(table: Any) -> Any:
+    """A query for rows by their columns, as `table.search()` gives, which reads the schema for a vector's first."""
+    return lancedb().query.LanceEmptyQueryBuilder(table)
+
+
 @contextmanager
 def _unchecked() -> Iterator[None]:
     """Take methods marked as overriding another at their word, as from Python 3.12 on.

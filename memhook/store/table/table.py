@@ -21,6 +21,7 @@ from memhook.files import durable
 from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
+from memhook.store.table.lance import rows_of
 from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
 from memhook.store.table.read_gate import Gate
@@ -73,6 +74,7 @@ class Table:
         # One that is elsewhere fails here, if it does; for one's own LanceDB is not imported before it is needed.
         self._database: Any = None if self.directory else connected(uri, self._options)
         self._handle: Any = None
+        self._columns: frozenset[str] = frozenset()
         self._synced = durable.Synced(self.folder) if self.folder else None
 
     @property
@@ -80,13 +82,14 @@ class Table:
         """LanceDB's table, looked for again while there is none: another process may have made it."""
         if self._handle is None:
             with self.translating("opening"):
-                self._handle = self._kind.opened(self)
+                self._handle, self._columns = self._kind.opened(self), frozenset()
         return self._handle
 
     @property
     def database(self) -> Any:
         """LanceDB at the table's place, looked for again while nothing is there."""
-        self._database = self._database or connected(self.uri, self._options)
+        if self._database is None:  # its truth is whether it has tables, for which LanceDB lists them
+            self._database = connected(self.uri, self._options)
         return self._database
 
     @property
@@ -110,12 +113,17 @@ class Table:
         """The rows for which `where` holds, with these columns or all; a shared store may lack the newest ones."""
         if self.handle is None:
             return table_schema(NO_MODEL).empty_table().select(columns or table_schema(NO_MODEL).names)
-        query = self._handle.search()
+        query = rows_of(self._handle)
         query = query.where(where) if where else query
-        there = set(self._handle.schema.names) if columns else set()  # asked once: LanceDB reads it anew each time
-        query = query.select([name for name in columns if name in there]) if columns else query
+        query = query.select(self._present(columns)) if columns else query
         # Not `to_arrow`, which reads the schema once more to look for columns of blobs.
         return (query if limit is None else query.limit(limit)).to_batches().read_all()
+
+    def _present(self, columns: Sequence[str]) -> list[str]:
+        """Those that the table has. Columns are only ever added, and to ask for them takes as long as to count."""
+        if not self._columns.issuperset(columns):
+            self._columns = frozenset(self._handle.schema.names)
+        return [name for name in columns if name in self._columns]
 
     def count(self, where: str | None = None) -> int:
         return 0 if self.handle is None else int(self._handle.count_rows(where))
@@ -241,7 +249,8 @@ class Table:
 
     def _created(self, schema: pa.Schema) -> Any:
         """An empty table with its indexes, made aside: a power cut leaves all of it or nothing, never a damaged one."""
-        self._database = self._database or connected(self.uri, self._options, create=True)
+        if self._database is None:
+            self._database = connected(self.uri, self._options, create=True)
         if self.directory is None or self.folder is None or self.folder.exists():
             return self._kind.indexed(self._database.create_table(TABLE, schema=schema))
         for left_behind in self.directory.glob(f"{NEW_TABLE}*"):
