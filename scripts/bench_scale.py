@@ -1,4 +1,4 @@
-"""The measurements of `scripts/bench scale`: stores of 1k, 10k, 100k and, with --full, 1M memories.
+"""The measurements of `scripts/bench scale`: stores of 1k, 10k, 100k and, with --full, 1M memories and a large project.
 
 Every store has a home and a daemon of its own, and the rounds alternate between the stores, so that other load affects
 all of them alike. The results are ratios to the smallest store.
@@ -16,16 +16,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import scale_corpus as corpus
 from bench import CACHE, LAUNCH, machine, percentile
 
 from memhook.daemon import control
-from memhook.files.durable import Synced
 from memhook.library.access import surfacing
 from memhook.paths import Paths, user_paths
 from memhook.settings import Settings
@@ -36,12 +38,14 @@ from memhook.store.table.indexes import indexed
 from memhook.store.table.opening import TABLE, connected
 from memhook.store.table.schema import table_schema
 from memhook.store.table.sizes import SIZES
-from memhook.store.table.upkeep import keep_up
 
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
+ONE_PROJECT = 300_000  # in a store that has one project and global memories
 PROJECTS = (0, 30, 400)  # of the thousand, by size: a large, a medium and a small one
+OTHER_PROJECTS = (3, 10, 20, 50, 100, 150, 200, 300, 500, 800)  # asked for once, when they are not in memory
 QUERIES = 60
 COLD_STARTS = 5
+OTHER_PROJECT_SECONDS = 2.0
 WARM_SECONDS = 180.0
 ANSWERED = f"cold session starts answered in time, of {COLD_STARTS}"
 
@@ -50,16 +54,30 @@ Vectors = corpus.Vectors
 
 @dataclass(slots=True)
 class Store:
-    """A store and its measurements."""
+    """A store and its measurements; prompts come from checkouts of the projects with these numbers."""
 
     size: int
     home: Path
+    projects: tuple[int, ...] = PROJECTS
     facts: dict[str, float] = field(default_factory=dict)
     samples: dict[str, list[float]] = field(default_factory=dict)
 
     @property
+    def is_one_project(self) -> bool:
+        return len(self.projects) == 1
+
+    @property
+    def label(self) -> str:
+        return f"{self.size:,}" + (" in one project" if self.is_one_project else "")
+
+    @property
     def paths(self) -> Paths:
         return user_paths({"HOME": str(self.home)})
+
+    def place(self, number: int, projects: Sequence[int] = ()) -> Path:
+        """Return the checkout for a prompt: one after the other."""
+        chosen = self.projects if self.is_one_project else projects or self.projects
+        return self.home.parent / f"checkout-{chosen[number % len(chosen)]}"
 
     @contextmanager
     def at_home(self) -> Iterator[Paths]:
@@ -72,10 +90,15 @@ def main(rounds: int, full: bool) -> int:
     for name in [name for name in os.environ if name.startswith(("XDG_", "MEMHOOK_", "CLAUDE"))]:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="memhook-scale-", dir=_cache()) as folder:
-        places = [_checkout(Path(folder), number) for number in PROJECTS]
-        stores = [_store(size, Path(folder)) for size in (*USUAL, *(FULL if full else ()))]
+        for number in (*PROJECTS, *OTHER_PROJECTS):
+            _checkout(Path(folder), number)
+        stores = [Store(size, Path(folder, f"home-{size}")) for size in (*USUAL, *(FULL if full else ()))]
+        if full:
+            stores.append(Store(ONE_PROJECT, Path(folder, "home-one-project"), PROJECTS[:1]))
         try:
-            _measure(stores, places, rounds)
+            for store in stores:
+                _build(store)
+            _measure(stores, rounds)
         finally:
             for store in stores:
                 with store.at_home() as paths:
@@ -93,94 +116,102 @@ def _cache() -> Path:
     return CACHE
 
 
-def _store(size: int, folder: Path) -> Store:
-    """Build a home with a freshly indexed store; its rows are cached for the next run."""
-    store = Store(size, folder / f"home-{size}")
+def _build(store: Store) -> None:
+    """Build its home with freshly made indexes; the rows are cached for the next run."""
     store.home.mkdir()
     paths = store.paths
     paths.data.mkdir(parents=True, mode=0o700)
-    shutil.copytree(_rows(size), paths.store, copy_function=os.link)  # LanceDB never changes a file
-    table = connected(str(paths.store)).open_table(TABLE)
-    _say(f"{size:>9,}: making the indexes ...")
-    sync = Synced(paths.store / f"{TABLE}.lance").sync
+    shutil.copytree(_rows(store), paths.store, copy_function=os.link)  # LanceDB never changes a file
+    _say(f"{store.label}: making the indexes ...")
     started = time.perf_counter()
-    keep_up(table, timedelta(seconds=1), SIZES, sync)
+    store.facts["index build, MB"] = _kept_up(paths.store)
     store.facts["index build, s"] = time.perf_counter() - started
     time.sleep(1.5)
-    keep_up(table, timedelta(seconds=1), SIZES, sync)  # the earlier files are now old, as after a minute
+    _kept_up(paths.store)  # the earlier files are now old, as after a minute
     store.facts["on disk, MB"] = sum(one.stat().st_size for one in paths.store.rglob("*") if one.is_file()) / 1e6
-    return store
 
 
-def _rows(size: int) -> Path:
+def _kept_up(folder: Path) -> float:
+    """Make the indexes as the daemon has it done, by another process; return its memory at the peak in MB."""
+    command = [sys.executable, "-m", "memhook.store.table.upkeep", str(folder), "1", str(SIZES.exact)]
+    _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, "the indexes were not made"
+    return used.ru_maxrss / 1000
+
+
+def _rows(store: Store) -> Path:
     """Return the folder of the store with rows and empty indexes, as after a bulk import."""
     made_by = corpus.model(CACHE, CACHE / "models")
-    folder = CACHE / f"rows-{size}-{corpus.fingerprint()}"
+    folder = CACHE / f"rows-{store.size}-{'one-' if store.is_one_project else ''}{corpus.fingerprint()}"
     if not folder.exists():
-        unfinished = CACHE / f"rows-{size}.new"
+        unfinished = CACHE / f"rows-{store.size}.new"
         shutil.rmtree(unfinished, ignore_errors=True)
-        _say(f"{size:>9,}: writing the rows, once ...")
+        _say(f"{store.label}: writing the rows, once ...")
         table = indexed(
             connected(str(unfinished), create=True).create_table(TABLE, schema=table_schema(made_by.identity))
         )
-        for chunk in corpus.tables(size, made_by):
-            table.add(chunk)
+        for chunk in corpus.tables(store.size, made_by):
+            table.add(_moved(chunk, store.projects[0]) if store.is_one_project else chunk)
         unfinished.rename(folder)
     return folder
 
 
-def _checkout(folder: Path, number: int) -> Path:
+def _moved(rows: pa.Table, project: int) -> pa.Table:
+    """Return the rows with all but the global ones in this project."""
+    moved = pc.if_else(pc.equal(rows["project"], ""), "", corpus.project_name(project))
+    return rows.set_column(rows.schema.get_field_index("project"), rows.schema.field("project"), moved)
+
+
+def _checkout(folder: Path, number: int) -> None:
     """Create what memhook reads of a clone of the project with this number."""
     place = folder / f"checkout-{number}"
     subprocess.run(["git", "init", "-q", str(place)], check=True)
     remote = f"https://{corpus.project_name(number)}.git"
     subprocess.run(["git", "-C", str(place), "remote", "add", "origin", remote], check=True)
-    return place
 
 
 # Measuring
 
 
-def _measure(stores: Sequence[Store], places: Sequence[Path], rounds: int) -> None:
+def _measure(stores: Sequence[Store], rounds: int) -> None:
     _say("starting ...")
-    _interleaved(stores, "cold start", COLD_STARTS, lambda store, number: _cold_start(store, number, places))
-    _interleaved(stores, "", COLD_STARTS, lambda store, number: _cold_hook(store, number, places))
+    _interleaved(stores, "cold start", COLD_STARTS, _cold_start)
+    _interleaved(stores, "", COLD_STARTS, _cold_hook)
     for store in stores:
         with store.at_home() as paths:
             control.started(paths)
     _say("warming up ...")
-    _interleaved(stores[:1], "", 2 * len(places), lambda _, number: _hook(number, places))
-    usual = min(_timed_round(stores[0], places) for _ in range(3))
+    _interleaved(stores[:1], "", 2 * len(PROJECTS), _hook)
+    usual = min(_timed_round(stores[0]) for _ in range(3))
     for store in stores:
-        store.facts["until warm, s"] = _warmed(store, places, 2 * usual)
-    _interleaved(stores, "prompt hook", rounds, lambda _, number: _hook(number, places))
-    _interleaved(
-        stores, "search in all projects", rounds // 2, lambda store, number: _search(store, number, places, "")
-    )
-    _interleaved(
-        stores, "search in a project", rounds // 2, lambda store, number: _search(store, number, places, "here")
-    )
+        store.facts["until warm, s"] = _warmed(store, 2 * usual)
+    _interleaved(stores, "prompt hook", rounds, _hook)
+    _interleaved(stores, "search in all projects", rounds // 2, partial(_search, project=""))
+    _interleaved(stores, "search in a project", rounds // 2, partial(_search, project="here"))
     for store in stores:
         store.facts["daemon, MB"] = float(control.called(store.paths, "daemon_status")["memory_mb"])
-    _interleaved(stores, "remember", rounds // 2, lambda store, number: _remember(store, number, places))
-    _interleaved(stores, "prompt hook, just remembered", rounds // 4, lambda s, n: _remembered_hook(s, n, places))
+    _interleaved(stores, "prompt hook, project not in memory", len(OTHER_PROJECTS), _first_hook)
+    _interleaved(stores, "remember", rounds // 2, _remember)
+    _interleaved(stores, "prompt hook, just remembered", rounds // 4, _remembered_hook)
 
 
-def _warmed(store: Store, places: Sequence[Path], enough: float) -> float:
-    """Return the seconds until prompts in these projects are answered from the in-memory cache."""
+def _warmed(store: Store, enough: float) -> float:
+    """Return the seconds until prompts in its projects are answered from the in-memory cache."""
     started = time.perf_counter()
-    while time.perf_counter() - started < WARM_SECONDS and _timed_round(store, places) > enough:
+    if store.is_one_project:
+        return 0.0  # too large to be
+    while time.perf_counter() - started < WARM_SECONDS and _timed_round(store) > enough:
         time.sleep(0.5)
     return time.perf_counter() - started
 
 
-def _timed_round(store: Store, places: Sequence[Path]) -> float:
+def _timed_round(store: Store) -> float:
     """Return the slowest of one prompt in each project."""
     taken = []
-    for number in range(len(places)):
+    for number in range(len(store.projects)):
         with store.at_home():
             started = time.perf_counter()
-            _hook(number, places)
+            _hook(store, number)
         taken.append(time.perf_counter() - started)
     return max(taken)
 
@@ -197,8 +228,17 @@ def _interleaved(stores: Sequence[Store], name: str, rounds: int, step: Callable
                 store.samples.setdefault(name, []).append(1000 * taken)
 
 
-def _hook(number: int, places: Sequence[Path]) -> None:
-    _printed(_event(number, places[number % len(places)], "UserPromptSubmit"), "UserPromptSubmit")
+def _hook(store: Store, number: int) -> None:
+    _printed(_event(number, store.place(number), "UserPromptSubmit"), "UserPromptSubmit")
+
+
+def _first_hook(store: Store, number: int) -> float:
+    """Return the seconds of a prompt in another project; until that is read into memory, the next one waits."""
+    started = time.perf_counter()
+    _printed(_event(number, store.place(number, OTHER_PROJECTS), "UserPromptSubmit"), "UserPromptSubmit")
+    taken = time.perf_counter() - started
+    time.sleep(OTHER_PROJECT_SECONDS)
+    return taken
 
 
 def _printed(body: bytes, event: str) -> bytes:
@@ -216,37 +256,37 @@ def _event(number: int, place: Path, name: str) -> bytes:
     return json.dumps({**payload, **(prompt if name == "UserPromptSubmit" else {"source": "startup"})}).encode()
 
 
-def _search(store: Store, number: int, places: Sequence[Path], project: str) -> None:
+def _search(store: Store, number: int, project: str) -> None:
     asked = {"query": corpus.prompt(number), **({"project": project} if project else {})}
-    control.called(store.paths, "search", asked, str(places[number % len(places)]))
+    control.called(store.paths, "search", asked, str(store.place(number)))
 
 
-def _remember(store: Store, number: int, places: Sequence[Path]) -> None:
+def _remember(store: Store, number: int) -> None:
     new = corpus.memory(10_000_000 + number)
     params = {"content": new.content, "tags": list(new.tags)}
-    control.called(store.paths, "remember", params, str(places[number % len(places)]))
+    control.called(store.paths, "remember", params, str(store.place(number)))
 
 
-def _remembered_hook(store: Store, number: int, places: Sequence[Path]) -> float:
-    _remember(store, 1_000 + number, places)
+def _remembered_hook(store: Store, number: int) -> float:
+    _remember(store, 1_000 + number)
     started = time.perf_counter()
-    _hook(number, places)
+    _hook(store, number)
     return time.perf_counter() - started
 
 
-def _cold_start(store: Store, number: int, places: Sequence[Path]) -> float:
+def _cold_start(store: Store, number: int) -> float:
     """Time from no daemon to the first answer, without a hook, whose deadline would hide it."""
     started = time.perf_counter()
     control.started(store.paths)
-    _search(store, number, places, "here")
+    _search(store, number, "here")
     taken = time.perf_counter() - started
     control.stopped(store.paths)  # or its loading would affect the next store
     return taken
 
 
-def _cold_hook(store: Store, number: int, places: Sequence[Path]) -> None:
+def _cold_hook(store: Store, number: int) -> None:
     """Start a session without a daemon, and record whether it gets its memories in time."""
-    printed = _printed(_event(number, places[number % len(places)], "SessionStart"), "SessionStart")
+    printed = _printed(_event(number, store.place(number), "SessionStart"), "SessionStart")
     store.facts[ANSWERED] = store.facts.get(ANSWERED, 0.0) + (b"urn:" in printed)
     control.stopped(store.paths)
 
@@ -257,9 +297,9 @@ def _cold_hook(store: Store, number: int, places: Sequence[Path]) -> None:
 def _measure_recall(stores: Sequence[Store]) -> None:
     embedder = load_embedder(DEFAULT_MODEL, CACHE / "models")
     asked = np.asarray([embedder.embed_query(corpus.prompt(number)) for number in range(QUERIES)], dtype=np.float32)
-    allowed = [surfacing(corpus.project_name(number), Settings(), datetime.now(UTC)) for number in PROJECTS]
     for store in stores:
-        _say(f"{store.size:>9,}: comparing with exact search ...")
+        _say(f"{store.label}: comparing with exact search ...")
+        allowed = [surfacing(corpus.project_name(one), Settings(), datetime.now(UTC)) for one in store.projects]
         opened = own_store(str(store.paths.store), store.paths.backups)
         store.facts["recall@10 on disk, a project"] = float(np.mean([_recall(opened, asked, one) for one in allowed]))
         store.facts["recall@10 on disk, all projects"] = _recall(opened, asked, Filter())
@@ -301,15 +341,15 @@ def _exact(store: MemoryStore, asked: Vectors, allowed: Filter) -> list[set[str]
 
 def _print(stores: Sequence[Store], rounds: int) -> None:
     first = stores[0]
-    command = "scripts/bench scale --full" if stores[-1].size >= FULL[0] else "scripts/bench scale"
+    command = "scripts/bench scale --full" if stores[-1].is_one_project else "scripts/bench scale"
     print(f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, {rounds} rounds: `{command}`\n")
-    print("| what | " + " | ".join(f"{store.size:,}" for store in stores) + " |")
+    print("| what | " + " | ".join(store.label for store in stores) + " |")
     print("| --- |" + " --- |" * len(stores))
     for name in first.samples:
         for percent in (50, 95):
             values = [percentile(store.samples[name], percent) for store in stores]
             _print_row(f"{name}, p{percent}, ms", values)
-    for name in ("daemon, MB", "on disk, MB", "index build, s", "until warm, s"):
+    for name in ("daemon, MB", "on disk, MB", "index build, s", "index build, MB", "until warm, s"):
         _print_row(name, [store.facts[name] for store in stores])
     print(f"| {ANSWERED} | " + " | ".join(f"{store.facts[ANSWERED]:.0f}" for store in stores) + " |")
     for name in [name for name in first.facts if name.startswith("recall")]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
@@ -20,6 +23,35 @@ from memhook.store.table.sizes import Sizes
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
 PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
+WIDE = 5  # a filter that lets every fifth row through is applied to what was found: before, it is asked of every row
+KEPT_COUNTS = 64
+
+Ranking = list[int]
+"""Row ids, the best first. An outdated one names no row, or one that is then looked at like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The rows for which `where` holds, `searched` of `rows`, and how many of them are wanted."""
+
+    where: str
+    limit: int
+    searched: int
+    rows: int
+    is_few: bool
+    is_narrow: bool
+
+    @property
+    def ahead(self) -> int:
+        """So many of the best of all rows should have `limit` for which `where` holds."""
+        return self.limit if self.is_narrow else -(-self.limit * self.rows // self.searched)
+
+    def ranking(self, query: Any) -> Ranking:
+        if self.is_narrow:
+            query = query.where(self.where, prefilter=True)
+        limited = query.limit(self.limit if self.is_narrow else 2 * self.ahead)
+        found: Ranking = limited.to_arrow()["_rowid"].to_pylist()
+        return found
 
 
 class DiskSearch:
@@ -28,6 +60,7 @@ class DiskSearch:
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
+        self._counts: dict[tuple[int, str], int] = {}
 
     def candidates(
         self,
@@ -37,37 +70,76 @@ class DiskSearch:
         allowed: Filter,
         limit: int,
     ) -> tuple[list[Candidate], int]:
+        scope = self._searching.submit(self._scope, table, allowed, limit)
+        rows = self._rows(table, vector_of_query, words, scope.result)
+        found = with_cosines(rows, vector_of_query()) if rows is not None else ()
+        return sorted(found, key=attrgetter("id")), scope.result().searched
+
+    def _rows(
+        self,
+        table: Any,
+        vector_of_query: Callable[[], Vector | None],
+        words: Sequence[str],
+        scope: Callable[[], _Scope],
+    ) -> pa.Table | None:
         """The words are searched for while the vector is still being made."""
-        where = allowed.sql()
-        searched = self._searching.submit(table.count_rows, where)
-        by_words = self._searching.submit(_matching, table, words, where, limit) if words else None
+        by_words = self._searching.submit(lambda: _matching(table, words, scope())) if words else None
         vector = vector_of_query()
-        found: dict[str, Candidate] = {}
-        if vector is not None:
-            is_few = int(searched.result()) <= self._sizes.exact
-            found |= {one.id: one for one in with_cosines(_nearest(table, vector, where, limit, is_few), vector)}
-        if by_words is not None:
-            found |= {one.id: one for one in with_cosines(by_words.result(), vector)}
-        return [found[key] for key in sorted(found)], int(searched.result())
+        rankings = [] if vector is None else [_nearest(table, vector, scope())]
+        rankings += [] if by_words is None else [by_words.result()]
+        if not any(rankings):
+            return None
+        rows = _best_rows(table, rankings, scope())
+        narrow = replace(scope(), is_narrow=True)
+        return self._rows(table, vector_of_query, words, lambda: narrow) if rows is None else rows
+
+    def _scope(self, table: Any, allowed: Filter, limit: int) -> _Scope:
+        rows, searched = int(table.count_rows()), self._counted(table, allowed)
+        is_few = searched <= self._sizes.exact
+        return _Scope(allowed.sql(), limit, searched, rows, is_few, is_few or rows > WIDE * searched)
+
+    def _counted(self, table: Any, allowed: Filter) -> int:
+        """Once for each version of the table; what has expired is counted too, for the moment is another each time."""
+        condition = replace(allowed, alive_at=None).sql()
+        key = int(table.version), condition
+        if key not in self._counts:
+            kept = {one: count for one, count in self._counts.items() if one[0] == key[0]}
+            self._counts = {**(kept if len(kept) < KEPT_COUNTS else {}), key: int(table.count_rows(condition))}
+        return self._counts[key]
 
 
-def _nearest(table: Any, vector: Vector, where: str, limit: int, is_few: bool) -> pa.Table:
+def _nearest(table: Any, vector: Vector, scope: _Scope) -> Ranking:
     """Few are compared one by one: which partitions theirs are in no index knows."""
-    query = table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
-    query = query.distance_type("dot").where(where, prefilter=True)
-    query = query.bypass_vector_index() if is_few else query.nprobes(_probes(int(table.count_rows())))
-    return query.select([*COLUMNS, "_distance"]).limit(limit).to_arrow()
+    query = table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector").distance_type("dot")
+    query = query.bypass_vector_index() if scope.is_few else query.nprobes(_probes(scope.rows))
+    return scope.ranking(query.select(["_rowid", "_distance"]))
 
 
 def _probes(rows: int) -> int:
     return max(MIN_PROBES, rows // ROWS_IN_PARTITION // PROBED)
 
 
-def _matching(table: Any, words: Sequence[str], where: str, limit: int) -> pa.Table:
-    query = table.search(lancedb().query.MatchQuery(" ".join(words), "terms"), query_type="fts").where(
-        where, prefilter=True
-    )
-    return query.select([*COLUMNS, "_score"]).limit(limit).to_arrow()
+def _matching(table: Any, words: Sequence[str], scope: _Scope) -> Ranking:
+    query = table.search(lancedb().query.MatchQuery(" ".join(words), "terms"), query_type="fts")
+    return scope.ranking(query.select(["_rowid", "_score"]))
+
+
+def _best_rows(table: Any, rankings: Sequence[Ranking], scope: _Scope) -> pa.Table | None:
+    """Of each ranking the best `limit` for which `where` holds; None if some may be further down than was looked."""
+    for depth in (scope.ahead, 2 * scope.ahead):
+        looked_at = [one[:depth] for one in rankings]
+        found = _rows_at(table, set().union(*looked_at), scope.where)
+        allowed = set(found["_rowid"].to_pylist())
+        best = [[row for row in one if row in allowed][: scope.limit] for one in looked_at]
+        if all(len(some) == scope.limit or len(one) < depth for some, one in zip(best, rankings, strict=True)):
+            return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
+    return None
+
+
+def _rows_at(table: Any, rows: Collection[int], where: str) -> pa.Table:
+    """LanceDB fetches these and then asks `where` of them alone. Without the row id in the answer it cannot plan it."""
+    condition = f"_rowid IN ({', '.join(map(str, sorted(rows)))}) AND {where}"
+    return table.search().where(condition).select([*COLUMNS, "_rowid"]).to_batches().read_all()
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:

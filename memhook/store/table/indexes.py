@@ -29,13 +29,15 @@ _FULL_TEXT = {
 }
 INDEXES: dict[str, str] = {
     "terms": "FTS",
-    **dict.fromkeys(("id", "content_hash", "expires", "created"), "BTree"),
-    **dict.fromkeys(("project", "namespace", "sensitivity", "pinned", "redacted", "muted"), "Bitmap"),
-    **dict.fromkeys(("superseded_by", "quarantine"), "Bitmap"),
-    "forgotten": "BTree",
+    **dict.fromkeys(("id", "content_hash", "created"), "BTree"),
+    **dict.fromkeys(("project", "namespace"), "Bitmap"),
     **dict.fromkeys(("tags", "aliases", "supersedes"), "LabelList"),
 }
-"""The kind of each column's index, as LanceDB calls it."""
+"""The kind of each column's index, as LanceDB calls it.
+
+A condition that holds for nearly every row has none: LanceDB would list all these rows for each query, where it can
+look at the few that the other conditions leave.
+"""
 
 
 def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
@@ -101,10 +103,12 @@ def _index_vectors(table: Any) -> None:
 
 
 def _drop_outgrown(table: Any) -> None:
-    """All on the vectors but the last one made, also one of an older memhook."""
-    newest = f"{VECTOR_INDEX}{partitions_of(table)}"
-    for index in table.list_indices() if partitions_of(table) else ():
-        if "vector" in index.columns and index.name != newest:
+    """All on the vectors but the last one made, and those of an older memhook."""
+    partitions = partitions_of(table)
+    for index in table.list_indices():
+        is_on_vectors = "vector" in index.columns
+        is_older = index.name != f"{VECTOR_INDEX}{partitions}" if is_on_vectors else index.columns[0] not in INDEXES
+        if is_older and (partitions or not is_on_vectors):
             table.drop_index(index.name)
 
 
