@@ -23,7 +23,7 @@ from memhook.store.table.sizes import Sizes
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
 PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
-WIDE = 5  # a filter that lets every fifth row through is applied to what was found: before, it is asked of every row
+WIDE = 4  # a filter that lets every fourth row through is applied to what was found: before, it is asked of every row
 KEPT_COUNTS = 64
 
 Ranking = list[int]
@@ -42,15 +42,14 @@ class _Scope:
     is_narrow: bool
 
     @property
-    def ahead(self) -> int:
-        """So many of the best of all rows should have `limit` for which `where` holds."""
-        return self.limit if self.is_narrow else -(-self.limit * self.rows // self.searched)
+    def depth(self) -> int:
+        """So many of the best of all rows should have `limit` for which `where` holds: twice as many spare ones."""
+        spare = 0 if self.is_narrow else -(-2 * self.limit * (self.rows - self.searched) // self.searched)
+        return self.limit + spare
 
     def ranking(self, query: Any) -> Ranking:
-        if self.is_narrow:
-            query = query.where(self.where, prefilter=True)
-        limited = query.limit(self.limit if self.is_narrow else 2 * self.ahead)
-        found: Ranking = limited.to_arrow()["_rowid"].to_pylist()
+        query = query.where(self.where, prefilter=True) if self.is_narrow else query
+        found: Ranking = query.limit(self.depth).to_arrow()["_rowid"].to_pylist()
         return found
 
 
@@ -126,14 +125,15 @@ def _matching(table: Any, words: Sequence[str], scope: _Scope) -> Ranking:
 
 def _best_rows(table: Any, rankings: Sequence[Ranking], scope: _Scope) -> pa.Table | None:
     """Of each ranking the best `limit` for which `where` holds; None if some may be further down than was looked."""
-    for depth in (scope.ahead, 2 * scope.ahead):
-        looked_at = [one[:depth] for one in rankings]
-        found = _rows_at(table, set().union(*looked_at), scope.where)
-        allowed = set(found["_rowid"].to_pylist())
-        best = [[row for row in one if row in allowed][: scope.limit] for one in looked_at]
-        if all(len(some) == scope.limit or len(one) < depth for some, one in zip(best, rankings, strict=True)):
-            return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
-    return None
+    found = _rows_at(table, set().union(*rankings), scope.where)
+    allowed = set(found["_rowid"].to_pylist())
+    best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
+    is_enough = all(
+        len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
+    )
+    if not is_enough and not scope.is_narrow:
+        return None
+    return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
 
 
 def _rows_at(table: Any, rows: Collection[int], where: str) -> pa.Table:

@@ -26,12 +26,16 @@ from memhook.store.table.schema import SCHEMA_VERSION, table_schema, version_of
 TABLE = "memories"
 SNAPSHOT = ".snapshot.arrow"  # beside the table, derived from it
 INDEX_CACHE = 64_000_000
+LARGE_INDEX_CACHE = 192_000_000  # one search of a million memories uses 100 MB of the indexes
+LARGE = 200_000_000  # bytes of indexes; smaller ones fit, and the larger cache would fill with those of old versions
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
 REPORT = "report.txt"  # beside what was set aside
 SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
+_FORMAT = {"new_table_data_storage_version": "2.1"}
+"""Of new tables. In 2.2 a column that is the same in all rows is read from the first row to the one that is wanted."""
 
 
 def local_directory(uri: str) -> Path | None:
@@ -53,8 +57,8 @@ def connected(uri: str, options: Mapping[str, str] | None = None, *, create: boo
         return lancedb().connect(
             str(directory or uri),
             read_consistency_interval=timedelta(0),
-            session=_caches(),
-            storage_options={**({} if directory else PATIENCE), **(options or {})} or None,
+            session=_caches(_index_cache(directory)),
+            storage_options={**_FORMAT, **({} if directory else PATIENCE), **(options or {})},
         )
     except FOREIGN_ERRORS as error:
         raise StoreError(
@@ -91,10 +95,15 @@ def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
     return {**{name: options[name] for name in known if name in options}, "storage_options": rest or None}
 
 
+def _index_cache(directory: Path | None) -> int:
+    files = directory.glob(f"{TABLE}.lance/_indices/*/*") if directory else ()
+    return LARGE_INDEX_CACHE if sum(file.stat().st_size for file in files) > LARGE else INDEX_CACHE
+
+
 @cache
-def _caches() -> Any:
-    """Of one size for the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
-    return lancedb().Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
+def _caches(for_indexes: int) -> Any:
+    """Shared by the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
+    return lancedb().Session(index_cache_size_bytes=for_indexes, metadata_cache_size_bytes=METADATA_CACHE)
 
 
 def opened_table(database: Any, uri: str, backups: Path) -> Any:
