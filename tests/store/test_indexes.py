@@ -100,6 +100,14 @@ def test_an_index_of_an_older_memhook_gives_way(open_store: Open, tmp_path: Path
     assert [name for name in kept_indexes(tmp_path) if name.startswith("vector")] == ["vector_in_4"]
 
 
+def test_an_index_that_would_list_nearly_every_row_is_dropped(open_store: Open, tmp_path: Path) -> None:
+    store = open_store(SMALL)
+    many(store, 0, 101)
+    store._here.table.handle.create_index("muted", config=lancedb().index.Bitmap())
+    assert store.optimize()
+    assert {index.columns[0] for index in kept_indexes(tmp_path).values()} == set(indexes.INDEXES)
+
+
 def test_what_a_kill_left_out_the_next_process_makes(open_store: Open, tmp_path: Path) -> None:
     store = open_store(SMALL)
     many(store, 0, 400)

@@ -1,0 +1,120 @@
+"""Searching on disk: whether a filter is asked before or after the ranking, it lets the same through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memhook.core.terms import terms
+from memhook.store.memories import MemoryStore
+from memhook.store.table import changes, disk_search
+from memhook.store.table.filters import Filter
+from memhook.store.table.sizes import Sizes
+from tests.store.test_memories import MODEL, NOW, Open, add, memory
+
+HIDDEN = 40  # of the memories nearest to the first one
+QUESTION = terms("note about the ledger")
+ROWS = 600
+VECTORS = np.random.default_rng(5).standard_normal((ROWS, MODEL.dimensions)).astype(np.float32)
+VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
+NEAREST = np.argsort(-VECTORS @ VECTORS[0]).tolist()
+
+
+def reason_to_hide(number: int) -> dict[str, object]:
+    place = NEAREST.index(number)
+    if place < HIDDEN:
+        return {"muted": True}
+    return {HIDDEN // 3: {"quarantine": "commands"}, HIDDEN // 3 + 1: {"expires": NOW}}.get(place // 3, {})
+
+
+@pytest.fixture
+def on_disk(open_store: Open) -> MemoryStore:
+    """Of the nearest ones some are muted, the next are in quarantine or have expired."""
+    store = open_store(Sizes(held=100, exact=50))
+    memories = [memory(one, f"note {one} about the ledger", **reason_to_hide(one)) for one in range(ROWS)]
+    with store.writing():
+        store.write(changes.add, memories, list(VECTORS), MODEL)
+    return store
+
+
+def found(store: MemoryStore, allowed: Filter, words: list[str] = QUESTION) -> tuple[set[str], int]:
+    candidates, searched = store.candidates(lambda: VECTORS[0], words, allowed, 10)
+    return {one.id for one in candidates}, searched
+
+
+def ids(numbers: list[int]) -> set[str]:
+    return {f"m{number:011d}" for number in numbers}
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        Filter(),
+        Filter(quarantined=False),
+        Filter(alive_at=NOW + timedelta(seconds=1)),
+        Filter(muted=False, quarantined=False, alive_at=NOW + timedelta(seconds=1)),
+    ],
+)
+def test_a_filter_asked_after_the_ranking_gives_what_it_gives_before_it(
+    on_disk: MemoryStore, allowed: Filter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = found(on_disk, allowed, [])
+    monkeypatch.setattr(disk_search, "WIDE", 0)
+    assert found(on_disk, allowed, []) == after
+    assert len(after[0]) == 10
+
+
+def test_the_best_that_may_be_seen_are_found_behind_many_that_may_not(on_disk: MemoryStore) -> None:
+    seen, searched = found(on_disk, Filter(muted=False))
+    assert ids(NEAREST[HIDDEN : HIDDEN + 10]) <= seen
+    assert not ids(NEAREST[:HIDDEN]) & seen
+    assert searched == ROWS - HIDDEN
+
+
+def test_what_is_forgotten_is_neither_found_nor_counted(on_disk: MemoryStore) -> None:
+    assert found(on_disk, Filter())[1] == ROWS
+    forgotten = on_disk.by_ids(sorted(ids(NEAREST[:3])))
+    with on_disk.writing():
+        on_disk.write(changes.forget, list(forgotten.values()), NOW)
+    seen, searched = found(on_disk, Filter())
+    assert not set(forgotten) & seen
+    assert ids(NEAREST[3:13]) <= seen
+    assert searched == ROWS - 3
+
+
+def test_a_memory_is_found_and_counted_as_soon_as_it_is_stored(on_disk: MemoryStore) -> None:
+    assert found(on_disk, Filter())[1] == ROWS
+    add(on_disk, memory(ROWS, "the mail server of the office"))
+    seen, searched = found(on_disk, Filter(), terms("office mail"))
+    assert ids([ROWS]) <= seen
+    assert searched == ROWS + 1
+
+
+def test_row_ids_that_a_compaction_has_changed_are_asked_for_again(
+    on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = found(on_disk, Filter())
+    real, outdated = disk_search._nearest, [[one << 32 for one in range(500, 510)]]
+
+    def nearest(table: Any, vector: Any, scope: Any) -> disk_search.Ranking:
+        return outdated.pop() if outdated else real(table, vector, scope)
+
+    monkeypatch.setattr(disk_search, "_nearest", nearest)
+    assert found(on_disk, Filter()) == expected
+    assert not outdated
+
+
+def test_few_words_that_match_less_than_was_asked_for_are_all_there_is(
+    on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(on_disk, memory(ROWS, "the mail server of the office"))
+    asked = []
+    real = disk_search._matching
+    monkeypatch.setattr(disk_search, "_matching", lambda *given: asked.append(1) or real(*given))
+    candidates, _ = on_disk.candidates(lambda: None, terms("office mail"), replace(Filter(), muted=False), 10)
+    assert [one.id for one in candidates] == [f"m{ROWS:011d}"]
+    assert len(asked) == 1  # the filter was not asked again before the ranking
