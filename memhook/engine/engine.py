@@ -32,13 +32,13 @@ from memhook.library.library import Library, loading_embedder
 from memhook.library.opened import OpenedLibraries
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
-from memhook.store.cache.release import give_back, unmap_unused
 from memhook.store.embedding.encoder import Embedder, OnnxEmbedder
 from memhook.store.ledger import Ledger, Proposal
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table.filters import Filter
+from memhook.store.table.release import give_back, unmap_unused
 from memhook.writing.captured import expire
 from memhook.writing.closeness import neighbours, superseding
 

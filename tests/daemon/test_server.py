@@ -265,7 +265,7 @@ def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
 
 UNMAPPED = """
 import numpy, re
-from memhook.store.cache.release import unmap_unused
+from memhook.store.table.release import unmap_unused
 
 def of_files():
     return int(re.search(r"RssFile:[ \\t]+([0-9]+)", open("/proc/self/status").read())[1])

@@ -151,7 +151,7 @@ LARGEST_BATCHES = """
 import sys
 from pathlib import Path
 from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
-from memhook.store.cache.release import give_back
+from memhook.store.table.release import give_back
 
 def private_kilobytes():
     give_back()

@@ -10,5 +10,4 @@ word_index       The words of a snapshot: which memory has a term how often
 anchor_cache     The anchors of a snapshot's memories, indexed by what tool calls touch
 term_statistics  How common each term is in a store that is not in memory
 language_search  Searching by the multilingual encoder what is not in memory
-release          Returning memory to the system: what reading a store took stays with the allocators
 """

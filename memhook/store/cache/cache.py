@@ -14,12 +14,12 @@ import pyarrow as pa
 from memhook.store.cache import snapshot_file
 from memhook.store.cache.by_project import Parts
 from memhook.store.cache.refresh import SnapshotKeeper, State, is_one_write
-from memhook.store.cache.release import give_back
 from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, of_project
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.candidates import KEPT_TITLES
 from memhook.store.table.filters import Filter
 from memhook.store.table.opening import SNAPSHOT
+from memhook.store.table.release import give_back
 from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import Sizes
 

@@ -20,6 +20,7 @@ read_gate     Many may read at a time, or one alone: deleting old files waits fo
 recovery      Recovery from damaged files: open the last version that is whole, or read what is readable
 checksums     Checksums of a table's files, and copies of those that name the others. LanceDB has neither
 manifest      A version of a table as its manifest lists it: which data files it has
+release       Returning memory to the system: what reading a store took stays with the allocators
 arrow_file    The rows of a table as one file, and back
 markers       One-time steps that a store has had, recorded in its folder
 sizes         How large a store may be for which way of answering. Nobody sets these; tests pass in smaller ones

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from memhook.store.table.lance import lancedb
+from memhook.store.table.release import give_back
 from memhook.store.table.sizes import SIZES, Sizes
 
 ROWS_IN_PARTITION = 1_000
@@ -53,6 +54,7 @@ def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
             _index_vectors(table)
         else:
             _index(table, column)
+        give_back()  # each begins with the memory of the last one
     _drop_outgrown(table)
 
 

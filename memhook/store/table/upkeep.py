@@ -1,8 +1,8 @@
 """Keeping a large table in shape: small files joined, indexes extended and made, old versions dropped.
 
-It takes minutes and a gigabyte, so it is done by a process of its own, at the lowest priority, which gives it all back
-at its end. It takes no write lock: LanceDB lets one of two commits that touch the same rows try again. What a kill
-interrupts is found undone by the next one.
+It takes minutes and most of a gigabyte, so it is done by a process of its own, at the lowest priority, which gives it
+all back at its end. It takes no write lock: LanceDB lets one of two commits that touch the same rows try again. What a
+kill interrupts is found undone by the next one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memhook.store.table import checksums
 from memhook.store.table.compaction import compact, delete_old_versions
 from memhook.store.table.indexes import make_missing
 from memhook.store.table.opening import TABLE, connected
+from memhook.store.table.release import give_back
 from memhook.store.table.schema import NO_MODEL, model_of
 from memhook.store.table.sizes import Sizes
 
@@ -35,6 +36,7 @@ LOCK = ".upkeep.lock"
 RESTS = 4.0  # times as long as the last one took
 LOWEST = 19
 BUSY = 3
+READ_AHEAD = {"LANCE_DEFAULT_IO_BUFFER_SIZE": "64000000"}  # bytes; joining files would fill the usual 2 GB
 END_SECONDS = 10.0
 
 
@@ -102,11 +104,13 @@ def keep_up(table: Any, keep: timedelta, sizes: Sizes, sync: Callable[[], None])
 
 def make_current(table: Any, sizes: Sizes) -> None:
     compact(table)
+    give_back()
     make_missing(table, model_of(table.schema) != NO_MODEL, sizes)
 
 
 def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     os.nice(LOWEST)
+    os.environ.update(READ_AHEAD)  # LanceDB is imported only now
     handle = _locked(directory / LOCK)
     if handle is None:
         return BUSY
