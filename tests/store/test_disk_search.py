@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +27,9 @@ def reason_to_hide(number: int) -> dict[str, object]:
     place = NEAREST.index(number)
     if place < HIDDEN:
         return {"muted": True}
-    return {HIDDEN // 3: {"quarantine": "commands"}, HIDDEN // 3 + 1: {"expires": NOW}}.get(place // 3, {})
+    if place < HIDDEN + 3:
+        return {"quarantine": "commands"}
+    return {"expires": NOW} if place < HIDDEN + 6 else {}
 
 
 @pytest.fixture
@@ -112,9 +113,14 @@ def test_few_words_that_match_less_than_was_asked_for_are_all_there_is(
     on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(on_disk, memory(ROWS, "the mail server of the office"))
-    asked = []
+    asked: list[disk_search.Ranking] = []
     real = disk_search._matching
-    monkeypatch.setattr(disk_search, "_matching", lambda *given: asked.append(1) or real(*given))
-    candidates, _ = on_disk.candidates(lambda: None, terms("office mail"), replace(Filter(), muted=False), 10)
+
+    def matching(*given: Any) -> disk_search.Ranking:
+        asked.append(real(*given))
+        return asked[-1]
+
+    monkeypatch.setattr(disk_search, "_matching", matching)
+    candidates, _ = on_disk.candidates(lambda: None, terms("office mail"), Filter(muted=False), 10)
     assert [one.id for one in candidates] == [f"m{ROWS:011d}"]
     assert len(asked) == 1  # the filter was not asked again before the ranking
