@@ -15,6 +15,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,9 @@ def _set_folders(folder: Path) -> list[tuple[Path, str]]:
     """Return folder and name of each set; the folder itself if there is none, so that reading it reports the error."""
     if (folder / MEMORIES).exists():
         return [(folder, "")]
-    inner = sorted(file.parent for file in folder.rglob(MEMORIES))
-    return [(one, one.relative_to(folder).as_posix()) for one in inner] or [(folder, "")]
+    files = sorted(glob(f"**/{MEMORIES}", root_dir=folder, recursive=True), reverse=True)  # noqa: PTH207  follows links
+    inner = {(folder / name).resolve(): Path(name).parent for name in files}  # links may form a circle
+    return [(folder / one, one.as_posix()) for one in sorted(inner.values())] or [(folder, "")]
 
 
 def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]:

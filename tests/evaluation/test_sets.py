@@ -49,6 +49,10 @@ def test_a_folder_of_sets_is_each_of_them_named_by_its_path(tmp_path: Path) -> N
     assert [one.name for one in sets_in([tmp_path / "b", tmp_path / "a"])] == ["b", "inner"]
     with pytest.raises(InvalidInput, match="same name"):
         sets_in([tmp_path / "b", tmp_path / "b"])
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/c").symlink_to(tmp_path / "a/inner")
+    (tmp_path / "linked/circle").symlink_to(tmp_path / "linked")
+    assert [one.name for one in sets_in([tmp_path / "linked"])] == ["c"]
     with pytest.raises(InvalidInput, match="cannot be read"):
         sets_in([tmp_path / "nowhere"])
 
