@@ -28,6 +28,7 @@ from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, S
 from memhook.files.leftovers import remove_leftovers
 from memhook.library.access import open_ones
 from memhook.library.joined import Searchable, joined
+from memhook.library.languages import AT_ONCE_SECONDS, AT_START_SECONDS
 from memhook.library.library import Library, loading_embedder
 from memhook.library.opened import OpenedLibraries
 from memhook.paths import PROJECT_FILE, Paths
@@ -223,9 +224,9 @@ class Engine:
         try:
             settings = self.settings()
             self._embedder(settings.embedding.model)
-            self.library(settings).store.keep_in_memory()
-            for library in self._libraries.shared(settings):
+            for library in (self.library(settings), *self._libraries.shared(settings)):
                 library.store.keep_in_memory()
+                library.languages.patience = AT_START_SECONDS
         except (StoreError, SettingsError) as error:
             log.warning("%s %s", error.message, error.hint)
 
@@ -238,6 +239,8 @@ class Engine:
             one.store.open_table()
             one.languages.look()
         recall.warm_up(library)
+        for one in self._libraries.all():
+            one.languages.patience = AT_ONCE_SECONDS
 
     def repair_notice(self, settings: Settings) -> str:
         """A notice for the user of what was repaired when the store was opened; empty where nothing was."""

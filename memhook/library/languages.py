@@ -28,6 +28,7 @@ from memhook.store.vectors import READ_CHARS
 log = logging.getLogger("memhook")
 
 AT_ONCE_SECONDS = 0.8  # of a hook's 1.5, for loading the encoder and for what it has not read yet
+AT_START_SECONDS = 2.0  # of the 5 that a hook waits for a daemon that starts
 IN_HOUSEKEEPING_SECONDS = 20.0  # then the other chores have their turn
 PAUSE_SECONDS = 0.01  # between two texts: its tokenizer is Python, and prompts need the interpreter too
 UNUSED_SECONDS = 1800.0
@@ -48,6 +49,7 @@ class Languages:
         self._load = load
         self._text_of = text_of
         self.mode: Mode = "english"  # until it is said what is wanted
+        self.patience = AT_ONCE_SECONDS  # of a prompt
         self._known = _Known()
         self._counting = threading.Lock()
         self._is_looked_at = False
@@ -107,8 +109,8 @@ class Languages:
         """
         if not self._is_needed(text, allowed.projects):
             return None
-        deadline = time.monotonic() + AT_ONCE_SECONDS
-        encoder = self._encoder(AT_ONCE_SECONDS)
+        deadline = time.monotonic() + self.patience
+        encoder = self._encoder(self.patience)
         if encoder is None:
             return None
         if allowed.projects not in self._asked:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhook.hooks.runner import Runner
+from memhook.library.languages import AT_ONCE_SECONDS, AT_START_SECONDS, Languages
 from memhook.store.embedding.encoder import Embedder
 from tests.hooks.conftest import PAYLOADS, Assistant, runner_with
 from tests.hooks.test_prompt import FACT, QUESTION
@@ -165,3 +166,16 @@ def test_namespaces_narrow_what_surfaces(assistant: Assistant) -> None:
     assert assistant.prompts(QUESTION) == ""
     assistant.environment = {"MEMHOOK_NAMESPACES": '["decisions", "incidents"]'}
     assert FACT in assistant.prompts(QUESTION)
+
+
+def test_while_the_daemon_starts_a_prompt_waits_longer_for_the_encoder_of_its_language(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(Languages, "_encoder", lambda _, seconds, **__: waits.append(seconds))
+    assistant.remembers(FACT)
+    assistant.runner.open()
+    assistant.prompts("warum ist der Umzug der Tabelle so langsam?")
+    assistant.runner.warm_up()
+    assistant.prompts("und warum ist die Tabelle so langsam?")
+    assert list(dict.fromkeys(waits)) == [AT_START_SECONDS, AT_ONCE_SECONDS]
