@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memhook.core.grading import EDGES, Strictness
+from memhook.core.grading import EDGES, MOST_UNSURE
 from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
@@ -80,12 +80,17 @@ def test_detail_is_how_much_of_a_memory_is_shown(assistant: Assistant, home: Pat
 
 
 def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path) -> None:
-    assistant.remembers(FACT)
-    doubtful = next(prompt for prompt in VAGUER_AND_VAGUER if is_doubtful(assistant, prompt))
-    configure(home, 'hooks.relevance = "strict"')
-    assert assistant.prompts(doubtful, session="a") == ""
-    configure(home, 'hooks.relevance = "eager"')
-    assert FACT in assistant.prompts(doubtful, session="b")
+    assistant.imports(*(f"{FACT} Seen {number} times." for number in range(5)))
+    chances = {one: assistant.calls("why", prompt=one)["relevance"]["chance"] for one in VAGUER_AND_VAGUER}
+    numbers: set[tuple[int, ...]] = set()
+    for level, edges in EDGES.items():
+        configure(home, f'hooks.relevance = "{level}"')
+        shown = [len(urns(assistant.prompts(one, session=f"{level} {one}"))) for one in chances]
+        expected = [0 if one < edges.unsure else 5 if one >= edges.sure else MOST_UNSURE for one in chances.values()]
+        assert shown == expected
+        numbers.add(tuple(shown))
+    assert len(numbers) == len(EDGES)
+    assert {one for some in numbers for one in some} == {0, MOST_UNSURE, 5}
 
 
 def test_the_number_of_memories_bounds_an_answer(assistant: Assistant, home: Path) -> None:
@@ -109,11 +114,6 @@ VAGUER_AND_VAGUER = (
     "how long is a sync delay?",
     "primary or secondary?",
 )
-
-
-def is_doubtful(assistant: Assistant, prompt: str) -> bool:
-    chance = assistant.calls("why", prompt=prompt)["relevance"]["chance"]
-    return bool(EDGES[Strictness.EAGER].unsure <= chance < EDGES[Strictness.STRICT].unsure)
 
 
 def test_the_half_life_is_how_fast_a_memory_grows_old(assistant: Assistant, home: Path) -> None:
