@@ -147,7 +147,7 @@ def rendering(
     select = shown or _USUALLY_SHOWN.get(level)
     selected = select(memory.content) if select and level is not Level.LIGHT else None
     body = indented(selected.text) + _metadata_at(level, memory) if selected else _light(memory, summary_chars)
-    title = "" if not style.repeats_title and _opens_with(body, memory.title) else memory.title
+    title = "" if not style.repeats_title and _is_repeated(memory, body) else memory.title
     text = _header(memory, title, style, level, score, remark) + body
     shortest = _header(memory, "", style, Level.LIGHT, score, remark)
     passages, is_whole = (selected.ranges, selected.is_whole) if selected and level is Level.PREVIEW else ((), False)
@@ -221,10 +221,21 @@ def _header(memory: Memory, title: str, style: Style, level: Level, score: float
     return f"{style.opening}{name}({facts}) {beside}{memory.urn}{' · ' if origin else ''}{origin}\n"
 
 
-def _opens_with(body: str, title: str) -> bool:
-    """Return whether `body` opens with `title`, even if that is cut or a heading."""
-    opening = " ".join(body[: 10 * TITLE_CHARS].split()).lstrip("# ")
-    return opening.startswith(collapsed(title[: 10 * TITLE_CHARS]).removesuffix("…").strip("# "))
+def _is_repeated(memory: Memory, body: str) -> bool:
+    """Return whether `body` opens with the title, even if that is cut or a heading, or with a part of it.
+
+    A part is enough if the title is the beginning of the content.
+    """
+    title = collapsed(memory.title[: 10 * TITLE_CHARS]).removesuffix("…").strip("# ")
+    opening = _opening(body)
+    if opening.startswith(title):
+        return True
+    part = opening.partition(" …")[0]
+    return part != "" and title.startswith(part) and _opening(memory.content).startswith(title)
+
+
+def _opening(text: str) -> str:
+    return " ".join(text[: 10 * TITLE_CHARS].split()).lstrip("# ")
 
 
 def _metadata_at(level: Level, memory: Memory) -> str:

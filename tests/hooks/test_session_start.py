@@ -116,6 +116,14 @@ def test_a_bound_of_nothing_keeps_the_start_silent_and_leaves_the_prompts_alone(
     assert FACT in assistant.prompts(QUESTION)
 
 
+def test_a_small_start_shows_the_beginning_of_one_memory(assistant: Assistant, home: Path) -> None:
+    urn = assistant.remembers(f"Never push to main on a Friday. {'It takes the whole weekend to repair. ' * 9}")
+    configure(home, "hooks.session_start.max_tokens = 100")
+    shown = assistant.starts()
+    assert urns(shown) == [urn]
+    assert estimated_tokens(shown) <= 100
+
+
 def test_a_start_too_small_for_any_memory_says_so(assistant: Assistant, home: Path) -> None:
     assistant.remembers(FACT)
     configure(home, "hooks.session_start.max_tokens = 20")
