@@ -63,8 +63,23 @@ def test_best_chars_is_how_much_of_the_best_memory_is_shown(assistant: Assistant
     assert shown_chars(assistant, "c") <= 200 + len("… ") + len(" …")
 
 
-def shown_chars(assistant: Assistant, session: str) -> int:
-    lines = assistant.prompts(QUESTION, session=session).split("\n")
+def test_of_the_best_memory_half_as_much_is_shown_where_memhook_is_unsure(assistant: Assistant, home: Path) -> None:
+    steps = LONG.replace("shard", "`shard`")
+    assistant.remembers(steps)
+    unsure = next(one for one in VAGUER_AND_VAGUER if relevance(assistant, one)["grade"] == "unsure")
+    assert 375 < shown_chars(assistant, "a", unsure) <= 750 + len("… ") + len(" …")
+    configure(home, 'hooks.relevance = "eager"')
+    assert relevance(assistant, unsure)["grade"] == "sure"
+    assert shown_chars(assistant, "b", unsure) == len(steps)
+
+
+def relevance(assistant: Assistant, prompt: str) -> dict[str, Any]:
+    found: dict[str, Any] = assistant.calls("why", prompt=prompt)["relevance"]
+    return found
+
+
+def shown_chars(assistant: Assistant, session: str, prompt: str = QUESTION) -> int:
+    lines = assistant.prompts(prompt, session=session).split("\n")
     return len("\n".join(line.removeprefix("  ") for line in lines if line.startswith("  ")))
 
 
@@ -81,7 +96,7 @@ def test_detail_is_how_much_of_a_memory_is_shown(assistant: Assistant, home: Pat
 
 def test_relevance_is_how_sure_memhook_must_be(assistant: Assistant, home: Path) -> None:
     assistant.imports(*(f"{FACT} Seen {number} times." for number in range(5)))
-    chances = {one: assistant.calls("why", prompt=one)["relevance"]["chance"] for one in VAGUER_AND_VAGUER}
+    chances = {one: relevance(assistant, one)["chance"] for one in VAGUER_AND_VAGUER}
     numbers: set[tuple[int, ...]] = set()
     for level, edges in EDGES.items():
         configure(home, f'hooks.relevance = "{level}"')
