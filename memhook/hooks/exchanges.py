@@ -1,6 +1,6 @@
 """The exchanges that go on, by assistant and session, and which session saves what.
 
-Prompts and tool calls are in memory until their exchange has ended; nothing is written to disk from here.
+Prompts, tool calls and last messages are in memory, the newest of each session; nothing is written to disk from here.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Ongoing:
     """`prompt` is empty before the first one and after the end; `may_capture` is what the settings said at the prompt.
 
     `has_private` is set if any prompt of the session was marked so, `was_hard_won` if the exchange before was.
+    `earlier` is the end of what was said before the prompt.
     """
 
     prompt: str = ""
@@ -37,6 +38,10 @@ class Ongoing:
     was_hard_won: bool = False
     shown: set[str] = field(default_factory=set)
     actions: list[str] = field(default_factory=list)
+    earlier: str = ""
+
+    def said(self, reply: str = "") -> str:
+        return "\n".join((self.earlier, self.prompt, *self.actions, reply))[-READ_CHARS:]
 
 
 class Exchanges:
@@ -59,8 +64,8 @@ class Exchanges:
             elif event.prompt or event.kind is Kind.SESSION_START:
                 shown = set() if earlier.prompt else earlier.shown  # those of the start
                 has_private = earlier.has_private or PRIVATE in event.prompt.lower()
-                prompt = event.prompt[:READ_CHARS]
-                began = Ongoing(prompt, event.moment, now, may_capture, has_private, earlier.was_hard_won, shown)
+                rest = (earlier.was_hard_won, shown, [], earlier.said())
+                began = Ongoing(event.prompt[:READ_CHARS], event.moment, now, may_capture, has_private, *rest)
                 _put(self._ongoing, _key(event), began)
 
     def shown(self, client: str, session: str, memories: Iterable[str]) -> None:
@@ -72,7 +77,8 @@ class Exchanges:
         """Return the exchange as it was. It may end once more: a plan to go on does that."""
         with self._lock:
             exchange = self._ongoing.get(_key(event), Ongoing())
-            after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[])
+            earlier = exchange.said(event.reply)
+            after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=earlier)
             _put(self._ongoing, _key(event), after)
         return exchange
 

@@ -19,6 +19,7 @@ from memhook.core.receipts import was_used
 from memhook.engine.engine import Engine, Scene
 from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
 from memhook.hooks.spool import Record, Spool
+from memhook.library.access import in_reach
 from memhook.supply.digests import Exchange, digest, noted
 from memhook.supply.summaries import sections
 from memhook.writing.captured import capture
@@ -58,9 +59,11 @@ class Endings:
         """Mark the memories shown in the exchange that its answer went by; of all texts only that is kept."""
         if not exchange.shown or scene.loaded.unreadable:
             return
-        answer = "\n".join([event.reply, *exchange.actions])
-        found = self._engine.searched(scene.loaded.usable()).store.by_ids(sorted(exchange.shown))
-        used = [key for key, memory in found.items() if was_used(memory, exchange.prompt, answer)]
+        known, answer = f"{exchange.earlier}\n{exchange.prompt}", "\n".join([event.reply, *exchange.actions])
+        store = self._engine.searched(scene.loaded.usable()).store
+        frequencies, documents = store.statistics.frequencies, store.count(in_reach(scene.project.id))
+        shown = store.by_ids(sorted(exchange.shown)).items()
+        used = [key for key, memory in shown if was_used(memory, known, answer, frequencies, documents)]
         if used:
             self._engine.accounts.mark_used(used, now, event.session)
 

@@ -196,7 +196,7 @@ CALLS: dict[str, Call] = {
     "trust.is_trusted_more": lambda text: trust.is_trusted_more(captured(text)),
     "credentials.may_hold_credentials": credentials.may_hold_credentials,
     "secret_values.is_mixed": secret_values.is_mixed,
-    "receipts.was_used": lambda text: receipts.was_used(remembered(text), text[:100], text[::-1]),
+    "receipts.was_used": lambda text: receipts.was_used(remembered(text), text[:100], text[::-1], {}, 1),
     "supersession.evidence": lambda text: supersession.evidence(text[::-1], text, None),
     "cues.cue": cues.cue,
     "cues.standing_orders": lambda text: list(cues.standing_orders(text)),

@@ -31,6 +31,15 @@ def test_an_answer_that_goes_by_a_memory_marks_it_as_used(assistant: Assistant) 
     assert usage(assistant, urn).used == 1
 
 
+def test_what_an_earlier_exchange_of_the_session_said_is_no_sign_of_use(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assistant.prompts("which commands are there?")
+    stops(assistant, "There is ledgerctl resync --primary.")
+    assert urn in assistant.prompts(QUESTION)
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert (usage(assistant, urn).shown, usage(assistant, urn).used) == (1, 0)
+
+
 def test_an_answer_about_something_else_does_not(assistant: Assistant) -> None:
     urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
     assert assistant.prompts(QUESTION)
