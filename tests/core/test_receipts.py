@@ -73,7 +73,7 @@ def test_single_words_of_a_long_memory_that_a_long_answer_has_anyway_do_not_coun
         "The store of the build has a session per browser. I wrote a helper that waits for the driver, shows a report "
         "with the retry of each step, and redirects the slow test; the cookie of the login stays."
     )
-    common = dict.fromkeys(terms(digest.content), 4)
+    common = dict.fromkeys(terms(digest.content), 7)
     assert not was_used(digest, "make the upload faster", answer, common)
 
 
