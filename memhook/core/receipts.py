@@ -18,8 +18,8 @@ from memhook.core.memory import Memory
 from memhook.core.terms import STOP_WORDS, terms
 
 READ_CHARS = 40_000  # of an answer with its tool calls, and of what was said before
-# The least chance that a text as long as the memory has a word, or a name, that no other memory has. Words at .03 counted
-# "even though" and "edge case": of 30 showings, 22 wrongly instead of 9.
+# The least chance that a text as long as the memory has a word, or a name, that no other memory has. With words at .03,
+# "even though" and "edge case" counted: of 30 showings, 22 wrongly instead of 9.
 CHANCE_OF_WORD = 0.1
 CHANCE_OF_NAME = 0.004
 LEAST_SURPRISE = 2.0  # of a word, in nats: below, many together are only the vocabulary of the project

@@ -18,11 +18,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice, product, takewhile
+from itertools import groupby, islice, product
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 
-PROPOSED = 0.65
+PROPOSED = 0.61
 WITHOUT_MODEL = 0.65  # the cosine assumed where none is known: words have to say more
 MOST_SENTENCES = 24  # of each text: of a long one the beginning
 MOST_WORDS = 60  # of a sentence
@@ -111,24 +111,18 @@ _WEIGHTS: Mapping[str, float] = {
     "opposite": 2.27,
     "number added": -0.85,
     "names": 0.43,
-    "condition": -0.85,
     "condition first": -2.44,
     "denied": 0.50,
     "same heading": -4.93,
-    "nothing new": -0.55,
     "unopposed": -1.35,
     "shared": 3.53,
     "flip": -1.08,
     "change": 1.29,
     "other amount": 2.19,
-    "same start": 0.65,
     "old named": 1.28,
     "new subject": -0.65,
-    "framed": 0.19,
     "after is": -1.34,
     "several": -2.29,
-    "several, subject": -0.57,
-    "only subject": -0.78,
     "nowhere": -1.08,
     "places": -3.55,
     "same number": -2.69,
@@ -164,11 +158,10 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """Its sentences, the words of the first ones, all that say something, and the keys and parts of those."""
+    """Its sentences, the words of the first ones, and the keys and parts of all that say something."""
 
     sentences: tuple[_Sentence, ...]
     start: tuple[_Word, ...]
-    content: tuple[_Word, ...]
     keys: frozenset[str]
     parts: frozenset[str]
 
@@ -211,7 +204,6 @@ def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
         "length": math.log1p(len(old.sentences)) + math.log1p(len(new.sentences)),
         **_announced(old.start, new.start),
         "same heading": float(_have_same_heading(old.sentences, new.sentences)),
-        "nothing new": float(all(not word.parts.isdisjoint(old.parts) for word in new.content)),
         **({"unopposed": 1.0} if opposed is None else opposed),
     }
 
@@ -226,7 +218,6 @@ def _announced(old: Sequence[_Word], new: Sequence[_Word]) -> dict[str, float]:
         "opposite": float(any(_swapped(pair.split("/"), before, after) for pair in _OPPOSITES)),
         "number added": float(any(word.is_number for word in new) and not any(word.is_number for word in old)),
         "names": float(bool(_names(old) - _names(new) and _names(new) - _names(old))),
-        "condition": float(not after.isdisjoint(_CONDITIONS) and before.isdisjoint(_CONDITIONS)),
         "condition first": float(bool(new) and new[0].low in _CONDITIONS),
         "denied": float(any(not word.parts.isdisjoint(denied) for word in stated)),
     }
@@ -266,7 +257,6 @@ def _opposed(old: _Sentence, new: _Sentence, older: _Text, newer: _Text) -> dict
         "flip": min(1.0, flipped / fewer),
         "change": float(new.is_change and not old.is_change),
         "other amount": float(_has_other_amount(old, new)),
-        "same start": float(_has_same_start(old.words, new.words)),
         "old named": float(any(not word.keys.isdisjoint(newer.keys) for word in replaced)),
         "new subject": min(2.0, sum(word.parts.isdisjoint(older.parts) for word in _subject(new.words))),
         **_of_slots(slots, bool(ours)),
@@ -276,16 +266,10 @@ def _opposed(old: _Sentence, new: _Sentence, older: _Text, newer: _Text) -> dict
 
 def _of_slots(slots: Sequence[tuple[_Run, _Run]], is_different: bool) -> dict[str, float]:
     are_numbers = all(run.kind == "number" for pair in slots for run in pair)  # two versions raised at once
-    is_one, is_several = len(slots) == 1, len(slots) > 1 and not are_numbers
-    is_subject = any(not old.before for old, _ in slots)
-    is_behind = is_one and _are_alike(*(run.behind for run in slots[0]))
-    before = {run.before for pair in slots for run in pair} if is_one else set()
+    is_bare = len(slots) == 1 and not _are_alike(*(run.behind for run in slots[0]))
     return {
-        "framed": float(is_behind and len(before) == 1),
-        "after is": float(is_one and slots[0][0].before == _IS and not is_behind),
-        "several": float(is_several),
-        "several, subject": float(is_several and is_subject),
-        "only subject": float(is_one and is_subject and {run.kind for run in slots[0]} != {"name"}),
+        "after is": float(is_bare and slots[0][0].before == _IS),
+        "several": float(len(slots) > 1 and not are_numbers),
         "nowhere": float(is_different and not slots),
     }
 
@@ -384,29 +368,14 @@ def _subject(words: Sequence[_Word]) -> Iterator[_Word]:
             yield word
 
 
-def _has_same_start(old: Sequence[_Word], new: Sequence[_Word]) -> bool:
-    """Return whether both say the same up to a preposition, and then something else: "Secrets are read from"."""
-    pairs = zip(*([word for word in words if word.low not in _LIGHT] for words in (old, new)), strict=False)
-    same = list(takewhile(lambda pair: _are_one(*pair), pairs))
-    is_whole = len(same) == min(sum(word.low not in _LIGHT for word in words) for words in (old, new))
-    is_open = bool(same) and same[-1][0].low in _MEANS | _PREPOSITIONS
-    return is_open and not is_whole and any(word.is_content for word, _ in same)
-
-
-def _are_one(word: _Word, other: _Word) -> bool:
-    return not word.keys.isdisjoint(other.keys) or {word.low, other.low} <= _COPULAS
-
-
 def _text(text: str) -> _Text:
     parts = (part for part in _SENTENCE_END.split(text[:READ_CHARS]) if part)
     sentences = tuple(islice(filter(None, map(_sentence, parts)), MOST_SENTENCES))
-    content = tuple(word for one in sentences for word in one.words if word.is_content)
     return _Text(
         sentences,
         tuple(word for one in sentences[:ANNOUNCING] for word in one.words),
-        content,
-        frozenset(key for word in content for key in word.keys),
-        frozenset(part for word in content for part in word.parts),
+        frozenset(key for one in sentences for key in one.keys),
+        frozenset(part for one in sentences for part in one.parts),
     )
 
 
