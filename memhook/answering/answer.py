@@ -102,7 +102,7 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
     """Return the recalled memories that are new to the session and fit the budget."""
     settings = around.settings
     with around.stages.timed("check"):
-        weighed = around.doubts.weighed(recalled.worth_showing, Strictness(settings.hooks.relevance))
+        weighed = around.doubts.weighed(recalled.worth_showing)
     with around.stages.timed("pack"):
         block = hook_block(
             weighed.ranked,
