@@ -64,9 +64,9 @@ class Exchanges:
             elif event.prompt or event.kind is Kind.SESSION_START:
                 shown = set() if earlier.prompt else earlier.shown  # those of the start
                 has_private = earlier.has_private or PRIVATE in event.prompt.lower()
-                rest = (earlier.was_hard_won, shown, [], earlier.said())
-                began = Ongoing(event.prompt[:READ_CHARS], event.moment, now, may_capture, has_private, *rest)
-                _put(self._ongoing, _key(event), began)
+                prompt, before = event.prompt[:READ_CHARS], earlier.said()
+                began = Ongoing(prompt, event.moment, now, may_capture, has_private, earlier.was_hard_won, shown)
+                _put(self._ongoing, _key(event), replace(began, earlier=before))
 
     def shown(self, client: str, session: str, memories: Iterable[str]) -> None:
         with self._lock:
