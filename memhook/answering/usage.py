@@ -12,8 +12,9 @@ from typing import Any
 from memhook.answering.doubts import is_never_used
 from memhook.answering.silence import SHOWN, Silence
 from memhook.core.memory import Memory, Origin
+from memhook.core.receipts import was_used
 from memhook.library.access import OWNER, in_reach, is_open, open_ones
-from memhook.library.joined import ReadableStore
+from memhook.library.joined import ReadableStore, Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.store.ledger import Ledger, Recorded, Usage
 
@@ -150,3 +151,10 @@ def _name(memory: Memory) -> dict[str, str]:
 def _percentiles(values: Sequence[int]) -> dict[str, int]:
     ordered = sorted(values) or [0]
     return {f"p{share}": ordered[max(0, math.ceil(share / 100 * len(ordered)) - 1)] for share in (50, 95)}
+
+
+def used_in(answer: str, known: str, library: Searchable, project: str, shown: Sequence[str]) -> list[str]:
+    """Return which of the memories an answer went by, given all that was said before it."""
+    frequencies, documents = library.store.statistics.frequencies, library.store.count(in_reach(project))
+    memories = library.store.by_ids(shown).items()
+    return [key for key, memory in memories if was_used(memory, known, answer, frequencies, documents)]

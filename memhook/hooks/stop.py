@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memhook.answering import silence
+from memhook.answering.usage import used_in
 from memhook.assistants.events import Event, Kind
 from memhook.assistants.known import KNOWN
 from memhook.assistants.sessions.recording import Prompt, Ran, Reply, Step, Used
-from memhook.core.receipts import was_used
 from memhook.engine.engine import Engine, Scene
 from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
 from memhook.hooks.spool import Record, Spool
-from memhook.library.access import in_reach
 from memhook.supply.digests import Exchange, digest, noted
 from memhook.supply.summaries import sections
 from memhook.writing.captured import capture
@@ -60,10 +59,8 @@ class Endings:
         if not exchange.shown or scene.loaded.unreadable:
             return
         known, answer = f"{exchange.earlier}\n{exchange.prompt}", "\n".join([event.reply, *exchange.actions])
-        store = self._engine.searched(scene.loaded.usable()).store
-        frequencies, documents = store.statistics.frequencies, store.count(in_reach(scene.project.id))
-        shown = store.by_ids(sorted(exchange.shown)).items()
-        used = [key for key, memory in shown if was_used(memory, known, answer, frequencies, documents)]
+        library = self._engine.searched(scene.loaded.usable())
+        used = used_in(answer, known, library, scene.project.id, sorted(exchange.shown))
         if used:
             self._engine.accounts.mark_used(used, now, event.session)
 
