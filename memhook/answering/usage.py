@@ -153,8 +153,8 @@ def _percentiles(values: Sequence[int]) -> dict[str, int]:
     return {f"p{share}": ordered[max(0, math.ceil(share / 100 * len(ordered)) - 1)] for share in (50, 95)}
 
 
-def used_in(answer: str, known: str, library: Searchable, project: str, shown: Sequence[str]) -> list[str]:
-    """Return which of the memories an answer went by, given all that was said before it."""
+def used_in(answer: str, known: Sequence[str], library: Searchable, project: str, shown: Sequence[str]) -> list[str]:
+    """Return which of the memories an answer went by, given the words of all that was said before it."""
     frequencies, documents = library.store.statistics.frequencies, library.store.count(in_reach(project))
     memories = library.store.by_ids(shown).items()
     return [key for key, memory in memories if was_used(memory, known, answer, frequencies, documents)]

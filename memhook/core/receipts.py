@@ -1,6 +1,7 @@
 """Tell whether an assistant went by a memory: does its answer have what only the memory could have told it?
 
-was_used(memory, known, answer, frequencies, documents)   from the texts alone; nothing of them is kept
+was_used(memory, known, answer, frequencies, documents)
+words_in(text)   for `known`: of what was said before, only the words are needed
 
 Words of the memory count that were not said before. Each counts by how unlikely it is that an answer of that length has
 it anyway: a name, a path or a number for more than a word of the language, and only what few other memories have. Words
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from memhook.core.memory import Memory
@@ -32,13 +33,13 @@ _WORD = re.compile(r"[^\s,;()\[\]{}<>\"'*`|→—…]+")
 _NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|_")
 
 
-def was_used(memory: Memory, known: str, answer: str, frequencies: Mapping[str, int], documents: int) -> bool:
-    """Return whether the answer has what of the memory `known`, all that was said before it, had not.
+def was_used(memory: Memory, known: Iterable[str], answer: str, frequencies: Mapping[str, int], documents: int) -> bool:
+    """Return whether the answer has what of the memory was not said before it: `known` has the words of that.
 
     `frequencies` counts the memories with a term, of `documents` in the project.
     """
     told, given = _words(_text(memory)), _words(answer[:READ_CHARS])
-    said, answered = dict(_words(known[-READ_CHARS:])), dict(given)
+    said, answered = set(known), dict(given)
     length = max(1.0, len(given) / max(SHORT_WORDS, len(told)))
     surprise = {
         word: _surprise((frequencies.get(word, 1) - 1) / max(1, documents), is_name, length)
@@ -49,6 +50,11 @@ def was_used(memory: Memory, known: str, answer: str, frequencies: Mapping[str, 
     found += sum(max(surprise.get(word, 0.0) for word in pair) for pair in _pairs(told) & _pairs(given))
     share = SHARE_OF_A_SHORT_ONE * sum(surprise.values()) if len(told) <= SHORT_WORDS else ENOUGH_SURPRISE
     return found >= max(LEAST_IN_ALL, min(ENOUGH_SURPRISE, share))
+
+
+def words_in(text: str) -> list[str]:
+    """Return the stems of the words that say something, of the end of a text."""
+    return [word for word, _ in _words(text[-READ_CHARS:])]
 
 
 def _surprise(share: float, is_name: bool, length: float) -> float:

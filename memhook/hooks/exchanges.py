@@ -1,6 +1,6 @@
 """The exchanges that go on, by assistant and session, and which session saves what.
 
-Prompts, tool calls and last messages are in memory, the newest of each session; nothing is written to disk from here.
+Prompts and tool calls are in memory until their exchange has ended, and then its words; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from memhook.assistants.events import TRIAL_SESSION, Event, Kind
-from memhook.core.receipts import READ_CHARS
+from memhook.core.receipts import READ_CHARS, words_in
 from memhook.supply.digests import PRIVATE
 
 KEPT = 64
 """Exchanges, tool calls of each, and texts about to be saved."""
+KEPT_WORDS = 3_000  # of a session
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Ongoing:
     """`prompt` is empty before the first one and after the end; `may_capture` is what the settings said at the prompt.
 
     `has_private` is set if any prompt of the session was marked so, `was_hard_won` if the exchange before was.
-    `earlier` is the end of what was said before the prompt.
+    `earlier` has the words of the exchanges before, the last said last: no text outlives its exchange.
     """
 
     prompt: str = ""
@@ -38,10 +39,12 @@ class Ongoing:
     was_hard_won: bool = False
     shown: set[str] = field(default_factory=set)
     actions: list[str] = field(default_factory=list)
-    earlier: str = ""
+    earlier: tuple[str, ...] = ()
 
-    def said(self, reply: str = "") -> str:
-        return "\n".join((self.earlier, self.prompt, *self.actions, reply))[-READ_CHARS:]
+    def said(self, reply: str) -> tuple[str, ...]:
+        """Return the words said up to its end, which was this reply."""
+        words = (*self.earlier, *words_in("\n".join((self.prompt, *self.actions, reply))))
+        return tuple(dict.fromkeys(words[::-1]))[:KEPT_WORDS][::-1]
 
 
 class Exchanges:
@@ -64,9 +67,9 @@ class Exchanges:
             elif event.prompt or event.kind is Kind.SESSION_START:
                 shown = set() if earlier.prompt else earlier.shown  # those of the start
                 has_private = earlier.has_private or PRIVATE in event.prompt.lower()
-                prompt, before = event.prompt[:READ_CHARS], earlier.said()
+                prompt, said = event.prompt[:READ_CHARS], earlier.earlier
                 began = Ongoing(prompt, event.moment, now, may_capture, has_private, earlier.was_hard_won, shown)
-                _put(self._ongoing, _key(event), replace(began, earlier=before))
+                _put(self._ongoing, _key(event), replace(began, earlier=said))
 
     def shown(self, client: str, session: str, memories: Iterable[str]) -> None:
         with self._lock:
@@ -75,10 +78,10 @@ class Exchanges:
 
     def ended(self, event: Event, was_hard_won: bool) -> Ongoing:
         """Return the exchange as it was. It may end once more: a plan to go on does that."""
+        exchange = self.of(event)
+        said = exchange.said(event.reply)  # takes milliseconds, in which other sessions do not wait
+        after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=said)
         with self._lock:
-            exchange = self._ongoing.get(_key(event), Ongoing())
-            earlier = exchange.said(event.reply)
-            after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=earlier)
             _put(self._ongoing, _key(event), after)
         return exchange
 

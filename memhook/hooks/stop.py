@@ -16,6 +16,7 @@ from memhook.answering.usage import used_in
 from memhook.assistants.events import Event, Kind
 from memhook.assistants.known import KNOWN
 from memhook.assistants.sessions.recording import Prompt, Ran, Reply, Step, Used
+from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
 from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
 from memhook.hooks.spool import Record, Spool
@@ -58,7 +59,7 @@ class Endings:
         """Mark the memories shown in the exchange that its answer went by; of all texts only that is kept."""
         if not exchange.shown or scene.loaded.unreadable:
             return
-        known, answer = f"{exchange.earlier}\n{exchange.prompt}", "\n".join([event.reply, *exchange.actions])
+        known, answer = (*exchange.earlier, *words_in(exchange.prompt)), "\n".join([event.reply, *exchange.actions])
         library = self._engine.searched(scene.loaded.usable())
         used = used_in(answer, known, library, scene.project.id, sorted(exchange.shown))
         if used:

@@ -19,7 +19,7 @@ def memory(title: str, content: str) -> Memory:
 
 
 def was_used(one: Memory, known: str, answer: str, frequencies: Mapping[str, int] = RARE) -> bool:
-    return receipts.was_used(one, known, answer, frequencies, 40)
+    return receipts.was_used(one, receipts.words_in(known), answer, frequencies, 40)
 
 
 RULE = memory("Second reviewer", "Any change in `settings.prod.toml` needs `make audit-trail` and a second review.")
