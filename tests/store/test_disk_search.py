@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from memhook.core.terms import terms
@@ -95,28 +96,31 @@ def test_a_memory_is_found_and_counted_as_soon_as_it_is_stored(on_disk: MemorySt
     assert searched == ROWS + 1
 
 
-def test_row_ids_that_a_compaction_has_changed_are_asked_for_again(
+def test_rows_that_a_write_may_have_numbered_anew_are_searched_for_again(
     on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = found(on_disk, Filter())
-    real, outdated = disk_search._nearest, [[one << 32 for one in range(500, 510)]]
+    real, asked = disk_search._nearest, list[pa.Table]()
 
-    def nearest(table: Any, vector: Any, scope: Any) -> disk_search.Ranking:
-        return outdated.pop() if outdated else real(table, vector, scope)
+    def nearest(table: Any, vector: Any, scope: Any) -> pa.Table:
+        asked.append(real(table, vector, scope))
+        if len(asked) == 1:
+            table.delete("id = 'none'")  # a version more, between the ranking and the rows
+        return asked[-1]
 
     monkeypatch.setattr(disk_search, "_nearest", nearest)
     assert found(on_disk, Filter()) == expected
-    assert not outdated
+    assert len(asked) == 2
 
 
 def test_few_words_that_match_less_than_was_asked_for_are_all_there_is(
     on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(on_disk, memory(ROWS, "the mail server of the office"))
-    asked: list[disk_search.Ranking] = []
+    asked: list[pa.Table] = []
     real = disk_search._matching
 
-    def matching(*given: Any) -> disk_search.Ranking:
+    def matching(*given: Any) -> pa.Table:
         asked.append(real(*given))
         return asked[-1]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from memhook.store.embedding.encoder import Vector
 from memhook.store.table.candidates import FACTS, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
-from memhook.store.table.lance import lancedb
+from memhook.store.table.lance import lancedb, rows_of
 from memhook.store.table.sizes import Sizes
 
 COLUMNS = (*FACTS, "vector")
@@ -26,31 +25,30 @@ PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
 WIDE = 4  # a filter that lets every fourth row through is applied to what was found: before, it is asked of every row
 KEPT_COUNTS = 64
 
-Ranking = list[int]
-"""Row ids, the best first. An outdated one names no row, or one that is then looked at like any other."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The rows for which `where` holds, `searched` of `rows`, and how many of them are wanted."""
+    """The rows for which `where` holds, `searched` of `rows` in a version, and how many of them are wanted."""
 
     where: str
     limit: int
     searched: int
     rows: int
+    version: int
     is_few: bool
     is_narrow: bool
 
     @property
     def depth(self) -> int:
         """So many of the best of all rows should have `limit` for which `where` holds: twice as many spare ones."""
-        spare = 0 if self.is_narrow else -(-2 * self.limit * (self.rows - self.searched) // self.searched)
-        return self.limit + spare
+        return self.limit - (-2 * self.limit * (self.rows - self.searched) // self.searched)
 
-    def ranking(self, query: Any) -> Ranking:
-        query = query.where(self.where, prefilter=True) if self.is_narrow else query
-        found: Ranking = query.limit(self.depth).to_arrow()["_rowid"].to_pylist()
-        return found
+    def answer(self, query: Any, score: str) -> pa.Table:
+        """The best rows for which `where` holds; if it holds for most, the ids of the best of all rows."""
+        if self.is_narrow:
+            query = query.where(self.where, prefilter=True)
+            return query.select([*COLUMNS, score]).limit(self.limit).to_arrow()
+        return query.select(["_rowid", score]).limit(self.depth).to_arrow()
 
 
 class DiskSearch:
@@ -70,76 +68,80 @@ class DiskSearch:
         limit: int,
     ) -> tuple[list[Candidate], int]:
         scope = self._searching.submit(self._scope, table, allowed, limit)
-        rows = self._rows(table, vector_of_query, words, scope.result)
-        found = with_cosines(rows, vector_of_query()) if rows is not None else ()
-        return sorted(found, key=attrgetter("id")), scope.result().searched
+        answers = self._answers(table, vector_of_query, words, scope.result)
+        found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
+        return [found[key] for key in sorted(found)], scope.result().searched
 
-    def _rows(
+    def _answers(
         self,
         table: Any,
         vector_of_query: Callable[[], Vector | None],
         words: Sequence[str],
         scope: Callable[[], _Scope],
-    ) -> pa.Table | None:
+    ) -> list[pa.Table]:
         """The words are searched for while the vector is still being made."""
         by_words = self._searching.submit(lambda: _matching(table, words, scope())) if words else None
         vector = vector_of_query()
-        rankings = [] if vector is None else [_nearest(table, vector, scope())]
-        rankings += [] if by_words is None else [by_words.result()]
-        if not any(rankings):
-            return None
-        rows = _best_rows(table, rankings, scope())
+        answers = [] if vector is None else [_nearest(table, vector, scope())]
+        answers += [] if by_words is None else [by_words.result()]
+        if scope().is_narrow:
+            return answers
+        rows = _best_rows(table, [one["_rowid"].to_pylist() for one in answers], scope())
         narrow = replace(scope(), is_narrow=True)
-        return self._rows(table, vector_of_query, words, lambda: narrow) if rows is None else rows
+        return self._answers(table, vector_of_query, words, lambda: narrow) if rows is None else [rows]
 
     def _scope(self, table: Any, allowed: Filter, limit: int) -> _Scope:
-        rows, searched = int(table.count_rows()), self._counted(table, allowed)
+        version, rows = int(table.version), int(table.count_rows())
+        searched = self._counted(table, version, allowed)
         is_few = searched <= self._sizes.exact
-        return _Scope(allowed.sql(), limit, searched, rows, is_few, is_few or rows > WIDE * searched)
+        return _Scope(allowed.sql(), limit, searched, rows, version, is_few, is_few or rows > WIDE * searched)
 
-    def _counted(self, table: Any, allowed: Filter) -> int:
+    def _counted(self, table: Any, version: int, allowed: Filter) -> int:
         """Once for each version of the table; what has expired is counted too, for the moment is another each time."""
         condition = replace(allowed, alive_at=None).sql()
-        key = int(table.version), condition
+        key = version, condition
         if key not in self._counts:
             kept = {one: count for one, count in self._counts.items() if one[0] == key[0]}
             self._counts = {**(kept if len(kept) < KEPT_COUNTS else {}), key: int(table.count_rows(condition))}
         return self._counts[key]
 
 
-def _nearest(table: Any, vector: Vector, scope: _Scope) -> Ranking:
+def _nearest(table: Any, vector: Vector, scope: _Scope) -> pa.Table:
     """Few are compared one by one: which partitions theirs are in no index knows."""
     query = table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector").distance_type("dot")
     query = query.bypass_vector_index() if scope.is_few else query.nprobes(_probes(scope.rows))
-    return scope.ranking(query.select(["_rowid", "_distance"]))
+    return scope.answer(query, "_distance")
 
 
 def _probes(rows: int) -> int:
     return max(MIN_PROBES, rows // ROWS_IN_PARTITION // PROBED)
 
 
-def _matching(table: Any, words: Sequence[str], scope: _Scope) -> Ranking:
+def _matching(table: Any, words: Sequence[str], scope: _Scope) -> pa.Table:
     query = table.search(lancedb().query.MatchQuery(" ".join(words), "terms"), query_type="fts")
-    return scope.ranking(query.select(["_rowid", "_score"]))
+    return scope.answer(query, "_score")
 
 
-def _best_rows(table: Any, rankings: Sequence[Ranking], scope: _Scope) -> pa.Table | None:
-    """Of each ranking the best `limit` for which `where` holds; None if some may be further down than was looked."""
+def _best_rows(table: Any, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
+    """Of each ranking the best `limit` for which `where` holds.
+
+    None if some may be further down than was looked, or if the ids may be those of other rows since a write.
+    """
     found = _rows_at(table, set().union(*rankings), scope.where)
     allowed = set(found["_rowid"].to_pylist())
     best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
     is_enough = all(
         len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
     )
-    if not is_enough and not scope.is_narrow:
+    if not is_enough or int(table.version) != scope.version:
         return None
     return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
 
 
 def _rows_at(table: Any, rows: Collection[int], where: str) -> pa.Table:
     """LanceDB fetches these and then asks `where` of them alone. Without the row id in the answer it cannot plan it."""
-    condition = f"_rowid IN ({', '.join(map(str, sorted(rows)))}) AND {where}"
-    return table.search().where(condition).select([*COLUMNS, "_rowid"]).to_batches().read_all()
+    condition = f"_rowid IN ({', '.join(map(str, sorted(rows)))}) AND {where}" if rows else "false"
+    return rows_of(table).where(condition).select([*COLUMNS, "_rowid"]).to_batches().read_all()
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
