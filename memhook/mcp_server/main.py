@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from threading import Lock
-from typing import Any
+from importlib import import_module
+from threading import Lock, Thread
+from typing import Any, NoReturn
 
 from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope, scopes_of
 from memhook.errors import InvalidInput, MemhookError
-from memhook.mcp_server.stdio import Wire, claimed_streams, early_answer
+from memhook.mcp_server.stdio import answered_early, claimed_streams
 from memhook.paths import Paths
 
 
@@ -57,18 +58,19 @@ def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
     return 0
 
 
-def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> int:
-    incoming, outgoing = claimed_streams()
-    first = incoming.readline()
-    answer = early_answer(first)
-    outgoing.write(answer)
-    outgoing.flush()
-    # The SDK, and pydantic with it: only now, when the client has its first answer.
-    from memhook.mcp_server.server import run  # noqa: PLC0415  the SDK: initialize is answered before
-
+def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> NoReturn:
+    """Clients wait for the end, and to take the SDK apart takes longer than a prompt: once all is said, end at once."""
     rights = Rights(frozenset(DEFAULT_SCOPES) if args.scopes is None else args.scopes, args.namespaces or ())
-    run(_door(paths, directory), rights, Wire(incoming, outgoing, first, answer))
-    return 0
+    # The SDK, and pydantic with it: loaded while the client gets its first answers.
+    Thread(target=import_module, args=["memhook.mcp_server.server"], daemon=True).start()
+    try:
+        if wire := answered_early(*claimed_streams(), rights.scopes):
+            from memhook.mcp_server.server import run  # noqa: PLC0415  as above
+
+            run(_door(paths, directory), rights, wire)
+    except KeyboardInterrupt:  # how Claude Code ends it
+        os._exit(130)
+    os._exit(0)
 
 
 def _door(paths: Paths, directory: str) -> Callable[..., Any]:

@@ -44,7 +44,7 @@ def server_for(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
     async def list_tools(context: Any, _: Any) -> types.ListToolsResult:
         scopes = rights_in(context).scopes
         granted = {name: tool for name, tool in TOOLS.items() if tool.scope in scopes}
-        return types.ListToolsResult(tools=[_described(name, tool) for name, tool in granted.items()])
+        return types.ListToolsResult(tools=[described(name, tool) for name, tool in granted.items()])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
@@ -91,7 +91,7 @@ async def _served(server: Server[Any], wire: Wire) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-def _described(name: str, tool: Tool) -> types.Tool:
+def described(name: str, tool: Tool) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=True) if tool.scope is Scope.READ else None
     return types.Tool(name=name, description=tool.description, input_schema=tool.input_schema, annotations=hints)
 

@@ -1,7 +1,8 @@
 """stdin and stdout for MCP: answered before the SDK is there, and closed to everything that is not protocol.
 
-The SDK takes about half as long to import as LanceDB, and clients give a server seconds to say hello. So `initialize`,
-whose answer is always the same, is answered here; then the SDK gets to see it too, and what it answers is dropped.
+The SDK takes about half as long to import as LanceDB, and a client begins its session once it has the list of tools. So
+the requests of a start, whose answers are always the same, are answered here. The SDK gets to see `initialize` too, and
+what it answers to that is dropped.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import deque
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from threading import Condition
 from typing import Any, BinaryIO
 
@@ -23,10 +27,17 @@ INSTRUCTIONS = (
 )
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions with a handshake. Asked for another, the SDK decides what to answer."""
+WITHOUT_HANDSHAKE = "2026-07-28"
+"""The version in which each request says who asks."""
+_PREFIX = "io.modelcontextprotocol/"
 CAPABILITIES: dict[str, Any] = {
     "resources": {"subscribe": False, "listChanged": False},
     "tools": {"listChanged": False},
 }
+
+SERVER = {"name": NAME, "version": __version__}
+TOOLS_FILE = Path(__file__).with_name("tools.json")
+"""The tools as the SDK lists them, each with its scope: written by scripts/readme."""
 
 LAST_ANSWERS_SECONDS = 30.0
 
@@ -45,25 +56,73 @@ def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
     return incoming, outgoing
 
 
-def early_answer(line: bytes) -> bytes:
-    """The answer to `initialize`; empty when the line is anything else, or the SDK might see it differently."""
-    try:
-        request = json.loads(line)
-        is_expected = request["jsonrpc"] == "2.0" and request["method"] == "initialize"
-        version, number = request["params"]["protocolVersion"], request["id"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+def early_answer(line: bytes, scopes: Collection[str] = (), is_greeted: bool = False) -> bytes:
+    """The answer to a request of a start; empty when the line is anything else, or the SDK might see it differently.
+
+    Lists are for who holds `scopes` and, in the versions with a handshake, was greeted before.
+    """
+    request = message_of(line)
+    number, params = request.get("id"), request.get("params", {})
+    if request.get("jsonrpc") != "2.0" or not isinstance(params, dict):
         return b""
-    if not is_expected or version not in PROTOCOLS or not isinstance(number, int | str) or isinstance(number, bool):
+    if not isinstance(number, int | str) or isinstance(number, bool):
         return b""
-    if not _introduces_a_client(request["params"]):
-        return b""
-    result = {
+    about = params.get("_meta", {}) if set(params) == {"_meta"} else None
+    result: dict[str, Any] | None = None
+    if request.get("method") == "initialize":
+        result = _hello(params)
+    elif is_greeted and not params:
+        result = _listed(str(request.get("method")), scopes)
+    elif isinstance(about, dict) and about.get(f"{_PREFIX}protocolVersion") == WITHOUT_HANDSHAKE:
+        result = _without_handshake(str(request.get("method")), about, scopes)
+    return b"" if result is None else json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode() + b"\n"
+
+
+def _hello(params: dict[str, Any]) -> dict[str, Any] | None:
+    version = params.get("protocolVersion")
+    if version not in PROTOCOLS or not _is_introduced(params.get("clientInfo"), params.get("capabilities")):
+        return None
+    return {
         "protocolVersion": version,
         "capabilities": CAPABILITIES,
-        "serverInfo": {"name": NAME, "version": __version__},
+        "serverInfo": SERVER,
         "instructions": INSTRUCTIONS,
     }
-    return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode() + b"\n"
+
+
+def _listed(method: str, scopes: Collection[str]) -> dict[str, Any] | None:
+    if method == "tools/list":
+        tools = json.loads(TOOLS_FILE.read_bytes())
+        return {"tools": [one["tool"] for one in tools if one["scope"] in scopes]}
+    return {"resources": []} if method == "resources/list" else None
+
+
+def _without_handshake(method: str, about: dict[str, Any], scopes: Collection[str]) -> dict[str, Any] | None:
+    discovered = {"supportedVersions": [WITHOUT_HANDSHAKE], "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}
+    result = discovered if method == "server/discover" else _listed(method, scopes)
+    if result is None or not _is_introduced(
+        about.get(f"{_PREFIX}clientInfo"), about.get(f"{_PREFIX}clientCapabilities")
+    ):
+        return None
+    is_all = {"resultType": "complete", "cacheScope": "private", "ttlMs": 0}
+    return {**result, **is_all, "_meta": {f"{_PREFIX}serverInfo": SERVER}}
+
+
+def answered_early(incoming: BinaryIO, outgoing: BinaryIO, scopes: Collection[str]) -> Wire | None:
+    """Answer what can be answered; return what is left, for the SDK to read from; None if the client left before."""
+    unseen, greeting = list[bytes](), b""
+    while line := incoming.readline():
+        answer = early_answer(line, scopes, bool(greeting))
+        outgoing.write(answer)
+        outgoing.flush()
+        method = message_of(line).get("method")
+        if answer and method != "initialize":
+            continue
+        unseen.append(line)
+        greeting = greeting or answer
+        if not answer and method != "notifications/initialized":
+            return Wire(incoming, outgoing, unseen, greeting)
+    return None
 
 
 def message_of(line: str | bytes) -> dict[str, Any]:
@@ -78,20 +137,22 @@ def message_of(line: str | bytes) -> dict[str, Any]:
 class Wire:
     """Lines from and to the client, as the SDK reads and writes them, with two things it does not know about.
 
-    The first line has been read, and perhaps answered, already. And when the client closes
+    The first lines have been read, and the greeting perhaps answered, already. And when the client closes
     its end, as in a pipe of requests, the end is passed on only after every request is answered.
     """
 
-    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, first: bytes = b"", answer: bytes = b"") -> None:
+    def __init__(
+        self, incoming: BinaryIO, outgoing: BinaryIO, unseen: Sequence[bytes] = (), answer: bytes = b""
+    ) -> None:
         self._incoming = incoming
         self._outgoing = outgoing
-        self._first = first
+        self._unseen = deque(unseen)
         self._answered_early = json.loads(answer)["id"] if answer else None
         self._open: set[Any] = set()
         self._changed = Condition()
 
     def readline(self) -> str:
-        line, self._first = self._first or self._incoming.readline(), b""
+        line = self._unseen.popleft() if self._unseen else self._incoming.readline()
         with self._changed:
             if not line:
                 self._changed.wait_for(lambda: not self._open, LAST_ANSWERS_SECONDS)
@@ -120,7 +181,6 @@ class Wire:
             self._open.add(message["id"])
 
 
-def _introduces_a_client(params: dict[str, Any]) -> bool:
-    client = params.get("clientInfo")
+def _is_introduced(client: Any, capabilities: Any) -> bool:
     names = [client.get("name"), client.get("version")] if isinstance(client, dict) else [None]
-    return isinstance(params.get("capabilities"), dict) and all(isinstance(name, str) for name in names)
+    return isinstance(capabilities, dict) and all(isinstance(name, str) for name in names)

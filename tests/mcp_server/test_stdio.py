@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
-from memhook.mcp_server.stdio import PROTOCOLS, Wire, early_answer
+from memhook.engine.scopes import DEFAULT_SCOPES
+from memhook.mcp_server.stdio import PROTOCOLS, WITHOUT_HANDSHAKE, Wire, answered_early, early_answer
 from tests.mcp_server.test_tools import DEPLOY
 
 SERVER = [sys.executable, "-m", "memhook.cli", "mcp"]
@@ -41,8 +43,8 @@ def spoken(command: list[str], *messages: dict[str, Any]) -> list[Any]:
 # Answers the handshake by the SDK alone, as if there were no early answer.
 SDK_ALONE = """
 from memhook.cli.serving import served
-from memhook.mcp_server import main
-main.early_answer = lambda line: b""
+from memhook.mcp_server import stdio
+stdio.early_answer = lambda *_: b""
 served("mcp", [])
 """
 
@@ -53,9 +55,62 @@ def test_the_early_answer_is_the_one_the_sdk_would_give(version: str) -> None:
     assert json.loads(early_answer(lines(hello(version, number="a-1")))) == by_sdk[0]
 
 
+def asked(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": method, "method": method, **({"params": params} if params else {})}
+
+
+def modern(method: str, version: str = WITHOUT_HANDSHAKE, **more: Any) -> dict[str, Any]:
+    about = {"protocolVersion": version, "clientInfo": {"name": "test", "version": "1"}, "clientCapabilities": {}}
+    return asked(method, _meta={f"io.modelcontextprotocol/{name}": value for name, value in about.items()}, **more)
+
+
+STARTS = ("server/discover", "tools/list", "resources/list")
+
+
+def test_a_start_is_answered_early_as_the_sdk_would() -> None:
+    by_sdk = [sys.executable, "-c", SDK_ALONE]
+    without_handshake = [modern(method) for method in STARTS]
+    assert [early(one) for one in without_handshake] == spoken(by_sdk, *without_handshake)
+    greeted = [asked(method) for method in STARTS[1:]]
+    assert [early(one, is_greeted=True) for one in greeted] == spoken(by_sdk, hello(), INITIALIZED, *greeted)[1:]
+
+
+def early(message: dict[str, Any], is_greeted: bool = False, scopes: Collection[str] = DEFAULT_SCOPES) -> Any:
+    return json.loads(early_answer(lines(message), scopes, is_greeted))
+
+
+def test_tools_are_listed_early_for_the_scopes_that_were_given() -> None:
+    names = [
+        one["name"] for one in json.loads(early_answer(lines(modern("tools/list")), {"memory:read"}))["result"]["tools"]
+    ]
+    assert "search_memories" in names
+    assert "remember" not in names
+
+
+def test_who_leaves_after_the_start_ends_the_server_without_the_sdk() -> None:
+    out = BytesIO()
+    assert answered_early(BytesIO(lines(*map(modern, STARTS))), out, DEFAULT_SCOPES) is None
+    assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == list(STARTS)
+
+
+def test_the_sdk_gets_the_greeting_and_what_was_not_answered() -> None:
+    calling = asked("tools/call", name="forget", arguments={})
+    given, out = lines(hello(), INITIALIZED, asked("tools/list"), calling), BytesIO()
+    wire = answered_early(BytesIO(given), out, DEFAULT_SCOPES)
+    assert wire is not None
+    assert [json.loads(wire.readline())["method"] for _ in range(3)] == [
+        *("initialize", "notifications/initialized", "tools/call")
+    ]
+    assert len(out.getvalue().splitlines()) == 2
+
+
 @pytest.mark.parametrize(
     "message",
     [
+        modern("tools/list", cursor="2"),
+        modern("tools/list", version="2027-01-01"),
+        modern("tools/call"),
+        asked("tools/list"),
         hello("1999-01-01"),
         hello(number=None),
         hello(number=True),
@@ -73,7 +128,7 @@ def test_whatever_else_comes_first_is_left_to_the_sdk(message: Any) -> None:
 
 def test_the_sdk_sees_the_first_line_and_what_it_answers_to_that_is_dropped() -> None:
     first, out = lines(hello()), BytesIO()
-    wire = Wire(BytesIO(b"two\n"), out, first, early_answer(first))
+    wire = Wire(BytesIO(b"two\n"), out, [first], early_answer(first))
     assert [wire.readline() for _ in range(2)] == [first.decode(), "two\n"]
     for message in ({"method": "notice"}, {"id": 0, "result": "again"}, {"id": 0, "result": "other"}):
         wire.write(json.dumps(message) + "\n")
