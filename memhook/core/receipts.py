@@ -26,7 +26,7 @@ CHANCE_OF_NAME = 0.004
 LEAST_SURPRISE = 2.0  # of a word, in nats: below, many together are only the vocabulary of the project
 ENOUGH_SURPRISE = 8.0  # two names, or a name and the word beside it
 LEAST_IN_ALL = 4.0
-SHARE_OF_A_SHORT_ONE = 0.8  # that the conversation had but for a value
+SHARE_OF_A_SHORT_ONE = 0.7  # that the conversation had but for a value
 SHORT_WORDS = 20
 
 _WORD = re.compile(r"[^\s,;()\[\]{}<>\"'*`|→—…]+")

@@ -56,6 +56,13 @@ def test_the_value_that_was_asked_for_counts_and_another_one_does_not() -> None:
     assert not was_used(port, "why is the build red?", "Line 2587 of the log says that a test failed.")
 
 
+def test_of_a_short_memory_most_of_what_was_not_said_before_is_enough() -> None:
+    deploy = memory("Deploys", "Deploys hang at 40 % without the VPN. Connect first, then run `make deploy`.")
+    prompt = "why does the deploy hang at 40 % without the vpn?"
+    assert was_used(deploy, prompt, "Connect the VPN, then `make deploy`.")
+    assert not was_used(deploy, prompt, "It hangs because of the network: look at the log.")
+
+
 def test_the_longer_the_answer_the_less_a_word_in_it_says() -> None:
     note = memory("Cache", "Warm the cache of the catalogue before the sale starts.")
     answer = "I will warm the catalogue before the sale."
