@@ -21,6 +21,7 @@ OWN = {
     "files/toml_layout.py _key_part": "a string",
     "daemon/wire.py": "what the daemon answered",
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
+    "mcp_server/stdio.py _listed": "a file of the package",
     "screening/intents.py vocabulary": "a file of the package",
     "screening/secret_kinds.py kinds": "a file of the package",
     "settings.py _parsed": "its caller catches it",
