@@ -35,6 +35,7 @@ MEMORIES = 10_000
 SCALE_ROUNDS = 100
 PAGE_ROUNDS = 9
 RARE_SAMPLES = 8  # for measurements that take seconds
+LINE_CHARS = 75  # the median of the development sets' prompts; those of the bench are longer
 IMPORTED = 1_500  # notes, while prompts are answered
 REST_SECONDS = 15.0  # by which a daemon that nobody asks has given memory back
 SNAPSHOT_SECONDS = 60.0
@@ -78,9 +79,9 @@ def main() -> int:
             import bench_page  # noqa: PLC0415  it needs this module, and a browser
 
             return bench_page.main(min(rounds, PAGE_ROUNDS))
-        samples = measured(paths, rounds)
+        samples, stages = measured(paths, rounds)
         sizes = while_importing(paths, samples)
-        print_table(samples, paths, rounds, sizes)
+        print_table(samples, stages, rounds, sizes)
     finally:
         control.stopped(paths)
         shutil.rmtree(home, ignore_errors=True)
@@ -157,8 +158,8 @@ def prompt(number: int) -> str:
     return text[: max(length, 20)]
 
 
-def measured(paths: Paths, rounds: int) -> Samples:
-    """Run the measurements interleaved, so that other load affects all of them alike."""
+def measured(paths: Paths, rounds: int) -> tuple[Samples, dict[str, float]]:
+    """Run the measurements interleaved, so that other load affects all of them alike; also the stages of a prompt."""
     samples: Samples = {}
     found = [control.called(paths, "search", {"query": prompt(number)})["results"] for number in range(20)]
     hits = [[{"id": one["id"], "score": one["score"]} for one in results] for results in found]
@@ -168,6 +169,7 @@ def measured(paths: Paths, rounds: int) -> Samples:
             "client, echo socket": lambda n: run(client(), event(n), XDG_STATE_HOME=str(echo_state)),
             "tool call that no memory names": lambda n: run(client("PreToolUse"), tool_event(n)),
             "whole prompt hook, warm": whole_hook,
+            "whole prompt hook, warm, one line": lambda n: whole_hook(n, longest=LINE_CHARS),
             "inject with a query": lambda n: control.called(paths, "inject", {"query": prompt(n)}),
             "inject with ten hits": lambda n: control.called(paths, "inject", {"hits": hits[n % len(hits)]}),
         }
@@ -176,13 +178,14 @@ def measured(paths: Paths, rounds: int) -> Samples:
         for number in range(1, rounds + 1):
             for name, step in steps.items():
                 samples.setdefault(name, []).append(timed(partial(step, number)))
+    stages = stage_medians(paths, 2 * rounds)
     wait_for_snapshot(paths)
     for number in range(RARE_SAMPLES):
         for name, step in rare_steps(paths).items():
             samples.setdefault(name, []).append(timed(partial(step, number)))
         control.started(paths)
         control.called(paths, "search", {"query": "warm"})
-    return samples
+    return samples, stages
 
 
 def rare_steps(paths: Paths) -> dict[str, Callable[[int], object]]:
@@ -266,9 +269,9 @@ def cold_start(paths: Paths, number: int, name: str = "SessionStart", *, with_sn
     return seconds if is_answered else math.nan
 
 
-def whole_hook(number: int, name: str = "UserPromptSubmit") -> bool:
+def whole_hook(number: int, name: str = "UserPromptSubmit", longest: int | None = None) -> bool:
     """Run both entries at once, as Claude Code does; return whether one of them had an answer."""
-    body = event(number, name)
+    body = event(number, name, longest)
     entries = []
     for part in (1, 2):
         command = ["/bin/sh", "-c", f'"{LAUNCH}" {name} {part}']
@@ -294,12 +297,10 @@ def whole_hook(number: int, name: str = "UserPromptSubmit") -> bool:
     return answered
 
 
-def event(number: int, name: str = "UserPromptSubmit") -> bytes:
+def event(number: int, name: str = "UserPromptSubmit", longest: int | None = None) -> bytes:
     payload = {"hook_event_name": name, "session_id": f"bench {number} {time.time_ns()}", "cwd": str(ROOT)}
-    extra = (
-        {"prompt": prompt(number), "prompt_id": f"p{number}"} if name == "UserPromptSubmit" else {"source": "startup"}
-    )
-    return json.dumps({**payload, **extra}).encode()
+    asked = {"prompt": prompt(number)[:longest], "prompt_id": f"p{number}"}
+    return json.dumps({**payload, **(asked if name == "UserPromptSubmit" else {"source": "startup"})}).encode()
 
 
 def tool_event(number: int) -> bytes:
@@ -358,7 +359,7 @@ class echo_server:  # noqa: N801  used like a function
         self._folder.cleanup()
 
 
-def print_table(samples: Samples, paths: Paths, rounds: int, sizes: Mapping[str, float]) -> None:
+def print_table(samples: Samples, stages: dict[str, float], rounds: int, sizes: Mapping[str, float]) -> None:
     bare = percentile(samples["bare interpreter"], 50)
     imports = percentile(samples["importing lancedb, fastembed"], 50)
     print(f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, {rounds} rounds, {MEMORIES:,} memories: `scripts/bench`\n")
@@ -380,20 +381,21 @@ def print_table(samples: Samples, paths: Paths, rounds: int, sizes: Mapping[str,
     ratios = [percentile(during, percent) / percentile(beside, 50) for percent in (50, 95)]
     print(f"During an import a prompt takes {ratios[0]:.1f} (p50) and {ratios[1]:.1f} (p95) times a bare interpreter.")
     print(f"The daemon's memory in MB: {', '.join(f'{name} {size:.0f}' for name, size in sizes.items())}.")
-    stages = stage_medians(paths)
-    stages["search"] -= stages["embed"]  # which it includes
     shares = ", ".join(f"{name} {p50:.1f}" for name, p50 in stages.items())
     print(f"Inside the daemon a warm prompt takes, in ms at p50: {shares}.")
 
 
-def stage_medians(paths: Paths) -> dict[str, float]:
+def stage_medians(paths: Paths, prompts: int) -> dict[str, float]:
+    """Of the last prompts, as the daemon has noted them."""
     with sqlite3.connect(paths.ledger) as ledger:
         rows = ledger.execute(
-            "SELECT milliseconds FROM injection WHERE event = 'UserPromptSubmit' ORDER BY id DESC LIMIT 200"
+            "SELECT milliseconds FROM injection WHERE event = 'UserPromptSubmit' ORDER BY id DESC LIMIT ?", (prompts,)
         ).fetchall()
     stages: Samples = {}
     for (text,) in rows:
-        for name, value in json.loads(text).items():
+        spent = json.loads(text)
+        spent["search"] -= spent["embed"]  # which it includes
+        for name, value in spent.items():
             stages.setdefault(name, []).append(value)
     return {name: percentile(values, 50) for name, values in stages.items()}
 
