@@ -79,15 +79,9 @@ class Vectors:
 
     def texts(self, limit: int) -> list[tuple[str, str]]:
         """Of so many memories the project and how title and content begin."""
-        if not self._table.exists:
-            return []
         with self._here.reading("reading"):
-            rows = self._table.handle.search().where(Filter(redacted=False).sql())
-            return [
-                (row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}")
-                for batch in rows.select(["project", "title", "content"]).limit(limit).to_batches()
-                for row in batch.to_pylist()
-            ]
+            rows = self._table.rows(Filter(redacted=False).sql(), ["project", "title", "content"], limit)
+            return [(row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}") for row in rows.to_pylist()]
 
     def missing_for_languages(self, allowed: Filter) -> list[str]:
         """The ids of these memories that the multilingual encoder has not read yet."""

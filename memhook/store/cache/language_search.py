@@ -15,6 +15,7 @@ from memhook.store.embedding.language_vectors import LanguageVectors, stamp
 from memhook.store.table.candidates import known_cosines
 from memhook.store.table.disk_search import COLUMNS, with_cosines
 from memhook.store.table.filters import Filter, quoted
+from memhook.store.table.lance import query_of, read
 
 
 class RowsOnDisk:
@@ -30,7 +31,7 @@ class RowsOnDisk:
 
 
 def rows_on_disk(table: Any, condition: str) -> RowsOnDisk:
-    return RowsOnDisk(table.search().where(condition).select(["id", "content_hash", "updated"]).to_arrow())
+    return RowsOnDisk(read(query_of(table).where(condition).select(["id", "content_hash", "updated"])))
 
 
 def with_languages(
@@ -53,6 +54,6 @@ def with_languages(
     known = {key: cosine for key, cosine in zip(rows.ids, known_cosines(cosines), strict=True) if cosine is not None}
     nearest = sorted(known, key=lambda key: (-known[key], key))[:BY_LANGUAGE]
     if missing := [key for key in nearest if key not in by_id]:
-        more = table.search().where(f"id IN ({quoted(missing)})").select(list(COLUMNS)).to_arrow()
+        more = read(query_of(table).where(f"id IN ({quoted(missing)})").select(list(COLUMNS)))
         by_id |= {one.id: one for one in with_cosines(more, query[1])}
     return [replace(by_id[key], multilingual=known.get(key)) for key in sorted(by_id)]

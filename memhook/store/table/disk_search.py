@@ -16,7 +16,7 @@ from memhook.store.embedding.encoder import Vector
 from memhook.store.table.candidates import FACTS, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
-from memhook.store.table.lance import lancedb, rows_of
+from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.sizes import Sizes
 
 COLUMNS = (*FACTS, "vector")
@@ -46,9 +46,8 @@ class _Scope:
     def answer(self, query: Any, score: str) -> pa.Table:
         """The best rows for which `where` holds; if it holds for most, the ids of the best of all rows."""
         if self.is_narrow:
-            query = query.where(self.where, prefilter=True)
-            return query.select([*COLUMNS, score]).limit(self.limit).to_arrow()
-        return query.select(["_rowid", score]).limit(self.depth).to_arrow()
+            return read(query.where(self.where).select([*COLUMNS, score]).limit(self.limit))
+        return read(query.select(["_rowid", score]).limit(self.depth))
 
 
 class DiskSearch:
@@ -108,7 +107,7 @@ class DiskSearch:
 
 def _nearest(table: Any, vector: Vector, scope: _Scope) -> pa.Table:
     """Few are compared one by one: which partitions theirs are in no index knows."""
-    query = table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector").distance_type("dot")
+    query = query_of(table).nearest_to(np.asarray(vector, dtype=np.float32)).column("vector").distance_type("dot")
     query = query.bypass_vector_index() if scope.is_few else query.nprobes(_probes(scope.rows))
     return scope.answer(query, "_distance")
 
@@ -118,8 +117,8 @@ def _probes(rows: int) -> int:
 
 
 def _matching(table: Any, words: Sequence[str], scope: _Scope) -> pa.Table:
-    query = table.search(lancedb().query.MatchQuery(" ".join(words), "terms"), query_type="fts")
-    return scope.answer(query, "_score")
+    asked = lancedb().query.MatchQuery(" ".join(words), "terms")
+    return scope.answer(query_of(table).nearest_to_text(asked), "_score")
 
 
 def _best_rows(table: Any, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
@@ -141,7 +140,7 @@ def _best_rows(table: Any, rankings: Sequence[Sequence[int]], scope: _Scope) -> 
 def _rows_at(table: Any, rows: Collection[int], where: str) -> pa.Table:
     """LanceDB fetches these and then asks `where` of them alone. Without the row id in the answer it cannot plan it."""
     condition = f"_rowid IN ({', '.join(map(str, sorted(rows)))}) AND {where}" if rows else "false"
-    return rows_of(table).where(condition).select([*COLUMNS, "_rowid"]).to_batches().read_all()
+    return read(query_of(table).where(condition).select([*COLUMNS, "_rowid"]))
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:

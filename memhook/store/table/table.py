@@ -21,7 +21,7 @@ from memhook.files import durable
 from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
-from memhook.store.table.lance import rows_of
+from memhook.store.table.lance import query_of, read
 from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
 from memhook.store.table.read_gate import Gate
@@ -113,11 +113,10 @@ class Table:
         """The rows for which `where` holds, with these columns or all; a shared store may lack the newest ones."""
         if self.handle is None:
             return table_schema(NO_MODEL).empty_table().select(columns or table_schema(NO_MODEL).names)
-        query = rows_of(self._handle)
+        query = query_of(self._handle)
         query = query.where(where) if where else query
         query = query.select(self._present(columns)) if columns else query
-        # Not `to_arrow`, which reads the schema once more to look for columns of blobs.
-        return (query if limit is None else query.limit(limit)).to_batches().read_all()
+        return read(query if limit is None else query.limit(limit))
 
     def _present(self, columns: Sequence[str]) -> list[str]:
         """Those that the table has. Columns are only ever added, and to ask for them takes as long as to count."""
