@@ -214,6 +214,12 @@ class MemoryStore:
         return list(self._table.memories(where, forgotten)) if where and self._table.count(where) else []
 
     @_reading
+    def knows(self, /, **values: Sequence[str]) -> bool:
+        """Whether `find` would find any in one of these fields, forgotten or not: one question instead of several."""
+        where = " OR ".join(_CONDITIONS[field](some) for field, some in values.items() if some)
+        return bool(where) and self._table.count(where) > 0
+
+    @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
         """Those of the names that are, or were, an id or an alias of a memory."""
         where = _called(names) if names else ""

@@ -237,20 +237,21 @@ def _is_imported(memory: Memory, from_file: bool) -> bool:
 def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
     """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
-    known = {(memory.project, memory.content_hash): memory for memory in store.find("content_hash", hashes)}
-    known |= (
-        {
+    names = [name for memory in memories for name in (memory.id, *memory.aliases)]
+    from_edited = [EDITED_FROM + one for one in hashes] if any(_is_imported(one, from_file) for one in memories) else []
+    known: dict[tuple[str, str], Memory] = {}
+    gone, taken, redacted = set[str](), set[str](), dict[str, Memory]()
+    if store.knows(content_hash=hashes, name=names + from_edited):
+        known = {(memory.project, memory.content_hash): memory for memory in store.find("content_hash", hashes)}
+        known |= {
             (memory.project, alias.removeprefix(EDITED_FROM)): memory
-            for memory in store.by_reference([EDITED_FROM + one for one in hashes], OWNER)
+            for memory in store.by_reference(from_edited, OWNER)
             for alias in memory.aliases
         }
-        if any(_is_imported(memory, from_file) for memory in memories)
-        else {}
-    )
-    gone = set() if again else {memory.content_hash for memory in store.find("content_hash", hashes, forgotten=True)}
-    taken = store.taken([name for memory in memories for name in (memory.id, *memory.aliases)])
-    there = store.by_ids([memory.id for memory in memories if memory.id in taken])
-    redacted = {key: one for key, one in there.items() if one.redacted}
+        gone = set() if again else {one.content_hash for one in store.find("content_hash", hashes, forgotten=True)}
+        taken = store.taken(names)
+        there = store.by_ids([memory.id for memory in memories if memory.id in taken])
+        redacted = {key: one for key, one in there.items() if one.redacted}
     results = []
     for memory in memories:
         earlier = redacted.get(memory.id) or known.get((memory.project, memory.content_hash))

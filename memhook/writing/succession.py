@@ -15,6 +15,10 @@ LONGEST_CHAIN = 100
 
 def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
     """Update `superseded_by` after storing these memories."""
+    names = {name: memory.id for memory in memories for name in (memory.id, *memory.aliases)}
+    is_named = store.knows(superseded_by=list(names.values()), supersedes=list(names))
+    if not is_named and not any(memory.supersedes for memory in memories):
+        return
     named = _named(store, [name for memory in memories for name in memory.supersedes])
     followed = store.find("superseded_by", [memory.id for memory in memories], forgotten=None)
     for memory in memories:
@@ -22,7 +26,6 @@ def mark(store: MemoryStore, memories: Sequence[Memory]) -> None:
         _set_successor(store, [one for one in old if one != memory.superseded_by], memory.id)
         no_longer = [one.id for one in followed if one.superseded_by == memory.id and one.id not in old]
         _set_successor(store, no_longer, "")
-    names = {name: memory.id for memory in memories for name in (memory.id, *memory.aliases)}
     for successor in store.find("supersedes", list(names)):
         replaced = [names[name] for name in successor.supersedes if name in names]
         _set_successor(store, [one for one in replaced if one != successor.id], successor.id)
