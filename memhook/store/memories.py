@@ -158,26 +158,24 @@ class MemoryStore:
         From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
         the query's vector by the multilingual encoder, also those nearest to that.
         """
-        in_memory = self._here.reach(allowed)
-        if in_memory is None and not self._here.exists:
-            return [], 0
+        in_memory, on_disk = self._here.split(allowed)
         languages = self._here.languages
         if not languages.is_in_use:
             multilingual = None
-        if in_memory is None:
-            by_vector = cache(vector_of_query)
+        by_vector = cache(vector_of_query)
+        found: list[Candidate] = []
+        searched = sum(len(places) for _, places in in_memory)
+        if on_disk is not None:
             words = self._worth_looking_up(terms) if terms else []
-            found, searched = self._disk.candidates(self._table.handle, by_vector, words, allowed, limit)
+            found, there = self._disk.candidates(self._table.handle, by_vector, words, on_disk, limit)
+            searched += there
             if multilingual is not None:
-                query, is_few = (multilingual, by_vector()), searched <= self._here.sizes.exact
-                found = with_languages(self._table.handle, languages, found, query, allowed, is_few)
-            return found, searched
-        vector = vector_of_query()
-        found = []
+                query, is_few = (multilingual, by_vector()), there <= self._here.sizes.exact
+                found = with_languages(self._table.handle, languages, found, query, on_disk, is_few)
         for part, places in in_memory:
             others = None if multilingual is None else languages.cosines(multilingual, part)
-            found += part.candidates(vector, terms, places, limit, others)
-        return sorted(found, key=lambda one: one.id), sum(len(places) for _, places in in_memory)
+            found += part.candidates(by_vector(), terms, places, limit, others)
+        return sorted(found, key=lambda one: one.id), searched
 
     @_reading
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:

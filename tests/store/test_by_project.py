@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memhook.core.terms import terms
@@ -43,6 +45,26 @@ def test_it_answers_from_memory_as_from_disk(large: MemoryStore) -> None:
     from_disk = answers(large)
     assert answers(held(large)) == from_disk
     assert from_disk[1] == 30
+
+
+def test_only_the_project_that_is_not_in_memory_is_searched_on_disk(
+    large: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_disk = answers(large)
+    assert large._here.cache is not None
+    large._here.cache.renew_parts([""])
+    searched: list[Filter] = []
+    on_disk = large._disk.candidates
+
+    def noted(table: Any, vector: Any, words: Any, allowed: Filter, limit: int) -> Any:
+        searched.append(allowed)
+        return on_disk(table, vector, words, allowed, limit)
+
+    monkeypatch.setattr(large._disk, "candidates", noted)
+    assert answers(large) == from_disk
+    assert [one.projects for one in searched] == [("here",)]
+    both = ["m00000000000", "m00000000001"]  # of no project, and of this one
+    assert list(large.by_ids(both, HERE)) == both
 
 
 def test_at_the_threshold_it_is_held_whole_and_beyond_it_in_parts(open_store: Open) -> None:

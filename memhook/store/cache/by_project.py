@@ -12,6 +12,8 @@ from memhook.store.cache.snapshot import Snapshot
 
 log = logging.getLogger("memhook")
 
+ANSWER_SECONDS = 0.5  # until then a project is not read into memory, which would take the time of who asked for it
+
 
 class Parts:
     """Projects, each while it is what the table holds; those that were not asked for the longest go first.
@@ -29,13 +31,14 @@ class Parts:
         self._drops = 0
         self._next = 0.0
 
-    def current(self, projects: Sequence[str]) -> list[tuple[str, Snapshot]] | None:
-        """The parts, if all of what was written since is in them; else None, and they are read meanwhile."""
+    def current(self, projects: Sequence[str]) -> dict[str, Sequence[Snapshot]]:
+        """Those in memory that have all of what was written since, by project; the others are read soon."""
         state = self._state()
-        stale = [project for project in projects if self._kept.get(project, NOTHING).state != state]
-        if state is None or (stale and not self._are_renewed(stale)):
-            return None
-        return self._used(projects)
+        if state is None:
+            return {}
+        if stale := [project for project in projects if self._kept.get(project, NOTHING).state != state]:
+            self._renew_stale(stale)
+        return self._used(projects, self._state())
 
     @property
     def projects(self) -> set[str]:
@@ -71,16 +74,17 @@ class Parts:
         finally:
             self._making.release()
 
-    def _are_renewed(self, stale: Sequence[str]) -> bool:
-        """Small ones while the asker waits, which takes as long as a query on disk; others in the background."""
+    def _renew_stale(self, stale: Sequence[str]) -> None:
+        """Small ones while the asker waits, which takes as long as a query on disk; others once he has his answer."""
         known = [self._kept[project] for project in stale if project in self._kept]
         if len(known) == len(stale) and all(part.snapshots and part.rows <= QUICK_ROWS for part in known):
             self.renew(stale)
-            return all(self._kept.get(project, NOTHING).state == self._state() for project in stale)
+            return
         is_rested = time.monotonic() >= self._next or len(known) < len(stale)  # one is asked for the first time
         if is_rested and not self._making.locked():
-            threading.Thread(target=self.renew, args=(stale,), name="memhook-parts", daemon=True).start()
-        return False
+            later = threading.Timer(ANSWER_SECONDS, self.renew, [stale])
+            later.name, later.daemon = "memhook-parts", True
+            later.start()
 
     def _make(self, project: str) -> None:
         drops, state = self._drops, self._state()  # before reading: what is written meanwhile makes it stale
@@ -100,14 +104,13 @@ class Parts:
                 return
             held -= self._kept.pop(project).rows
 
-    def _used(self, projects: Sequence[str]) -> list[tuple[str, Snapshot]] | None:
-        found: list[tuple[str, Snapshot]] = []
+    def _used(self, projects: Sequence[str], state: State) -> dict[str, Sequence[Snapshot]]:
+        found: dict[str, Sequence[Snapshot]] = {}
         with self._changing:
             for project in projects:
                 part = self._kept.pop(project, NOTHING)
                 if part is not NOTHING:
                     self._kept[project] = part
-                if part.snapshots is None:
-                    return None
-                found += [(project, snapshot) for snapshot in part.snapshots]
+                if part.state == state and part.snapshots is not None:
+                    found[project] = part.snapshots
         return found

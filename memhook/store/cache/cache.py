@@ -112,14 +112,25 @@ class Cache:
 
     def reach(self, allowed: Filter) -> Reach | None:
         """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is in memory."""
+        parts, on_disk = self._in_memory(allowed)
+        return self._placed(parts) if on_disk is None else None
+
+    def split(self, allowed: Filter) -> tuple[Reach, Filter | None]:
+        """Where what is in memory stands, and what lets through the rest, if there is any."""
+        parts, on_disk = self._in_memory(allowed)
+        return self._placed(parts), on_disk
+
+    def _in_memory(self, allowed: Filter) -> tuple[list[tuple[Snapshot, Filter]], Filter | None]:
         if (whole := self.whole) is not None:
-            return self._placed([(part, allowed) for part in whole])
+            return [(part, allowed) for part in whole], None
         if not self._keeper.is_too_large or not allowed.projects:
-            return None
+            return [], allowed
         by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
         self._note(by_project.values())
         parts = self._parts.current(allowed.projects)
-        return None if parts is None else self._placed([(part, by_project[project]) for project, part in parts])
+        rest = tuple(project for project in allowed.projects if project not in parts)
+        found = [(part, by_project[project]) for project, some in parts.items() for part in some]
+        return found, replace(allowed, projects=rest) if rest else None
 
     @contextmanager
     def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:

@@ -97,14 +97,18 @@ class CachedTable:
         """Where in memory what `allowed` lets through is; None unless all of it is in memory."""
         return self.cache.reach(allowed) if self.cache else None
 
+    def split(self, allowed: Filter) -> tuple[Reach, Filter | None]:
+        """Where in memory what `allowed` lets through is, and what lets through the rest, if there is any on disk."""
+        in_memory, on_disk = self.cache.split(allowed) if self.cache else ([], allowed)
+        return in_memory, on_disk if self.exists else None
+
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        if not ids:
-            return {}
-        if (in_memory := self.reach(allowed)) is not None:
-            return {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
-        if not self.exists:
-            return {}
-        return {memory.id: memory for memory in self.table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
+        in_memory, on_disk = self.split(allowed) if ids else ([], None)
+        found = {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
+        if on_disk is not None and (others := [key for key in ids if key not in found]):
+            where = f"{on_disk.sql()} AND id IN ({quoted(others)})"
+            found |= {memory.id: memory for memory in self.table.memories(where)}
+        return found
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:
         """The memories whose anchors the tool call touches, as far as they are or were in memory."""
