@@ -22,6 +22,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
 _OPENING = re.compile(rf"[^.!?…\n]{{0,{MAX_CHARS}}}[^\W\d_]{{2}}[.!?…]+[ \t]+(?=\S)")  # not "J. K.", not "1. Deploy"
 
+_QUESTION = re.compile(r"(?:how|what|when|where|which|who|why) ([a-z]+)\b", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
 
 # A prompt of these and stop words has no word to search for.
@@ -54,8 +55,16 @@ def is_small_talk(prompt: str) -> bool:
         return not _ROOT_DIRECTORY.match(text)
     if len(text) > MAX_CHARS or _LANGUAGE.search(text):
         return False
-    words = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
-    return all(word in _ACKNOWLEDGEMENTS or _CHOICE.fullmatch(word) for word in words)
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    if not all(word in _ACKNOWLEDGEMENTS or _CHOICE.fullmatch(word) for word in words):
+        return False
+    return not _is_question(text) or STOP_WORDS.issuperset(words)
+
+
+def _is_question(text: str) -> bool:
+    """Whether it asks about a verb that alone would be an answer: "when do we ship", not "how nice" or "what next"."""
+    asked = _QUESTION.match(text)
+    return asked is not None and asked[1].casefold() in STOP_WORDS
 
 
 def request_in(prompt: str) -> str:

@@ -13,6 +13,7 @@ from memhook.core.small_talk import is_small_talk, request_in
         "yes", "continue", "1", "ok do it", "thanks!", "lgtm", "y", "2.", "", "  \n", "👍", "...",
         "do both", "no, wait", "A", "A and B", "好的", "继续", "はい", "да, продолжай", "ja, bitte", "sí, gracias",
         "네", "why?", "not now", "maybe later", "ship it", "tack", "dziękuję", "d'accord", "hej, ok", "nvm",
+        "what next", "how nice", "how are you", "why not", "when done, continue",
     ],
 )  # fmt: skip
 def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt: str) -> None:
@@ -25,6 +26,7 @@ def test_a_bare_acknowledgement_or_choice_is_small_talk(prompt: str) -> None:
         "deploy", "fix auth", "why redis?", "go test", "tests", "commit", "vim", "k8s?", "C++", "yes but use postgres",
         "continue the migration", "not working", "can you do that with go", "ok, now the login page", "部署到生产环境",
         "do it in C", "the plan", "next release", "commit this", "merge it", "who is on call",
+        "when do we ship", "Who can approve this?", "how do I undo that", "why did it stop",
     ],
 )  # fmt: skip
 def test_a_short_prompt_about_something_is_not_small_talk(prompt: str) -> None:
