@@ -34,6 +34,7 @@ _SHELL = re.compile(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_SET = re.compile(r"(?<![^\s;|&(])[A-Z][A-Z0-9_]*=[^\s;|&()]*")
 _QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
 _TOKEN = re.compile(r"[^\s,;]+")
 _OF_NAMES = re.compile(r"[/\\@\d_]")
@@ -42,7 +43,10 @@ _MESSAGE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`paths` are relative to the project's root where they are below it; `written` has what is replaced, too."""
+    """`paths` are relative to the project's root where they are below it.
+
+    `written` also has the text that is replaced, and the variables that are set in front of a command.
+    """
 
     paths: tuple[str, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
@@ -64,7 +68,8 @@ def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = 
         line = next(_texts(given, _COMMANDS), "")
         commands = tuple(simple_commands(line[:COMMAND_CHARS]))
         texts = list(_written(given))
-        named, written = (list(_texts(given, _PATHS))[:1] if texts else []), "\n".join(texts)
+        named = list(_texts(given, _PATHS))[:1] if texts else []
+        written = "\n".join((*texts, *_SET.findall(line[:COMMAND_CHARS])))
     paths = tuple(_relative(path.strip(), root, directory) for path in named)
     return Action(paths, commands, written[:WRITTEN_CHARS], error)
 

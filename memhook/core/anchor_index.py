@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
-from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, Kind, is_distinctive, kind_of
+from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, EXIT_CODE, Kind, is_distinctive, kind_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 HEAD_WORDS = 3
@@ -35,7 +35,9 @@ ANOTHER = 0.01  # anchor of the same memory
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
-_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z]+(?:_[A-Z]+)+)(?![\w-])")
+_CODE = re.compile(
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
+)
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
@@ -256,6 +258,7 @@ class _Asked:
         if not error:
             return
         yield from (f"code:{one}" for one in _CODE.findall(error) if one not in _LEVELS)
+        yield from (f"cmd:exit code {one}" for one in EXIT_CODE.findall(error))
         yield from (f"id:{one}" for one in _EXCEPTION.findall(error) if one not in COMMON_EXCEPTIONS)
         yield from (f"id:{one}" for one in _KEBAB.findall(error))
         yield from (f"msg:{word}" for word in self.message)

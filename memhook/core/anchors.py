@@ -96,24 +96,31 @@ _PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
 _PROSE_GLOB = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}(?![\w/*-])")
 _PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PROSE_NAME = re.compile(
-    r"(?<![\w./-])(?:[a-z]\w*_\w+|[A-Z][A-Z0-9]{2,}_[A-Z0-9_]+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
+    r"(?<![\w./-])(?:[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
+# Up to where a message ends or the sentence goes on.
+_PROSE_MESSAGE = re.compile(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
 _PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = re.compile(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
-_PROSE_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])")
+_PROSE_CODE = re.compile(
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
+)
+EXIT_CODE = re.compile(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
 _BRACKETED = re.compile(r"\b[A-Z]{4,12}\[(\w{4,7})\]")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = re.compile(r"\S+")
 _ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
 
-_CODE = re.compile(r"[A-Z]{1,5}-?\d{2,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}")
+_CODE = re.compile(r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}")
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
 _NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = re.compile(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
 _ASSIGNED = re.compile(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
+_SAID = re.compile(r"\w+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
 _PLACEHOLDER = re.compile(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
@@ -135,7 +142,8 @@ def kind_of(anchor: str) -> Kind | None:
         return _kind_of_word(anchor)
     if _is_command(anchor):
         return Kind.COMMAND
-    return Kind.LITERAL if anchor.startswith("-") or _ASSIGNED.match(anchor) else Kind.MESSAGE
+    is_setting = anchor.startswith("-") or (_ASSIGNED.match(anchor) and not _SAID.match(anchor))
+    return Kind.LITERAL if is_setting else Kind.MESSAGE
 
 
 def is_distinctive(name: str) -> bool:
@@ -202,7 +210,8 @@ def _of_span(span: str) -> Iterator[str]:
     yield from (f"{name}()" for name in called if is_distinctive(name))
     words = span.split()
     if len(words) > 1:
-        yield from (word for one in words if _CODE.fullmatch(word := one.strip(".,:;()[]\"'")) and not word.isdigit())
+        bare = (one.strip(".,:;()[]\"'") for one in words)
+        yield from (one for one in bare if (_CODE.fullmatch(one) or _CONSTANT.fullmatch(one)) and not one.isdigit())
         names = (one.strip(_QUOTES) for one in words)
         yield from (one for one in names if "." in one and kind_of(one) is Kind.IDENTIFIER and is_distinctive(one))
 
@@ -214,8 +223,10 @@ def _in_prose(text: str) -> Iterator[str]:
     yield from (one.rstrip(".") for one in _PROSE_FOLDER.findall(text) if _is_folder(one))
     for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_FLAG, _PROSE_NAME, _PROSE_MEMBER, _PROSE_CODE, _COMMIT):
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
+    yield from (one.rstrip(" .,;:!") for one in _PROSE_MESSAGE.findall(text))
     yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
+    yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
     words = text.split()
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
     yield from (_call(words, at) for at in range(len(words) - 1) if _is_called(words, at))

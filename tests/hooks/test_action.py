@@ -72,6 +72,30 @@ def test_an_error_brings_the_memory_that_has_its_code(session: Session) -> None:
     assert session.runs("pytest -q", error="Exit code 1\nsetup failed: E1300 at fixture 4") == ""
 
 
+def test_an_error_brings_the_memory_that_has_its_name_or_its_words(session: Session) -> None:
+    full, system = session.knows(
+        "`E_NVS2_FULL (-28)` in the log: run the garbage collection.",
+        "RuntimeError: NCCL error unhandled system error -> switch off peer to peer.",
+    )
+    assert urns(session.runs("./settings save", error="save failed: E_NVS2_FULL (-28)")) == [full]
+    error = "RuntimeError: NCCL error in: /opt/c10d/Group.cpp:1275, unhandled system error, NCCL 2.14"
+    assert session.runs("torchrun train.py", error="RuntimeError: CUDA error: unhandled launch failure") == ""
+    assert urns(session.runs("torchrun train.py", error=error)) == [system]
+
+
+def test_an_exit_code_or_an_address_brings_the_memory_that_has_it(session: Session) -> None:
+    memory, fault = session.knows("The runner exits with 137 without memory.", "0x00020000: the stack is too small.")
+    assert session.runs("make all", error="Exit code 1\n137 files") == ""
+    assert urns(session.runs("make all", error="Exit code 137\nmake: *** [all] Error 2")) == [memory]
+    assert urns(session.runs("./run", error="Exit code 1\nUSAGE FAULT CFSR 0x00020000")) == [fault]
+
+
+def test_a_variable_in_front_of_a_command_counts(session: Session) -> None:
+    (slot,) = session.knows("Images are signed with key 2: SIGN_SLOT.")
+    assert session.runs("OTHER_SLOT=1 make image") == ""
+    assert urns(session.runs("cd app && SIGN_SLOT=1 make image")) == [slot]
+
+
 def test_a_memory_comes_up_once_in_a_session(session: Session) -> None:
     session.knows(RULE)
     assert session.edits("settings.prod.toml")
