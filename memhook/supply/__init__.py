@@ -6,6 +6,7 @@ distiller         Facts made of digests by a model that the user chose; off unti
 files             The formats that can be imported besides JSONL, one line each, and reading files and folders in them
 git               What git knows of a project: commits that say why, and records of decisions
 host_memories     Memories that assistants keep in files of their own: instructions and memory folders, found and read
+json_list         A file with one JSON list of records, as many tools export them
 lessons           What a session teaches besides its digests, as far as it is plain without a model
 markdown          Memories from and to Markdown
 recorded          The recorded sessions on this machine, or below folders that the user names

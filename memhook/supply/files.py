@@ -9,12 +9,14 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from memhook.supply.json_list import JSON_LIST
 from memhook.supply.markdown import MARKDOWN
 from memhook.supply.reference_server import REFERENCE_SERVER
 from memhook.supply.source import Entry, Head, Source
 
 SOURCES = (
     REFERENCE_SERVER,
+    JSON_LIST,
     MARKDOWN,
 )
 MAX_FILE_BYTES = 16 << 20

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memhook.core.memory import Trait, names_with
+from memhook.core.fencing import collapsed
+from memhook.core.memory import Trait, names_with, shortened
 from memhook.supply.source import Entry, Head, Record, Source, not_utf8
 
 SUFFIXES = (".md", ".markdown")
+DOCUMENT_CHARS = 40  # of its title, in front of a heading
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 
 FIELDS = tuple(name for name in names_with(Trait.IMPORTED) if name not in ("id", "content"))
@@ -31,10 +33,11 @@ class _Heading:
     text: str
 
 
-def records(text: str, name: str, key: str) -> list[Record]:
+def records(text: str, name: str, key: str, *, below_document: bool = False) -> list[Record]:
     """A memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
 
-    `name` becomes the source; by `key` the memories are found again when the file is imported again.
+    `name` becomes the source; by `key` the memories are found again when the file is imported again. If
+    `below_document`, a heading follows the document's title: "Why" alone says nothing.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = front_matter(text)
@@ -45,12 +48,17 @@ def records(text: str, name: str, key: str) -> list[Record]:
         return [{**known, "id": own, "content": body}]
     found = []
     seen: dict[str, int] = {}
-    for title, content in _sections(body):
+    for document_title, title, content in _sections(body):
         number = seen[title] = seen.get(title, 0) + 1
         alias = hashlib.sha256(f"{key}\0{title}\0{number}".encode("utf-8", "replace")).hexdigest()[:16]
-        titled = {**known, "title": title} if title else known
+        above = str(known.get("title") or document_title) if below_document else ""
+        titled = {**known, "title": _below(above, title)} if title else known
         found.append({"source": name, **titled, "content": content, "id": f"md-{alias}"})
     return found
+
+
+def _below(above: str, title: str) -> str:
+    return title if above in ("", title) else f"{shortened(collapsed(above), DOCUMENT_CHARS)} › {title}"
 
 
 def document(record: Mapping[str, Any]) -> str:
@@ -79,7 +87,7 @@ def front_matter(text: str) -> tuple[Record, str]:
 
 def _entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
     try:
-        found = records(data.decode("utf-8-sig"), name, key)
+        found = records(data.decode("utf-8-sig"), name, key, below_document=True)
     except UnicodeDecodeError as error:
         yield Entry(name, None, not_utf8(error))
         return
@@ -120,8 +128,11 @@ def _plain(written: str) -> Any:
     return value if is_kept and not is_deep else written
 
 
-def _sections(body: str) -> Iterator[tuple[str, str]]:
-    """Titles and texts: what is above the first top heading, then what is under each; empty ones are left out."""
+def _sections(body: str) -> Iterator[tuple[str, str, str]]:
+    """The document's title, titles and texts: what is above the first top heading, then what is under each.
+
+    Empty ones are left out.
+    """
     lines = body.split("\n")
     headings = _headings(lines)
     document_title, tops = _tops(headings)
@@ -129,12 +140,12 @@ def _sections(body: str) -> Iterator[tuple[str, str]]:
     preamble = lines[: ends[0]]
     if document_title is not None:
         preamble = preamble[: document_title.line] + preamble[document_title.line + 1 :]
-    title = document_title.text if document_title else ""
-    pieces = [(title, preamble)]
+    name = document_title.text if document_title else ""
+    pieces = [(name, preamble)]
     pieces += [(top.text, lines[top.line + 1 : end]) for top, end in zip(tops, ends[1:], strict=True)]
     for title, piece in pieces:
         if content := "\n".join(piece).strip():
-            yield title, content
+            yield name, title, content
 
 
 def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]]:

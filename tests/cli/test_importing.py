@@ -51,7 +51,7 @@ def listed(cli: Cli) -> dict[str, dict[str, Any]]:
 def test_a_folder_of_markdown_comes_in_and_again_only_what_has_changed(cli: Cli, notes: Path) -> None:
     assert cli("import", str(notes)).out == "stored 3, already there 0, forgotten before 0, bad lines 0\n"
     first = listed(cli)
-    assert set(first) == {"Build", "Test", "Deploys hang without it."}
+    assert set(first) == {"Shop › Build", "Shop › Test", "Deploys hang without it."}
     vpn = first["Deploys hang without it."]
     assert (vpn["tags"], vpn["namespace"], vpn["source"]) == (["vpn"], "incidents", "deep/vpn.md")
     cli("edit", vpn["urn"], "--pin")
@@ -60,14 +60,14 @@ def test_a_folder_of_markdown_comes_in_and_again_only_what_has_changed(cli: Cli,
     assert again == "stored 0, updated 1, already there 2, forgotten before 0, bad lines 0\n"
     second = listed(cli)
     assert {title: one["urn"] for title, one in second.items()} == {title: one["urn"] for title, one in first.items()}
-    assert second["Build"]["content"] == "Run make -j."
+    assert second["Shop › Build"]["content"] == "Run make -j."
     assert second["Deploys hang without it."]["pinned"]
 
 
 def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: Path, tmp_path: Path) -> None:
     shown = cli("import", str(notes / "CLAUDE.md"), "--dry-run").out
     assert shown == (
-        "would store: Build  (CLAUDE.md: Build)\nwould store: Test  (CLAUDE.md: Test)\n"
+        "would store: Shop › Build  (CLAUDE.md: Shop › Build)\nwould store: Shop › Test  (CLAUDE.md: Shop › Test)\n"
         "would store 2, already there 0, forgotten before 0, bad lines 0\n"
     )
     lines = tmp_path / "a.jsonl"
@@ -78,8 +78,8 @@ def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: 
     assert listed(cli) == {}
     cli("import", str(notes))
     (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")
-    assert "would update: Build  (CLAUDE.md: Build)\n" in cli("import", str(notes), "--dry-run").out
-    assert listed(cli)["Build"]["content"] == "Run make."
+    assert "would update: Shop › Build  (CLAUDE.md: Shop › Build)\n" in cli("import", str(notes), "--dry-run").out
+    assert listed(cli)["Shop › Build"]["content"] == "Run make."
 
 
 def test_a_broken_file_costs_only_its_broken_entries(cli: Cli, notes: Path) -> None:
@@ -90,6 +90,17 @@ def test_a_broken_file_costs_only_its_broken_entries(cli: Cli, notes: Path) -> N
     assert result.out == "stored 3, already there 0, forgotten before 0, bad lines 3\n"
     assert "bad.md: not UTF-8 (invalid start byte at byte 5)\n" in result.err
     assert "odd.md: X: sensitivity: " in result.err
+
+
+def test_a_list_in_json_comes_in_entry_by_entry(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "notes.json"
+    file.write_text(json.dumps([{"content": "Ducks swim.", "title": "Ducks"}, {"text": "Geese fly."}, 5], indent=2))
+    found = cli("import", str(file))
+    assert found.out == "stored 2, already there 0, forgotten before 0, bad lines 1\n"
+    assert "entry 3: not a JSON object" in found.err
+    assert set(listed(cli)) == {"Ducks", "Geese fly."}
+    file.write_text("[" * 100_000)
+    assert "notes.json: not JSON" in cli("import", str(file)).err
 
 
 def test_the_graph_of_the_reference_server_comes_in_and_grows(cli: Cli, tmp_path: Path) -> None:
@@ -164,7 +175,7 @@ def test_a_hostile_file_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "c.md").write_text("third", encoding="utf-8")
     records = markdown.records
 
-    def failing(text: str, name: str, key: str) -> list[Record]:
+    def failing(text: str, name: str, key: str, **_: bool) -> list[Record]:
         if text == "second":
             raise IndexError("list index out of range")
         return records(text, name, key)

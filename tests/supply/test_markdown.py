@@ -31,6 +31,18 @@ def test_a_single_heading_above_all_others_names_the_document() -> None:
     ]
 
 
+def test_in_a_file_of_notes_a_heading_follows_the_title_of_the_document() -> None:
+    def titles(text: str) -> list[str]:
+        return [one["title"] for one in records(text, "notes.md", "k", below_document=True)]
+
+    assert titles("# Shop\nA web shop.\n## Why\nmargins") == ["Shop", "Shop › Why"]
+    assert titles("---\ntitle: Kafka retention\n---\n7 days\n## Why\ndisks") == [
+        "Kafka retention",
+        "Kafka retention › Why",
+    ]
+    assert titles("# A\none\n# B\ntwo") == ["A", "B"]
+
+
 def test_without_headings_the_file_is_one_memory() -> None:
     assert told("just\ntext\n") == [("", "just\ntext")]
     assert told(" \n") == []
