@@ -37,7 +37,7 @@ def cue(sentence: str) -> str:
     words = clean(collapsed(sentence[:LONGEST])).split()
     for count in range(len(words), 0, -1):
         quote = " ".join(words[:count]) + ("" if count == len(words) else " …")
-        line = f"memhook: the user said “{quote}”. If that holds beyond this task, save it with `remember`."
+        line = f"memhook: the user said “{quote}”. If it holds beyond this task, `remember` it."
         if estimated_tokens(line) <= CUE_TOKENS:
             return line
     return ""

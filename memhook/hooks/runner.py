@@ -262,7 +262,7 @@ class Runner:
         if not waiting:
             return ""
         plan.notices.append(occasion)
-        return f"memhook: {waiting} unreviewed in the inbox. To go through them: memhook inbox review"
+        return f"memhook: {waiting} unreviewed in the inbox (memhook inbox review)."
 
     def _handled(
         self,

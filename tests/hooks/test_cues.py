@@ -27,6 +27,7 @@ def test_the_lines_are_as_short_as_promised() -> None:
     assert estimated_tokens(FIXED) <= CUE_TOKENS
     for sentence in (ORDER, "never " * 60, "今後は必ず pnpm を使ってください。" * 8, "x" * 300):
         assert estimated_tokens(cue(sentence)) <= CUE_TOKENS
+    assert "“no, use clang-format 17, not 16”" in cue("no, use clang-format 17, not 16")
 
 
 def test_a_start_asks_to_save_below_the_memories_and_says_the_same_when_the_session_is_resumed(

@@ -184,5 +184,5 @@ def test_what_waits_in_the_inbox_is_counted_for_the_user_once_a_day(assistant: A
     assert "inbox" not in said("before")
     records = [{"content": f"asked {word}\n\nended {word}", "session": f"claude/s#{word}"} for word in ("one", "two")]
     assistant.runner.call("capture", {"records": records}, str(assistant.directory), {})
-    assert said("first").startswith("memhook: 2 unreviewed in the inbox. To go through them: memhook inbox review")
+    assert said("first").startswith("memhook: 2 unreviewed in the inbox (memhook inbox review).")
     assert "inbox" not in said("second")
