@@ -19,6 +19,7 @@ SUMMARY_CHARS = 160
 DEFAULT_NAMESPACE = "general"
 
 _ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
+_SAYS_NOTHING = re.compile(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -171,7 +172,8 @@ def names_with(trait: Trait, *kinds: type) -> tuple[str, ...]:
 
 def derived_title(content: str) -> str:
     """The first line that says something, at most 80 characters."""
-    line = next((words for raw in content.splitlines() if (words := " ".join(raw.split()))), "")
+    lines = [words for raw in content.splitlines() if (words := " ".join(raw.split()))]
+    line = next((one for one in lines if not _SAYS_NOTHING.fullmatch(one)), "".join(lines[:1]))
     return shortened(line.lstrip("# ") or line, TITLE_CHARS)
 
 

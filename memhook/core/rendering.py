@@ -12,6 +12,7 @@ that the estimate of the whole is never above the sum of its pieces.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -32,6 +33,7 @@ TITLE_CHARS = 120
 SUMMARY_CHARS = 240
 NAME_CHARS = 60
 REFERENCE_CHARS = 200
+_FENCE_START = re.compile(r"\A\s*(?:`{3,}|~{3,})[^\n]*\n")
 
 PROMPT_HEADING = "## memhook notes"
 SESSION_HEADING = "## memhook notes on this project"
@@ -235,7 +237,8 @@ def _is_repeated(memory: Memory, body: str) -> bool:
 
 
 def _opening(text: str) -> str:
-    return " ".join(text[: 10 * TITLE_CHARS].split()).lstrip("# ")
+    """Without the line that opens a block of code: a title is derived from the line below it."""
+    return " ".join(_FENCE_START.sub("", text[: 10 * TITLE_CHARS]).split()).lstrip("# ")
 
 
 def _metadata_at(level: Level, memory: Memory) -> str:

@@ -131,7 +131,8 @@ def test_a_preview_tells_which_parts_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["Read from the primary. Always.", "# Read from the primary\n\nAlways.", "word " * 300]
+    "content",
+    ["Read from the primary. Always.", "# Read from the primary\n\nAlways.", "word " * 300, "```sql\nselect 1;\n```"],
 )
 def test_a_hook_leaves_a_derived_title_out_where_the_text_opens_with_it(content: str) -> None:
     memory = replace(LEDGER, title=derived_title(content), content=content, summary=derived_summary(content))
