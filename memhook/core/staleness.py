@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -23,7 +24,7 @@ NAME_CHARS = 60
 CACHED = 1_024  # memories whose anchors are not read again: reading them takes longer than the check
 
 _SYMBOL = re.compile(r"[A-Za-z_]\w+")
-_RUNNERS = {"make": "make", "just": "just", "npm run": "npm", "pnpm run": "npm", "yarn run": "npm", "pnpm": "npm"}
+_RUN = re.compile(r"(?:make|just|(?:npm|pnpm|yarn) run|pnpm) ([A-Za-z_][\w:./-]*)(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,16 @@ class Repository:
     """The index of one repository.
 
     `paths` has the tracked files and their folders, and `by_name` the paths of each last part; `changes` the times of
-    the commits of each path that the history names, the oldest first. `targets` has the targets of make and just and
-    the scripts of npm, where there are any. `lost` has the symbols that were in the files when a memory was written and
-    are no longer, by memory.
+    the commits of each path that the history names, the oldest first. `targets` has those of make and just and the
+    scripts of npm, of all files together; `%` in one stands for any name. `lost` has the symbols and targets that were
+    in the files when a memory was written and are no longer, by memory.
     """
 
     paths: frozenset[str] = frozenset()
     by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
     changes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     once_by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    targets: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    targets: frozenset[str] = frozenset()
     lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -59,15 +60,15 @@ class Findings:
 
 def findings(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> Findings:
     """`exists` tells whether a path is in the work tree, tracked or not."""
-    gone, checked, commits = [], 0, set[int]()
+    gone, checked, commits = [], 0, Counter[int]()
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
     for anchor in memory.anchors or _named(memory.title, memory.content):
         for state, times in _checks(anchor, repository, lost, exists):
             checked += 1
             gone += [anchor] if not state else []
-            commits |= set(times[bisect_right(times, written) :])
-    return Findings(tuple(dict.fromkeys(gone)), checked, len(commits))
+            commits |= Counter(times[bisect_right(times, written) :])  # one commit may have changed several files
+    return Findings(tuple(dict.fromkeys(gone)), checked, commits.total())
 
 
 def clause(found: Findings) -> str:
@@ -83,6 +84,20 @@ def symbols_of(memory: Memory) -> frozenset[str]:
     """The identifiers whose presence in the files can be looked up."""
     anchors = memory.anchors or _named(memory.title, memory.content)
     return frozenset(name for one in anchors if (name := _symbol(one)))
+
+
+def targets_of(memory: Memory) -> frozenset[str]:
+    """The targets of make and just and the scripts of npm that it names."""
+    anchors = memory.anchors or _named(memory.title, memory.content)
+    return frozenset(run[1] for one in anchors if (run := _RUN.match(one)))
+
+
+def is_target(name: str, repository_targets: Collection[str]) -> bool:
+    """Whether one of the targets is this, or a pattern for it: `test-%`."""
+    if name in repository_targets:
+        return True
+    patterns = (one.partition("%") for one in repository_targets if "%" in one)
+    return any(name.startswith(start) and name.endswith(end) for start, _, end in patterns)
 
 
 @lru_cache(CACHED)
@@ -104,7 +119,7 @@ def _checks(
     if kind in (Kind.PATH, Kind.FOLDER):
         yield from _path_check(anchor, repository, exists)
     elif kind is Kind.COMMAND:
-        yield from _command_checks(anchor, repository, exists)
+        yield from _command_checks(anchor, repository, lost, exists)
     elif (symbol := _symbol(anchor)) and symbol in lost:
         yield False, ()
 
@@ -122,13 +137,13 @@ def _path_check(
 
 
 def _command_checks(
-    command: str, repository: Repository, exists: Callable[[str], bool]
+    command: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
 ) -> Iterator[tuple[bool, Sequence[int]]]:
-    for opening, runner in _RUNNERS.items():
-        if command.startswith(f"{opening} ") and (known := repository.targets.get(runner)):
-            target = command[len(opening) :].split(maxsplit=1)[0]
-            if _SYMBOL.match(target) and "=" not in target and not (opening == "pnpm" and target not in known):
-                yield target in known, ()
+    if run := _RUN.match(command):
+        if is_target(run[1], repository.targets):
+            yield True, ()
+        elif run[1] in lost:
+            yield False, ()
     for word in command.split():
         if "/" in word and kind_of(word) in (Kind.PATH, Kind.FOLDER):
             yield from _path_check(word, repository, exists)

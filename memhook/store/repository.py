@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Repository, symbols_of
+from memhook.core.staleness import Repository, is_target, symbols_of, targets_of
 from memhook.store.project import LOG, git_answer, git_dirs
 
 SECONDS = 20.0
 COMMITS = 5_000
 MOST_FILES_READ = 20_000  # in a larger repository symbols are not looked up: git would read every file
 LARGEST_FILE = 1_000_000
-MOST_LOOKED_UP = 8  # memories whose symbols are looked up in an old commit, for each round
+MOST_LOOKED_UP = 8  # old commits in which names are looked up, for each round
+MOST_BUILD_FILES = 200
 
-_TARGET = re.compile(r"^([A-Za-z0-9][\w./-]*)(?: [^:=\n]*)?:(?!=)", re.MULTILINE)
-_FILES_OF_TARGETS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile", "Justfile", ".justfile")}
+_TARGETS = re.compile(
+    r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE
+)  # one or more of make, or one of just with its parameters
+_PACKAGE = "package.json"
+_BUILD_FILE = re.compile(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
+_BUILD_FILES = ("*akefile", "*.mk", "*ustfile", "*.just", f"*{_PACKAGE}")
 
 
 def stamp(root: Path) -> tuple[int, ...]:
@@ -35,61 +42,80 @@ def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:
         return None
     files = [path for path in listed.split("\0") if path]
     paths = {*files, *(folder for path in files for folder in _folders(path))}
-    changes = _changes(root)
+    changes, commits = _history(root)
     once = {*changes, *(folder for path in changes for folder in _folders(path))}
-    lost = _lost(root, memories) if len(files) <= MOST_FILES_READ else {}
-    return Repository(frozenset(paths), _by_name(paths), changes, _by_name(once), _targets(root), lost)
+    targets = _targets(root, files)
+    lost = _lost(root, memories, targets, commits) if len(files) <= MOST_FILES_READ else {}
+    return Repository(frozenset(paths), _by_name(paths), changes, _by_name(once), targets, lost)
 
 
-def _changes(root: Path) -> dict[str, list[int]]:
-    """The times of the commits that touched each path, the oldest first."""
+def _history(root: Path) -> tuple[dict[str, list[int]], list[tuple[int, str]]]:
+    """The times of the commits that touched each path, and the time and hash of every commit, the oldest first."""
     listed = git_answer(
-        root, *LOG, "--name-only", "--no-renames", "--format=%x01%ct", f"-{COMMITS}", "HEAD", "--", timeout=SECONDS
+        root, *LOG, "--name-only", "--no-renames", "--format=%x01%ct %H", f"-{COMMITS}", "HEAD", "--", timeout=SECONDS
     )
     times: dict[str, list[int]] = defaultdict(list)
+    commits: list[tuple[int, str]] = []
     for commit in (listed or "").split("\x01")[1:]:
-        moment, _, names = commit.partition("\0")
+        head, _, names = commit.partition("\0")
+        moment, _, digest = head.strip().partition(" ")
+        commits.append((int(moment), digest))
         for name in names.replace("\n", "\0").split("\0"):
             if name:
                 times[name].append(int(moment))
-    return {name: sorted(some) for name, some in times.items()}
+    commits.reverse()  # git lists the newest first; those of one second stay in their order
+    return {name: sorted(some) for name, some in times.items()}, sorted(commits, key=itemgetter(0))
 
 
-def _lost(root: Path, memories: Sequence[Memory]) -> dict[str, frozenset[str]]:
-    """The symbols of each memory that are in no tracked file now, and were when it was written."""
+def _lost(
+    root: Path, memories: Sequence[Memory], targets: frozenset[str], commits: Sequence[tuple[int, str]]
+) -> dict[str, frozenset[str]]:
+    """The symbols and targets of each memory that are in no tracked file now, and were when it was written.
+
+    Memories written at the same commit are looked up together: reading the files takes longest.
+    """
     wanted = {memory.id: symbols_of(memory) for memory in memories}
     present = _grepped(root, {name for names in wanted.values() for name in names})
-    missing = [(memory, names) for memory in memories if (names := wanted[memory.id] - present)]
-    return {memory.id: lost for memory, names in missing[:MOST_LOOKED_UP] if (lost := _had(root, memory, names))}
+    by_commit: dict[str, list[tuple[str, frozenset[str], frozenset[str]]]] = defaultdict(list)
+    for memory in memories:
+        at = bisect_right(commits, int(memory.updated.timestamp()), key=itemgetter(0)) - 1
+        symbols = wanted[memory.id] - present
+        runs = frozenset(one for one in targets_of(memory) if not is_target(one, targets))
+        if at >= 0 and (symbols or runs):
+            by_commit[commits[at][1]].append((memory.id, symbols, runs))
+    lost: dict[str, frozenset[str]] = {}
+    for commit, missing in list(by_commit.items())[:MOST_LOOKED_UP]:
+        symbols = _grepped(root, {name for _, names, _ in missing for name in names}, commit)
+        runs = _grepped(root, {name for _, _, names in missing for name in names}, commit, _BUILD_FILES)
+        lost |= {key: had for key, some, others in missing if (had := (some & symbols) | (others & runs))}
+    return lost
 
 
-def _had(root: Path, memory: Memory, names: frozenset[str]) -> frozenset[str]:
-    before = f"--before={memory.updated.isoformat()}"
-    commit = git_answer(root, "rev-list", "-1", before, "HEAD", "--", timeout=SECONDS)
-    return frozenset(_grepped(root, names, commit.strip())) if commit and commit.strip() else frozenset()
-
-
-def _grepped(root: Path, names: Iterable[str], commit: str = "") -> set[str]:
+def _grepped(root: Path, names: Iterable[str], commit: str = "", files: Sequence[str] = ()) -> frozenset[str]:
     patterns = [part for name in sorted(names) for part in ("-e", name)]
     if not patterns:
-        return set()
+        return frozenset()
     at = (commit,) if commit else ()
-    found = git_answer(root, "grep", "-hoIFw", *patterns, *at, "--", timeout=SECONDS)
-    return set((found or "").split("\n")) & set(names)
+    found = git_answer(root, "grep", "-hoIFw", *patterns, *at, "--", *files, timeout=SECONDS)
+    return frozenset((found or "").split("\n")) & frozenset(names)
 
 
-def _targets(root: Path) -> dict[str, frozenset[str]]:
-    found = {
-        runner: frozenset(_TARGET.findall("\n".join(_text(root / name) for name in names)))
-        for runner, names in _FILES_OF_TARGETS.items()
-    }
+def _targets(root: Path, files: Sequence[str]) -> frozenset[str]:
+    build_files = [name for name in files if _BUILD_FILE.search(name)][:MOST_BUILD_FILES]
+    texts = [(name.endswith(_PACKAGE), _text(root / name)) for name in build_files]
+    lines = (line for is_package, text in texts if not is_package for line in _TARGETS.findall(text))
+    found = {word for line in lines for word in line.split()}
+    for is_package, text in texts:
+        found |= _scripts(text) if is_package else set()
+    return frozenset(found)
+
+
+def _scripts(package: str) -> set[str]:
     try:
-        package = json.loads(_text(root / "package.json") or "{}")
-    except (ValueError, RecursionError):
-        package = {}
-    scripts = package.get("scripts") if isinstance(package, dict) else None
-    found["npm"] = frozenset(scripts) if isinstance(scripts, dict) else frozenset()
-    return {runner: targets for runner, targets in found.items() if targets}
+        scripts = json.loads(package or "{}")["scripts"]
+        return set(scripts) if isinstance(scripts, dict) else set()
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return set()
 
 
 def _text(path: Path) -> str:

@@ -12,10 +12,10 @@ BEFORE, AFTER = int(DAY.timestamp()) - 60, int(DAY.timestamp()) + 60
 INDEX = Repository(
     paths=frozenset({"src/app.py", "src", "Makefile"}),
     by_name={"app.py": ["src/app.py"], "src": ["src"], "Makefile": ["Makefile"]},
-    changes={"src/app.py": [BEFORE, AFTER, AFTER + 1], "conf/settings.prod.toml": [BEFORE, AFTER]},
+    changes={"src/app.py": [BEFORE, AFTER, AFTER], "conf/settings.prod.toml": [BEFORE, AFTER]},
     once_by_name={"app.py": ["src/app.py"], "settings.prod.toml": ["conf/settings.prod.toml"]},
-    targets={"make": frozenset({"test"})},
-    lost={"k3v9x2m4p7qa": frozenset({"old_name"})},
+    targets=frozenset({"test", "check-%"}),
+    lost={"k3v9x2m4p7qa": frozenset({"old_name", "audit"})},
 )
 
 
@@ -38,6 +38,14 @@ def test_the_commits_since_it_was_written_are_counted() -> None:
     result = found("The entry point is `src/app.py`.")
     assert clause(result) == "2 commits since"
     assert not result.is_all_gone
+
+
+def test_a_commit_that_changed_two_of_its_files_counts_once() -> None:
+    assert found("`src/app.py` reads `conf/settings.prod.toml`.").commits == 2
+
+
+def test_a_target_that_it_never_had_or_that_a_pattern_makes_is_not_gone() -> None:
+    assert clause(found("Run `make menuconfig` in the kernel, `make check-units` here.")) == ""
 
 
 def test_a_target_and_a_symbol_that_are_gone_are_named() -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 
+from memhook.core.memory import Memory
 from memhook.store.repository import repository_at, stamp
 
 
-def git(folder: Path, *arguments: str) -> None:
+def git(folder: Path, *arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> None:
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
 
 
 def test_a_commit_in_a_linked_worktree_is_noticed(tmp_path: Path) -> None:
@@ -29,3 +35,23 @@ def test_a_commit_in_a_linked_worktree_is_noticed(tmp_path: Path) -> None:
     index = repository_at(linked, [])
     assert index is not None
     assert "new.py" in index.paths
+
+
+def test_a_target_is_lost_if_the_build_files_had_it_when_the_memory_was_written(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "Makefile").write_text("include rules.mk\ntest lint: all\n\tdo it\ndeploy:\n\tdo it\n")
+    (tmp_path / "rules.mk").write_text("audit:\n\tdo it\n")
+    (tmp_path / "web/package.json").write_text('{"scripts": {"gen": "x"}}')
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    commands = ("make deploy", "make lint", "make audit", "npm run gen", "make menuconfig")
+    now = datetime.now(UTC) + timedelta(seconds=1)
+    memories = [Memory(f"{at:012}", "", f"Run `{one}`.", "", now, now) for at, one in enumerate(commands)]
+    (tmp_path / "Makefile").write_text("include rules.mk\ntest lint: all\n\tdo it\n")
+    later = (now + timedelta(minutes=1)).isoformat()
+    git(tmp_path, "commit", "-q", "-a", "-m", "second", environment={"GIT_COMMITTER_DATE": later})
+    index = repository_at(tmp_path, memories)
+    assert index is not None
+    assert index.lost == {memories[0].id: frozenset({"deploy"})}
+    assert index.targets >= {"test", "lint", "audit", "gen"}
