@@ -43,9 +43,9 @@ def test_a_project_is_paused_and_resumed_by_itself(cli: Cli, in_a_project: Path,
     assert NOT_PAUSED in cli("-C", str(tmp_path)).out
     cli("-C", str(in_a_project), "pause")
     lifted = cli("resume", "--project")
-    assert lifted.err == (
-        "memhook is still paused everywhere until you run: memhook resume. To lift that: memhook resume\n"
-    )
+    assert lifted.err == "memhook is still paused everywhere until you run: memhook resume\n"
+    cli("pause", "30m")
+    assert cli("resume", "--project").err.endswith(". To lift that: memhook resume\n")
     assert cli("resume").out == "memhook is on again, from the next prompt.\n"
 
 

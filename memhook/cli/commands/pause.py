@@ -43,7 +43,8 @@ def resume(args: Namespace, place: Place) -> None:
     if said_json(args, {"was_paused": was_paused, "paused": as_json(still)}):
         return
     if still is not None:
-        warn(f"memhook is still {described(still)}. To lift that: {_command_to_lift(still)}")
+        lift = f". To lift that: {_command_to_lift(still)}" if still.until else ""
+        warn(f"memhook is still {described(still)}{lift}")
     elif was_paused:
         say("memhook is on again, from the next prompt.")
     else:
