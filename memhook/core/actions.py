@@ -37,6 +37,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _SET = re.compile(r"(?<![^\s;|&(])[A-Z][A-Z0-9_]*=[^\s;|&()]*")
 _QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
 _TOKEN = re.compile(r"[^\s,;]+")
+_QUALIFIER = re.compile(r"^\W*(?:\w+\.)+(?=[A-Z])")  # of an exception: psycopg2.OperationalError
 _OF_NAMES = re.compile(r"[/\\@\d_]")
 _MESSAGE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -88,7 +89,7 @@ def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
 
 
 def message_words(text: str) -> list[str]:
-    tokens = _TOKEN.findall(_QUOTED.sub(" ", text))
+    tokens = (_QUALIFIER.sub("", token) for token in _TOKEN.findall(_QUOTED.sub(" ", text)))
     plain = " ".join(token for token in tokens if not _OF_NAMES.search(token))
     return [word.lower().replace("’", "'") for word in _MESSAGE_WORD.findall(plain)]
 

@@ -35,6 +35,9 @@ ANOTHER = 0.01  # anchor of the same memory
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
+_COMPOUND = re.compile(
+    r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])"
+)  # in a sentence: "a case-insensitive search"
 _CODE = re.compile(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
@@ -43,6 +46,7 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
+_ALL_BELOW = ("/", "/*", "**")
 _GAP = re.compile(r"<[^<>\s]*>|\*+")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
@@ -74,7 +78,8 @@ class AnchorIndex:
             self._filed[key].append(entry)
         self._keys[memory] = tuple({key for key, _ in filed})
         if any(anchor.startswith("-") for anchor in anchors):
-            self._words[memory] = frozenset(re.findall(r"\w[\w.-]*\w", text.lower()))
+            words = re.findall(r"\w[\w.-]*\w", text.lower())
+            self._words[memory] = frozenset(words).union(*(word.split("-") for word in words))
 
     def remove(self, memory: str) -> None:
         self._words.pop(memory, None)
@@ -123,7 +128,7 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
         yield from _path_keys(anchor.strip(), is_folder=kind is Kind.FOLDER)
     elif kind is Kind.GLOB:
         fixed = _fixed_folder(anchor)
-        yield f"glob:{fixed}", _folder_weight(fixed) if anchor.endswith(("/", "**")) else GLOB
+        yield f"glob:{fixed}", _folder_weight(fixed) if anchor.endswith(_ALL_BELOW) else GLOB
     elif kind is Kind.FLAG:
         yield f"flag:{_flag(anchor)}", FLAG
     elif kind is Kind.CODE:
@@ -214,12 +219,16 @@ def _fixed_folder(glob: str) -> str:
 
 
 def _glob(glob: str) -> re.Pattern[str]:
-    """At the end of a path, or for a folder anywhere in it; one gap is a part of a name, `**` any number of folders."""
+    """At the end of a path, or for a folder anywhere in it; one gap is a part of a name, `**` any number of folders.
+
+    `clients/*` are files and folders, so that all below it is meant.
+    """
+    is_folder = glob.endswith(_ALL_BELOW)
     pieces = re.split(r"(<[^<>\s]*>|\*+)", glob.removeprefix("./"))
     pattern = "".join(
         (".*" if piece == "**" else "[^/]*") if at % 2 else re.escape(piece) for at, piece in enumerate(pieces)
     )
-    return re.compile(rf"(?:^|/){pattern}{'' if glob.endswith('/') else '$'}")
+    return re.compile(rf"(?:^|/){pattern}{'' if is_folder else '$'}")
 
 
 # The keys of a call
@@ -303,7 +312,7 @@ def _names(text: str) -> Iterator[str]:
         for size in (1, 2, 3):
             runs = (".".join(parts[at : at + size]) for at in range(len(parts) - size + 1))
             yield from (f"id:{run}" for run in runs if is_distinctive(run))
-    yield from (f"id:{name}" for name in dict.fromkeys(_KEBAB.findall(text)))
+    yield from (f"id:{name}" for name in dict.fromkeys(_KEBAB.findall(_COMPOUND.sub(" ", text))))
 
 
 def _suffixes(path: str) -> Iterator[str]:

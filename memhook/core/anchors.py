@@ -4,7 +4,7 @@ anchors_of(title, content)   the anchors, in their order, each as the text has i
 kind_of(anchor)              what an anchor is, by its form alone, so that it need not be stored
 
 A code span always counts. In prose only what can hardly be anything else does: a path, a pattern for files, a code, a
-flag, a name with underscores, dots or humps, the call of a well-known tool. What an anchor names need not exist.
+flag, a name with underscores, dots, humps or hyphens, the call of a well-known tool. It need not exist.
 """
 
 from __future__ import annotations
@@ -93,12 +93,17 @@ _PROSE_PATH = re.compile(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11}
 # Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
 _PROSE_FOLDER = re.compile(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
 _PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
-_PROSE_GLOB = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}(?![\w/*-])")
+_PROSE_GLOB = re.compile(
+    r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
+)
 _PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PROSE_NAME = re.compile(
     r"(?<![\w./-])(?:[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
+# A service or a package, not a version or a region. A compound of the language has this form too, but is seldom the
+# argument of a command or a part of a path.
+_PROSE_KEBAB = re.compile(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/-]|\.\w)")
 # Up to where a message ends or the sentence goes on.
 _PROSE_MESSAGE = re.compile(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
 _PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
@@ -229,7 +234,10 @@ def _in_prose(text: str) -> Iterator[str]:
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
     words = text.split()
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
-    yield from (_call(words, at) for at in range(len(words) - 1) if _is_called(words, at))
+    calls = [_call(words, at) for at in range(len(words) - 1) if _is_called(words, at)]
+    yield from calls
+    known = EVERYDAY_TOOLS.union(*(call.split() for call in calls))
+    yield from (one for one in _PROSE_KEBAB.findall(text) if one not in known)
 
 
 def _is_folder(path: str) -> bool:

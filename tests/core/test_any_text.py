@@ -188,6 +188,8 @@ CALLS: dict[str, Call] = {
     "supersession.chance_to_supersede": lambda text: supersession.chance_to_supersede(text, text[::-1], 0.8),
     "staleness.clause": lambda text: staleness.clause(staleness.Findings((text, text), 2, 3)),
     "staleness.findings": stale,
+    "staleness.is_target": lambda text: staleness.is_target(text[:50], {text, f"{text}%"}),
+    "staleness.targets_of": lambda text: staleness.targets_of(remembered(text)),
     "staleness.symbols_of": lambda text: staleness.symbols_of(remembered(text)),
     "places.parsed": lambda text: [places.parsed(text).words, places.parsed(f"a/{text}#1")],
     "places.place_of": lambda text: places.place_of(replace(remembered(""), session=text)),

@@ -90,6 +90,28 @@ def test_an_exit_code_or_an_address_brings_the_memory_that_has_it(session: Sessi
     assert urns(session.runs("./run", error="Exit code 1\nUSAGE FAULT CFSR 0x00020000")) == [fault]
 
 
+def test_a_service_named_in_prose_counts_on_the_command_line_and_not_in_a_sentence(session: Session) -> None:
+    (worker,) = session.knows("The billing-worker must be stopped before a case-insensitive search.")
+    assert session.edits("notes.txt", "This is a case-insensitive search, as always.") == ""
+    assert session.runs("kubectl logs billing-worker-7d9f") == ""
+    assert urns(session.runs("kubectl scale deploy/billing-worker --replicas=3")) == [worker]
+
+
+def test_all_below_a_folder_is_meant_by_a_star_behind_it(session: Session) -> None:
+    (clients,) = session.knows("What is in clients/* is generated.")
+    assert session.edits("server/python/api.py") == ""
+    assert urns(session.edits("clients/python/api.py")) == [clients]
+
+
+def test_the_package_of_an_exception_and_the_parts_of_a_word_do_not_matter(session: Session) -> None:
+    closed, verify = session.knows(
+        "`OperationalError: SSL connection has been closed`: wait.", "Never --no-verify: the pre-commit hook cleans."
+    )
+    assert urns(session.runs("pytest", error="psycopg2.OperationalError: SSL connection has been closed")) == [closed]
+    assert session.runs("rsync --no-verify a b") == ""
+    assert urns(session.runs("git commit --no-verify -m x")) == [verify]
+
+
 def test_a_variable_in_front_of_a_command_counts(session: Session) -> None:
     (slot,) = session.knows("Images are signed with key 2: SIGN_SLOT.")
     assert session.runs("OTHER_SLOT=1 make image") == ""
