@@ -353,13 +353,27 @@ def _ranking(
             searched,
             is_english=in_english,
         )
-        is_multilingual = not in_english and any(one.multilingual is not None for one in ranked)
-        vector = multilingual if is_multilingual else known.get(text)
-        as_numbers = None if vector is None else [float(value) for value in vector]
-        prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual)
-        calibration = multilingual_calibration() if is_multilingual else library.calibration
-        answer = grading.answer_to(prompt, ranked, calibration)
+
+        def graded(vector: Vector | None, *, is_multilingual: bool) -> Verdict:
+            as_numbers = None if vector is None else [float(value) for value in vector]
+            prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual)
+            calibration = multilingual_calibration() if is_multilingual else library.calibration
+            return grading.answer_to(prompt, ranked, calibration)
+
+        is_read = multilingual is not None and any(one.multilingual is not None for one in ranked)
+        if not in_english and is_read:
+            answer = graded(multilingual, is_multilingual=True)
+        else:
+            answer = graded(known.get(text), is_multilingual=False)
+            if is_read and _is_foreign(library, ranked[0].id, allowed):
+                answer = answer.supported_by(graded(multilingual, is_multilingual=True))
     return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
+
+
+def _is_foreign(library: Searchable, memory: str, allowed: Filter) -> bool:
+    """Whether the memory is in another language than English, of which the English model knows little."""
+    found = library.store.by_ids([memory], allowed).get(memory)
+    return found is not None and not is_english(f"{found.title}\n{found.content}")
 
 
 def _excerpt(text: str) -> str:

@@ -146,6 +146,14 @@ class Verdict:
         likely = (best, *(one for one in others if one.score >= FLOOR))
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
+    def supported_by(self, other: Verdict) -> Verdict:
+        """Return the verdict of both models on one prompt if that makes an answer likelier: the mean of their log odds.
+
+        Either alone is wrong too often where prompt and memory differ in language: the multilingual one is too sure.
+        """
+        odds = (_log_odds(self.chance) + _log_odds(other.chance)) / 2
+        return replace(other, chance=_probability(odds)) if other.chance > self.chance else self
+
     def worth_naming(self, level: Strictness, most: int) -> tuple[tuple[Graded, ...], tuple[Graded, ...]]:
         """Return the candidates worth showing, and the next few that may be relevant as well."""
         shown = self.worth_showing(level, most)

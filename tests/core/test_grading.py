@@ -227,6 +227,14 @@ def test_the_multilingual_encoder_decides_by_its_own_cosine_and_its_own_view_of_
     assert chance(0.5, 0.0, 0.0, dense=0.9) == chance(0.5, 0.0, 0.0)
 
 
+def test_a_second_model_makes_an_answer_likelier_by_half_and_never_less_likely() -> None:
+    one, other = Verdict(0.2), Verdict(0.8, is_multilingual=True)
+    both = one.supported_by(other)
+    assert both.chance == pytest.approx(0.5)
+    assert both.is_multilingual
+    assert other.supported_by(one) is other
+
+
 def test_the_same_nearness_means_less_in_a_larger_store() -> None:
     found = [scored(1.0)]
     chances = [answer_to(Prompt(None, 5, size), found, CALIBRATION).chance for size in (10, 1_000, 100_000)]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from memhook.answering.recall import for_search
 from memhook.core.memory import Draft
 from memhook.errors import EmbeddingError
 from memhook.library import languages as languages_module
@@ -113,6 +114,14 @@ def test_a_memory_in_another_language_is_found_by_an_english_prompt(opened: Open
     remembered(library, [GERMAN], NOW)
     assert loader.is_asked_for_others  # while it is stored, so that the prompt need not wait
     assert cosines(library, ASKED_IN_ENGLISH)[GERMAN.content] == pytest.approx(1.0, abs=0.05)
+
+
+def test_whether_it_bears_on_an_english_prompt_is_judged_by_both_models(opened: Open) -> None:
+    library, english_alone = opened(), opened("english")
+    remembered(library, [GERMAN], NOW)
+    (by_both,) = for_search(library, ASKED_IN_ENGLISH, HERE, 1)
+    (by_one,) = for_search(english_alone, ASKED_IN_ENGLISH, HERE, 1)
+    assert by_both.score > 2 * by_one.score
 
 
 def test_what_is_in_the_store_is_known_after_a_restart(opened: Open, tmp_path: Path, encoder: Dictionary) -> None:
