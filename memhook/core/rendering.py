@@ -229,16 +229,16 @@ def _is_repeated(memory: Memory, body: str) -> bool:
     A part is enough if the title is the beginning of the content.
     """
     title = collapsed(memory.title[: 10 * TITLE_CHARS]).removesuffix("…").strip("# ")
-    opening = _opening(body)
-    if opening.startswith(title):
+    # A title is derived from the line below the one that opens a block of code, and was from that one.
+    opening, inside = _opening(body), _opening(_FENCE_START.sub("", body[: 10 * TITLE_CHARS]))
+    if opening.startswith(title) or inside.startswith(title):
         return True
     part = opening.partition(" …")[0]
     return part != "" and title.startswith(part) and _opening(memory.content).startswith(title)
 
 
 def _opening(text: str) -> str:
-    """Without the line that opens a block of code: a title is derived from the line below it."""
-    return " ".join(_FENCE_START.sub("", text[: 10 * TITLE_CHARS]).split()).lstrip("# ")
+    return " ".join(text[: 10 * TITLE_CHARS].split()).lstrip("# ")
 
 
 def _metadata_at(level: Level, memory: Memory) -> str:

@@ -140,6 +140,11 @@ def test_a_hook_leaves_a_derived_title_out_where_the_text_opens_with_it(content:
     assert at(Level.FULL, memory, INJECT).text.startswith("\n**")
 
 
+def test_the_opening_of_a_block_of_code_as_a_title_is_left_out_too() -> None:
+    memory = replace(LEDGER, title="```sql", content="```sql\nselect 1;\n```")
+    assert "**" not in at(Level.FULL, memory).text
+
+
 def test_a_hook_gives_the_title_where_the_text_does_not_open_with_it() -> None:
     assert at(Level.FULL).text.startswith("- **Ledger reconciliation fails on replica lag** (incidents, 2026-02-14")
 
