@@ -117,7 +117,7 @@ def test_a_proposal_is_shown_with_its_reason_and_the_other_memory(engine: Engine
     proposal = Proposal("supersede", old["id"], "another value", new["id"])
     engine.accounts.propose([proposal], datetime.now(UTC))
     out = cli("inbox").out
-    assert f"superseded by {new['title']}  {new['urn']}  (another value" in out
+    assert f"superseded? newer: {new['title']}  {new['urn']}  (another value" in out
 
 
 @pytest.mark.usefixtures("filled")

@@ -17,7 +17,7 @@ from memhook.core.memory import shortened
 KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
 LISTED = 20
 EXCERPT_CHARS = 200
-PROPOSED = {"retire": "forget it?", "supersede": "superseded by"}
+PROPOSED = {"retire": "forget it?", "supersede": "superseded? newer:"}
 
 
 def add_parser(commands: Commands) -> None:

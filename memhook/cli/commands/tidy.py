@@ -35,7 +35,7 @@ def run(args: Namespace, place: Place) -> None:
     if not page["total"]:
         say("Everything is tidy.")
         return
-    say(", ".join(f"{count} {kind}" for kind, count in page["kinds"].items()))
+    say(", ".join(f"{kind}: {count}" for kind, count in page["kinds"].items()))
     if args.list:
         for item in page["items"]:
             show_item(item)
