@@ -315,6 +315,7 @@ NO_TEXT = {
     "phrases.all_of": "the name of a list",
     "phrases.languages": "memhook's own words",
     "ranking.attainable": "numbers",
+    "grading.Verdict.supported_by": "numbers",
     "grading.Verdict.worth_naming": "numbers",
     "grading.Verdict.worth_showing": "numbers",
     "grading.answer_to": "numbers",
