@@ -147,12 +147,15 @@ class Verdict:
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
     def supported_by(self, other: Verdict) -> Verdict:
-        """Return the verdict of both models on one prompt if that makes an answer likelier: the mean of their log odds.
+        """Return the verdict of both models on one prompt, by the mean of their log odds, if the other one is surer.
 
-        Either alone is wrong too often where prompt and memory differ in language: the multilingual one is too sure.
+        Either alone is wrong too often where prompt and memory differ in language; below sure, the other one also is
+        where nothing bears on the prompt.
         """
+        if other.chance < max(self.chance, EDGES[Strictness.BALANCED].sure):
+            return self
         odds = (_log_odds(self.chance) + _log_odds(other.chance)) / 2
-        return replace(other, chance=_probability(odds)) if other.chance > self.chance else self
+        return replace(other, chance=_probability(odds))
 
     def worth_naming(self, level: Strictness, most: int) -> tuple[tuple[Graded, ...], tuple[Graded, ...]]:
         """Return the candidates worth showing, and the next few that may be relevant as well."""

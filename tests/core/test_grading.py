@@ -233,6 +233,7 @@ def test_a_second_model_makes_an_answer_likelier_by_half_and_never_less_likely()
     assert both.chance == pytest.approx(0.5)
     assert both.is_multilingual
     assert other.supported_by(one) is other
+    assert one.supported_by(Verdict(0.5)) is one
 
 
 def test_the_same_nearness_means_less_in_a_larger_store() -> None:
