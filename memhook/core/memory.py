@@ -206,8 +206,9 @@ def id_from_bytes(random: bytes) -> str:
 
 
 def id_of(reference: str) -> str:
-    """The bare id in a URN; anything else (a bare id, an alias) as it stands."""
-    return reference.strip().removeprefix(URN_PREFIX)
+    """The bare id in a URN, in letters of any case; anything else (a bare id, an alias) as it stands."""
+    start, rest = (text := reference.strip())[: len(URN_PREFIX)], text[len(URN_PREFIX) :]
+    return rest.lower() if start.lower() == URN_PREFIX else text
 
 
 def is_id(text: str) -> bool:

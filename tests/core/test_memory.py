@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memhook.core.memory import derived_title, shortened
+from memhook.core.memory import derived_title, id_of, shortened
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,11 @@ def test_a_text_is_cut_at_a_word_unless_little_would_be_left(text: str, expected
 )
 def test_a_title_is_the_first_line_that_says_something(content: str, title: str) -> None:
     assert derived_title(content) == title
+
+
+@pytest.mark.parametrize(
+    "reference", ["urn:memhook:k3v9x2m4p7qa", " urn:memhook:k3v9x2m4p7qa\n", "URN:Memhook:K3V9X2M4P7QA", "k3v9x2m4p7qa"]
+)
+def test_a_urn_is_the_same_in_letters_of_any_case(reference: str) -> None:
+    assert id_of(reference) == "k3v9x2m4p7qa"
+    assert id_of("My-Alias") == "My-Alias"
