@@ -359,6 +359,7 @@ def import_lines(
     result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), mode)
     entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
     noticed = {"masked": result.masked, "quarantined": result.quarantined}
+    noticed["global"] = result.made_global if caller.project.id else 0
     return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad, **noticed}
 
 

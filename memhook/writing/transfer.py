@@ -48,6 +48,10 @@ class Imported:
     def quarantined(self) -> int:
         return sum(entry.is_quarantined for entry in self.entries)
 
+    @property
+    def made_global(self) -> int:
+        return sum(entry.is_global for entry in self.entries)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -56,6 +60,7 @@ class Entry:
     title: str
     is_masked: bool = False
     is_quarantined: bool = False
+    is_global: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,7 @@ def _entries(given: Sequence[tuple[int, _Given]], stored: Sequence[Stored]) -> l
             one.memory.title if one.memory else line.draft.title,
             line.is_masked,
             one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
+            one.outcome == "stored" and not line.draft.project,
         )
         for (number, line), one in zip(given, stored, strict=True)
     ]

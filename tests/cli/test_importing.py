@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,16 @@ def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: 
     (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")
     assert "would update: Shop › Build  (CLAUDE.md: Shop › Build)\n" in cli("import", str(notes), "--dry-run").out
     assert listed(cli)["Shop › Build"]["content"] == "Run make."
+
+
+def test_in_a_project_it_is_told_how_many_became_global(
+    cli: Cli, notes: Path, engine: Engine, in_a_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = partial(engine.call, directory=str(in_a_project), environment={})
+    monkeypatch.setattr(place, "door", lambda *_, **__: lambda method, **params: calls(method, params))
+    assert cli("import", str(notes), "--project").err == ""
+    told = "Global, so seen in every project: 3 memories. For this project only: --project\n"
+    assert cli("import", str(notes)).err == told
 
 
 def test_a_broken_file_costs_only_its_broken_entries(cli: Cli, notes: Path) -> None:

@@ -46,11 +46,13 @@ class Tally:
     reported: int = 0
     masked: int = 0
     quarantined: int = 0
+    made_global: int = 0
 
     def add(self, answer: Mapping[str, Any]) -> None:
         self.outcomes.update(answer["outcomes"])
         self.masked += answer.get("masked", 0)
         self.quarantined += answer.get("quarantined", 0)
+        self.made_global += answer.get("global", 0)
 
     def report_bad_lines(self) -> None:
         """Print those not reported yet, by number: lines that are no text were found before the rest of their batch."""
@@ -292,6 +294,9 @@ def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) 
     if tally.quarantined:
         see = "" if args.dry_run else ". See: memhook list --quarantined"
         warn(f"{'Would be quarantined' if args.dry_run else 'In quarantine'}: {counted(tally.quarantined)}{see}")
+    if tally.made_global:
+        told = "Would be global" if args.dry_run else "Global"
+        warn(f"{told}, so seen in every project: {counted(tally.made_global)}. For this project only: --project")
     if counts["forgotten before"]:
         warn("What was forgotten before stays so. To bring it back: memhook import --again")
     return 1 if bad else 0
