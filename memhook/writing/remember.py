@@ -86,7 +86,8 @@ def remembered(
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
             if are_forgotten:
                 store.write(table_changes.unforget, hashes)
-            succession.mark(store, added)
+            if any(draft.id or draft.aliases or draft.supersedes for draft in drafts):
+                succession.mark(store, added)  # others have new names: none can refer to them yet
     return results
 
 
