@@ -38,7 +38,7 @@ class Parts:
             return {}
         if stale := [project for project in projects if self._kept.get(project, NOTHING).state != state]:
             self._renew_stale(stale)
-        return self._used(projects, self._state())
+        return self._used(projects, state)
 
     @property
     def projects(self) -> set[str]:
@@ -75,7 +75,7 @@ class Parts:
             self._making.release()
 
     def _renew_stale(self, stale: Sequence[str]) -> None:
-        """Small ones while the asker waits, which takes as long as a query on disk; others once he has his answer."""
+        """Small ones while the asker waits, which takes as long as a query on disk; others once it has its answer."""
         known = [self._kept[project] for project in stale if project in self._kept]
         if len(known) == len(stale) and all(part.snapshots and part.rows <= QUICK_ROWS for part in known):
             self.renew(stale)
