@@ -20,7 +20,7 @@ from memhook.paths import user_paths
 from tests.daemons import kill_daemon
 
 BROWSER = os.environ.get("MEMHOOK_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), ""
 )
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
