@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def remove_the_folder(state: Path) -> None:
 
 
 def rename_the_folder(state: Path) -> None:
-    state.rename(state.with_name("moved"))
+    state.rename(state.with_name("renamed"))
 
 
 def replace_the_folder(state: Path) -> None:
@@ -44,19 +43,17 @@ def remove_the_lock(state: Path) -> None:
     (state / "daemon.lock").unlink()
 
 
-@pytest.mark.parametrize(
-    "harm", [remove_the_folder, rename_the_folder, replace_the_folder, remove_the_socket, remove_the_lock]
-)
-def test_a_daemon_that_lost_its_place_ends_and_one_other_serves(
-    daemon: int, paths: Paths, harm: Callable[[Path], None]
-) -> None:
-    harm(paths.state)
-    control.door(paths, "/")("status")  # at once: the next daemon starts beside the one that lost its place
-    assert gone(daemon)
-    assert FACT in answered(event()).stdout.decode()
-    (pid,) = daemons(paths)
-    assert pid != daemon
-    assert control.stopped(paths) == pid
+def test_a_daemon_that_lost_its_place_ends_and_one_other_serves(daemon: int, paths: Paths) -> None:
+    """Each harm meets the daemon that took the place of the one before."""
+    for harm in (remove_the_folder, rename_the_folder, replace_the_folder, remove_the_socket, remove_the_lock):
+        harm(paths.state)
+        control.door(paths, "/")("status")  # at once: the next daemon starts beside the one that lost its place
+        assert gone(daemon), harm
+        assert FACT in answered(event(session_id=harm.__name__)).stdout.decode(), harm
+        (pid,) = daemons(paths)
+        assert pid != daemon, harm
+        daemon = pid
+    assert control.stopped(paths) == daemon
     assert left_behind(paths) <= {"write.lock"}  # of the copied folder
 
 
@@ -90,7 +87,7 @@ def test_an_answer_in_hand_is_given_before_a_daemon_without_a_place_ends(daemon:
         header_and_body = wire.encoded(request)
         connection.sendall(header_and_body[:-1])  # it waits for the last byte
         rename_the_folder(paths.state)
-        log = paths.state.with_name("moved") / paths.log.name
+        log = paths.state.with_name("renamed") / paths.log.name
         assert control._wait_until(lambda: "stopping" in log.read_text(encoding="utf-8"), 300)
         connection.sendall(header_and_body[-1:])
         connection.settimeout(300)

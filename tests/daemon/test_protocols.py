@@ -58,15 +58,23 @@ def hooked(client: list[str], session: str) -> dict[str, str]:
     return {}
 
 
-@pytest.mark.parametrize(("protocol", "version"), [(NEXT, __version__), (NEXT, "99.0.0"), (PREVIOUS, "99.0")])
-def test_a_daemon_gives_way_to_a_newer_client_whatever_its_protocol(
-    daemon: int, paths: Paths, protocol: str, version: str
-) -> None:
-    assert asked(paths, protocol, version) == wire.RETRY
+def test_a_daemon_gives_way_to_a_client_of_a_newer_protocol(daemon: int, paths: Paths) -> None:
+    assert asked(paths, NEXT, __version__) == wire.RETRY
     assert not paths.socket.exists()  # before the answer: whoever asks again meets the next daemon
     assert gone(daemon)
     assert "takes over" in log_text(paths)
     assert left_behind(paths) == set()
+
+
+@pytest.mark.parametrize("protocol", [NEXT, PREVIOUS])
+def test_a_newer_release_is_given_way_whatever_its_protocol(place: Place, protocol: str) -> None:
+    one = server.Server(place)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        one._serve_other_protocol(ours, b"", wire.Client(protocol, "99.0"))
+        assert theirs.recv(10) == wire.RETRY
+    assert one._stopping.is_set()
+    assert not place.paths.socket.exists()
 
 
 @pytest.mark.parametrize(("protocol", "version"), [(PREVIOUS, __version__), (PREVIOUS, "0.0.1"), (NEXT, "0.0.1")])

@@ -19,7 +19,7 @@ from tests.s3 import READ_ONLY_KEY, S3, running_s3
 from tests.store.test_memories import add, memory, replica_of
 
 ROOT = Path(__file__).parents[2]
-WRITERS, BATCHES, IN_BATCH = 4, 5, 20
+WRITERS, BATCHES, IN_BATCH = 4, 3, 20
 LONG = 300
 
 
@@ -42,7 +42,7 @@ def contents(store: MemoryStore) -> set[str]:
 
 
 def writer(s3: S3, number: int) -> subprocess.Popen[str]:
-    """A process of its own that stores a hundred, a few at a time, however long the one server takes for each."""
+    """A process of its own that stores a few at a time, however long the one server takes for each."""
     code = f"""
 from pathlib import Path
 from memhook.store.remote import waiting
