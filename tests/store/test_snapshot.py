@@ -15,7 +15,7 @@ import pytest
 from memhook.core import ranking
 from memhook.core.terms import terms
 from memhook.store.cache import cache
-from memhook.store.cache.refresh import SnapshotKeeper
+from memhook.store.cache.parts import state_of
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.word_index import WordIndex
 from memhook.store.memories import MemoryStore
@@ -135,8 +135,8 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     store.keep_in_memory()
     add(store, memory(2, "second"))
     assert len(whole(store) or ()) == 1
-    monkeypatch.setattr("memhook.store.cache.refresh.QUICK_ROWS", 1)
-    monkeypatch.setattr("memhook.store.cache.refresh.SnapshotKeeper.renew", lambda _: None)
+    monkeypatch.setattr("memhook.store.cache.parts.QUICK_ROWS", 1)
+    monkeypatch.setattr("memhook.store.cache.parts.Parts.renew", lambda *_: None)
     add(store, memory(3, "third"))
     assert whole(store) is None
     assert matching(store, "third") == ["third"]
@@ -276,12 +276,11 @@ def test_a_store_put_back_from_a_copy_is_noticed(store: MemoryStore, tmp_path: P
     add(store, memory(1, "first"))
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     table = tmp_path / "store" / "memories.lance"
-    keeper = SnapshotKeeper(table, lambda: None)
-    before = keeper.state()
+    before = state_of(table)
     shutil.rmtree(tmp_path / "store")
-    assert keeper.state() is None
+    assert state_of(table) is None
     shutil.copytree(tmp_path / "copy", tmp_path / "store")
-    assert keeper.state() not in (before, None)
+    assert state_of(table) not in (before, None)
 
 
 def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:

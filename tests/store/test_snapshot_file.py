@@ -10,7 +10,7 @@ import pytest
 
 from memhook.core.terms import terms
 from memhook.errors import StoreError
-from memhook.store.cache import refresh
+from memhook.store.cache import cache
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
@@ -23,7 +23,7 @@ OTHERS = Filter(pinned=False)
 
 @pytest.fixture(autouse=True)
 def settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refresh, "SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr(cache, "SETTLED_SECONDS", 0.0)
 
 
 @pytest.fixture

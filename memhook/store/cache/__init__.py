@@ -2,8 +2,7 @@
 
 cached_table     A table with its cache and the vectors for other languages: changes are made here
 cache            The cached part of a table: all of it while it is small, else the projects worked on
-by_project       A store too large for memory, cached by project
-refresh          Keeping the cache current, without anybody waiting for it
+parts            Parts of a table in memory, the whole store or single projects, kept current
 snapshot         A small store in memory, as of one state of its table, searched without LanceDB
 snapshot_file    A snapshot in a file beside the table, to answer the first prompts after a start from
 word_index       The words of a snapshot: which memory has a term how often

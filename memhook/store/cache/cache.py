@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,8 +13,7 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from memhook.store.cache import snapshot_file
-from memhook.store.cache.by_project import Parts
-from memhook.store.cache.refresh import SnapshotKeeper, State, is_one_write
+from memhook.store.cache.parts import Parts, State, is_one_write, state_of
 from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, of_project
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.candidates import KEPT_TITLES
@@ -27,6 +27,10 @@ FEW = 64  # are asked for by name
 KEPT_FILTERS = 24  # four for each project that is worked on at the same time
 
 TITLES_AT_ONCE = 100
+ANSWER_SECONDS = 0.5  # until then a project is not read into memory, which would take the time of who asked for it
+ADDED_SHARE = 16  # of so many memories one may be new to the count of words that they are weighed by
+SETTLED_SECONDS = 20.0  # without a write, after which a snapshot is worth keeping for the next start
+WHOLE = "*"
 
 Reach = list[tuple[Snapshot, Places]]
 
@@ -44,39 +48,40 @@ class Cache:
         ids: Callable[[str, Collection[str]], Collection[str]],
         sizes: Sizes,
     ) -> None:
+        self._table = table
         self._file = table.parent / SNAPSHOT
         self._titles_read = 0
-        self._saved: tuple[State, frozenset[str]] = (None, frozenset())
+        self._saved: tuple[State | None, frozenset[str]] = (None, frozenset())
         self._read = read
         self._ids = ids
-        self._keeper = SnapshotKeeper(table, self._read_whole)
-        self._parts = Parts(self._keeper.state, self._read_part, sizes.parts)
+        self._store = Parts(table, self._read_whole, sizes.held)
+        self._parts = Parts(table, self._read_part, sizes.parts, ANSWER_SECONDS)
         self._asked: tuple[Filter, ...] = ()
         self._known: WeakKeyDictionary[Snapshot, dict[str, Places]] = WeakKeyDictionary()
 
     @property
     def whole(self) -> tuple[Snapshot, ...] | None:
         """The store in parts that share nothing, if all of it is in memory."""
-        return self._keeper.current()
+        return self._store.current([WHOLE], wait=True).get(WHOLE)
 
     @property
     def latest(self) -> Snapshot | None:
         """The store as it was when all of it was last in memory."""
-        return self._keeper.latest
+        return self._store.last(WHOLE).as_read
 
     def renew(self) -> None:
-        self._keeper.renew()
+        self._store.renew([WHOLE])
 
     def restore(self) -> bool:
         """Take the store from the file, if that is what the table holds; return whether it was."""
-        state = self._keeper.state()
+        state = state_of(self._table)
         found = None if state is None else snapshot_file.load(self._file, state)
         if state is None or found is None:
             return False
         snapshot, known = found
         self._known[snapshot] = known
         self._saved = state, frozenset(known)
-        return self._keeper.restore(state, snapshot)
+        return self._store.restore(WHOLE, state, snapshot)
 
     def read_titles(self) -> None:
         """A few at a time, so that prompts hardly wait for it; of a store with more titles than are kept, none."""
@@ -87,17 +92,20 @@ class Cache:
 
     def save(self) -> None:
         """Write the store to the file, once nothing was written for a while; one of an older state is deleted."""
-        state = self._keeper.state()
+        state = state_of(self._table)
         if self._saved[0] != state:
             snapshot_file.remove(self._file)
-        kept = self._keeper.settled()
-        if kept is None or kept.state is None or kept.state != state or kept.as_read is None:
+        kept = self._store.last(WHOLE)
+        if state is None or kept.state != state or time.time_ns() - state[1] < SETTLED_SECONDS * 1e9:
             return
-        known = self._known.get(kept.as_read, {})
-        if known and self._saved != (state, frozenset(known)):
+        if kept.snapshots is not None and (len(kept.snapshots) > 1 or kept.may_be_newer):
+            self._store.renew([WHOLE], again=True)
+            kept = self._store.last(WHOLE)
+        known = self._known.get(kept.as_read, {}) if kept.as_read else {}
+        if kept.as_read and kept.state == state and known and self._saved != (state, frozenset(known)):
             self._saved = state, frozenset(known)
-            snapshot_file.save(self._file, kept.as_read, kept.state, known)
-            if self._keeper.state() != kept.state:  # what was expunged meanwhile must not be in it
+            snapshot_file.save(self._file, kept.as_read, state, known)
+            if state_of(self._table) != state:  # what was expunged meanwhile must not be in it
                 snapshot_file.remove(self._file)
 
     def renew_parts(self, projects: Collection[str]) -> None:
@@ -106,7 +114,7 @@ class Cache:
 
     def drop(self) -> None:
         snapshot_file.remove(self._file)
-        self._keeper.drop()
+        self._store.drop()
         self._parts.drop()
         self._known = WeakKeyDictionary()
 
@@ -123,7 +131,7 @@ class Cache:
     def _in_memory(self, allowed: Filter) -> tuple[list[tuple[Snapshot, Filter]], Filter | None]:
         if (whole := self.whole) is not None:
             return [(part, allowed) for part in whole], None
-        if not self._keeper.is_too_large or not allowed.projects:
+        if not self._store.last(WHOLE).is_too_large or not allowed.projects:
             return [], allowed
         by_project = {project: replace(allowed, projects=(project,)) for project in allowed.projects}
         self._note(by_project.values())
@@ -136,14 +144,22 @@ class Cache:
     def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
         """Nothing but these rows, of what can be seen, is written meanwhile: with them, the cache stays current."""
         changed = set() if rows is None else set(rows["project"].unique().to_pylist())
-        added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.projects}
-        new = None if rows is None else Snapshot(rows.select(COLUMNS), model)
-        before = self._keeper.state()
+        added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.names}
+        whole = {} if rows is None else {WHOLE: Snapshot(rows.select(COLUMNS), model)}
+        before = state_of(self._table)
         yield
-        after = self._keeper.state()
-        if is_one_write(before, after):
-            self._keeper.carry(before, after, new)
-            self._parts.carry(before, after, changed, added)
+        after = state_of(self._table)
+        if before is None or after is None or not is_one_write(before, after):
+            return
+        if not self._is_much(whole.values()):
+            self._store.carry(before, after, whole, whole)
+        self._parts.carry(before, after, changed, added)
+
+    def _is_much(self, added: Iterable[Snapshot]) -> bool:
+        """Whether with these too much of the store would be new to the count of its words."""
+        kept = self._store.last(WHOLE)
+        counted = kept.as_read.words.documents if kept.as_read else 0
+        return ADDED_SHARE * (kept.rows - counted + sum(one.words.documents for one in added)) > kept.rows
 
     def _note(self, asked: Iterable[Filter]) -> None:
         """Remember the filters that were asked for, to have them ready once their projects are read."""
@@ -151,7 +167,7 @@ class Cache:
         kept = [one for one in self._asked if one not in lasting]
         self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]
 
-    def _read_whole(self) -> Snapshot | None:
+    def _read_whole(self, _: str) -> Snapshot | None:
         asked = list(self._known.get(self.latest, ())) if self.latest else []
         return self._ready(self._read(Filter()), asked)
 

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from memhook import __version__
+from memhook.store.cache.parts import State
 from memhook.store.cache.snapshot import Places, Snapshot
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.schema import SCHEMA_VERSION
@@ -33,7 +34,6 @@ DIGEST = 32
 HEADER = 64  # what follows is aligned
 _DETAILS = b"snapshot"
 
-State = tuple[int, int, frozenset[str]]
 Known = dict[str, Places]
 """Where those memories stand for which a condition holds."""
 
