@@ -28,7 +28,8 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases, aliases_text
 from memhook.store.table import changes
 from memhook.store.table.arrow_file import arrow_bytes, rows_without
-from memhook.store.table.opening import local_directory, rebuilt_table
+from memhook.store.table.opening import local_directory
+from memhook.store.table.own import rebuilt_table
 from memhook.store.table.table import LOCK_SECONDS, WRITE_LOCK
 from memhook.writing.archive import LEDGER, NOTE, PROJECTS, ROWS, SETTINGS, Contents, Unpacked, ledger_damage, unpacked
 from memhook.writing.offered_settings import Offered, offered, with_settings
@@ -121,8 +122,7 @@ def rebuilt(paths: Paths, uri: str) -> Rebuilt:
     directory = local_directory(uri)
     if directory is None or not directory.exists():
         raise InvalidInput(f"There is no store on this machine at {uri}.", "There is nothing to rebuild.")
-    with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
-        found, kept = rebuilt_table(uri, paths.backups)
+    found, kept = rebuilt_table(uri, paths.backups)
     return Rebuilt(*_counts(found.rows), found.unreadable, str(kept))
 
 

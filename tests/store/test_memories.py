@@ -22,9 +22,8 @@ from memhook.store.remote.replica import Replica
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.store.table.lance import lancedb
-from memhook.store.table.own import Own
+from memhook.store.table.own import OwnTable
 from memhook.store.table.schema import DIMENSIONS, SCHEMA_VERSION, table_schema, version_of
-from memhook.store.table.table import Table
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelIdentity("by-hand", "hash", DIMENSIONS)
@@ -73,7 +72,7 @@ def contents(store: MemoryStore, found: list[Candidate]) -> list[str]:
 
 def test_a_place_without_a_table_is_connected_to_once(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
-    table = Table(str(tmp_path / "store"), tmp_path / "backups", Own())
+    table = OwnTable(str(tmp_path / "store"), tmp_path / "backups")
     assert table.database is not None
     assert table.database is table.database
 

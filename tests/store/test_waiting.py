@@ -13,11 +13,10 @@ import pytest
 
 from memhook.errors import RemoteError
 from memhook.store.remote import waiting
-from memhook.store.remote.origin import Shared
+from memhook.store.remote.origin import SharedTable
 from memhook.store.remote.waiting import SILENT_SECONDS, Unanswered, answer_of, in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.table import Table
 from tests.s3 import S3, running_s3
 from tests.store.test_memories import add, memory, replica_of
 
@@ -166,5 +165,5 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
 )
 def test_a_refusal_is_known_by_its_status_not_by_digits_anywhere(tmp_path: Path, said: str, expected: str) -> None:
     uri = str(tmp_path / "team")
-    table = Table(uri, tmp_path / "backups", Shared(uri))
+    table = SharedTable(uri, tmp_path / "backups")
     assert expected in table.failure(RuntimeError(said)).message

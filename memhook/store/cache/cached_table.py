@@ -29,10 +29,9 @@ from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
 from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance
 from memhook.store.table.opening import SNAPSHOT
-from memhook.store.table.own import Own
+from memhook.store.table.own import OwnTable
 from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import SIZES, Sizes
-from memhook.store.table.table import Table
 
 RENEWED_VECTORS = ".renewed-vectors"
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
@@ -42,7 +41,7 @@ class CachedTable:
     """Owns what is derived from the table. Changes (`table.changes`) are made to it, not to the table itself."""
 
     def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
-        self.table = Table(uri, backups, Own())
+        self.table = OwnTable(uri, backups)
         self.maintenance = Maintenance(self.table, sizes)
         self.cache: Cache | None = None
         self.sizes = sizes

@@ -26,7 +26,7 @@ from memhook.store.table.compaction import delete_old_versions
 from memhook.store.table.filters import quoted
 from memhook.store.table.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import OLDEST_SHARED_VERSION, table_schema, version_of
+from memhook.store.table.schema import OLDEST_SHARED_VERSION, version_of
 from memhook.store.table.table import WRITE_LOCK, Table
 
 log = logging.getLogger("memhook")
@@ -47,49 +47,42 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Shared:
-    """The kind of a table that others write to as well: no index, no checksums, and the version of each row."""
+class SharedTable(Table):
+    """A table that others write to as well: never searched, so without indexes, with the version of each row.
 
-    def __init__(self, uri: str) -> None:
-        self._has_row_versions = not uri.startswith(SERVER)
+    Many write there, each with rights of their own, and every replica is a copy: no checksums.
+    """
 
-    def opened(self, table: Table) -> Any:
-        table.repair()
+    def _opened(self) -> Any:
+        self.repair()
         try:
-            handle = table.database.open_table(TABLE)
+            handle = self.database.open_table(TABLE)
         except FOREIGN_ERRORS as error:
             if "not found" in str(error).lower():  # nothing was ever stored
                 return None
-            raise self.failure(table, error) from error
-        refuse_unknown(handle, table.uri)
+            raise self.failure(error) from error
+        refuse_unknown(handle, self.uri)
         version = version_of(handle.schema)
         if version < OLDEST_SHARED_VERSION:
             raise RemoteError(
-                f"The shared store at {table.uri} was written by an older memhook (schema {version}).",
+                f"The shared store at {self.uri} was written by an older memhook (schema {version}).",
                 "Export it with that version, and import it into a new location with this one.",
             )
         return handle
 
     def schema(self, model: ModelIdentity) -> pa.Schema:
-        schema = table_schema(model)
-        kept = {_HAS_ROW_VERSIONS: b"1"} if self._has_row_versions else {}
+        schema = super().schema(model)
+        kept = {} if self.uri.startswith(SERVER) else {_HAS_ROW_VERSIONS: b"1"}
         return schema.with_metadata({**schema.metadata, **kept})
 
-    def indexed(self, handle: Any) -> Any:
-        """It is never searched."""
-        return handle
-
-    def written(self, table: Table) -> None:
-        """Many write there, each with rights of their own; every replica is a copy."""
-
-    def failure(self, table: Table, error: BaseException) -> RemoteError:
+    def failure(self, error: BaseException) -> RemoteError:
         if _is_refused(error):
             return RemoteError(
-                f"The shared store at {table.uri} refuses this: {first_line(error)}",
+                f"The shared store at {self.uri} refuses this: {first_line(error)}",
                 "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
             )
         return RemoteError(
-            f"The shared store at {table.uri} could not be used: {first_line(error)}",
+            f"The shared store at {self.uri} could not be used: {first_line(error)}",
             "Try again when it can be reached: what is said twice is stored once.",
         )
 
@@ -101,7 +94,7 @@ class Origin:
     """
 
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
-        self.table = Table(uri, backups, Shared(uri), {**(options or {}), **ROW_VERSIONS})
+        self.table = SharedTable(uri, backups, {**(options or {}), **ROW_VERSIONS})
         self._given_up = Event()
         if (folder := self.table.directory) is not None and not folder.is_dir():
             raise RemoteError(

@@ -16,12 +16,10 @@ from memhook.errors import DamagedStore, StoreError
 from memhook.files import durable
 from memhook.paths import write_private
 from memhook.screening.secrets import masked
-from memhook.store.table import checksums, recovery
-from memhook.store.table.indexes import indexed
+from memhook.store.table import recovery
 from memhook.store.table.lance import lancedb
-from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import SCHEMA_VERSION, table_schema, version_of
+from memhook.store.table.schema import SCHEMA_VERSION, version_of
 
 TABLE = "memories"
 SNAPSHOT = ".snapshot.arrow"  # beside the table, derived from it
@@ -31,7 +29,6 @@ LARGE = 200_000_000  # bytes of indexes; smaller ones fit, and the larger cache 
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
 REPORT = "report.txt"  # beside what was set aside
-SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
 _FORMAT = {"new_table_data_storage_version": "2.1"}
@@ -138,42 +135,25 @@ def repaired(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Tabl
     folder = None if directory is None else directory / f"{TABLE}.lance"
     if database is None or folder is None or not folder.exists():
         return ""
-    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    aside = set_aside_in(backups)
     try:
         with recovery.panics_as_errors():
-            repair = recovery.repaired(folder, aside)
-            if not repair.is_readable:
-                repair.done.append(_rows_kept(folder, uri, backups, aside, put_back))
-            recovery.set_unneeded_aside(folder, aside)
+            done = recovery.repaired(folder, aside, put_back)
             rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
-    except FOREIGN_ERRORS as error:
+    except (LookupError, *FOREIGN_ERRORS) as error:
         raise _damaged(uri, backups, first_line(error)) from error
     if rebuilt:
-        repair.done.append(f"{rebuilt} damaged indexes of the store were built again.")
+        done.append(f"{rebuilt} damaged indexes of the store were built again.")
     if not aside.exists():
-        return " ".join(repair.done)  # of a lost file nothing is left to keep
-    report = " ".join([*repair.done, f"What was damaged is kept in {aside}."])
+        return " ".join(done)  # of a lost file nothing is left to keep
+    report = " ".join([*done, f"What was damaged is kept in {aside}."])
     write_private(aside / REPORT, report)
     return report
 
 
-def _rows_kept(folder: Path, uri: str, backups: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
-    """Nothing older has all of them: the rows that can be read, in files of their own."""
-    try:
-        found = recovery.salvaged(folder)
-    except LookupError as error:
-        raise _damaged(uri, backups, str(error)) from error
-    if not len(found.rows) or len(found.rows) > SALVAGED_AT_OPENING:
-        raise _damaged(uri, backups, f"{found.unreadable} of its memories cannot be read")
-    recovery.set_copy_aside(folder, aside)
-    recovery.set_unreadable_manifests_aside(folder, aside)
-    put_back(found.rows)
-    total = found.unreadable + len(found.rows)
-    missing = f"{found.unreadable} of {total} memories could not be read and are missing."
-    return (
-        f"Files of the store were damaged: {missing if found.unreadable else f'all {total} memories could be read.'}"
-        " Of others in those files the text was checked; their titles, tags and other fields could not be."
-    )
+def set_aside_in(backups: Path) -> Path:
+    """A new place for what was damaged."""
+    return backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
 def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
@@ -186,35 +166,6 @@ def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
 
 def _damaged(uri: str, backups: Path, why: str) -> DamagedStore:
     return DamagedStore(f"The store at {uri} is damaged: {why}", damage_hint(backups))
-
-
-def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
-    """The rows that can be read, as the newest version of the table, and where it is kept as it was.
-
-    To be called by the one who may write. Raises StoreError when nothing can be read; then nothing has changed.
-    """
-    directory = local_directory(uri)
-    folder = None if directory is None else directory / f"{TABLE}.lance"
-    if folder is None or not folder.exists():
-        raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
-    aside = backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    try:
-        found = recovery.salvaged(folder)
-        rows, model = migrated_rows(found.rows)
-        data = pa.Table.from_pylist(rows, schema=table_schema(model))
-        recovery.set_copy_aside(folder, aside)
-        recovery.set_unreadable_manifests_aside(folder, aside)
-        indexed(connected(uri).create_table(TABLE, data=data, mode="overwrite", on_bad_vectors="null"))
-        durable.sync_tree(folder)
-        recovery.set_unneeded_aside(folder, aside)
-    except (LookupError, *FOREIGN_ERRORS) as error:
-        raise StoreError(
-            f"Nothing can be read of the store at {uri}: {first_line(error)}",
-            "It was left as it is. Put a backup back: memhook restore FILE --replace",
-        ) from error
-    durable.sync_tree(folder)
-    checksums.record(folder)
-    return found, aside
 
 
 def back_up(uri: str, backups: Path, version: int) -> None:

@@ -3,68 +3,87 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from memhook.errors import DamagedStore, StoreError
-from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
 from memhook.store.table.migrations import migrated, vectors_model
-from memhook.store.table.opening import back_up, damage_hint, first_line, opened_table
-from memhook.store.table.schema import SCHEMA_VERSION, table_schema, version_of
+from memhook.store.table.opening import back_up, damage_hint, first_line, opened_table, set_aside_in
+from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.schema import SCHEMA_VERSION, version_of
 from memhook.store.table.table import Table
 
 log = logging.getLogger("memhook")
 
 
-class Own:
-    """The kind of every table but a shared one."""
+class OwnTable(Table):
+    """Every table but a shared one."""
 
-    def opened(self, table: Table) -> Any:
+    def _opened(self) -> Any:
         """The table in today's shape."""
-        table.repair()
+        self.repair()
         try:
-            handle = opened_table(table.database, table.uri, table.backups)
+            handle = opened_table(self.database, self.uri, self.backups)
         except DamagedStore:
-            if table.folder is None or table.is_suspected:
+            if self.folder is None or self.is_suspected:
                 raise
-            table.suspect()
-            table.repair()
-            handle = opened_table(table.database, table.uri, table.backups)
-        if handle is not None and table.repaired:
+            self.suspect()
+            self.repair()
+            handle = opened_table(self.database, self.uri, self.backups)
+        if handle is not None and self.repaired:
             indexed(handle)
-        return handle if handle is None or _is_current(handle) else self._migrated(table)
+        return handle if handle is None or _is_current(handle) else self._migrated()
 
-    def schema(self, model: ModelIdentity) -> pa.Schema:
-        return table_schema(model)
-
-    def indexed(self, handle: Any) -> Any:
+    def _indexed(self, handle: Any) -> Any:
         return indexed(handle)
 
-    def written(self, table: Table) -> None:
+    def _record_written(self) -> None:
         """Record checksums. What was written is on disk, whether this succeeds or not."""
-        if table.folder is not None and table.folder.exists():
+        if self.folder is not None and self.folder.exists():
             try:
-                checksums.record(table.folder)
+                checksums.record(self.folder)
             except OSError as error:
                 log.warning("the checksums of the store were not written: %s", error)
 
-    def failure(self, table: Table, error: BaseException) -> StoreError:
-        is_damaged = table.folder is not None and table.folder.exists() and bool(recovery.damaged_files(table.folder))
-        table.suspect()
+    def failure(self, error: BaseException) -> StoreError:
+        is_damaged = self.folder is not None and self.folder.exists() and bool(recovery.damaged_files(self.folder))
+        self.suspect()
         what = "is damaged" if is_damaged else "could not be used"
-        hint = damage_hint(table.backups) if is_damaged else "Run: memhook doctor"
-        return StoreError(f"The store at {table.uri} {what}: {first_line(error)}", hint)
+        hint = damage_hint(self.backups) if is_damaged else "Run: memhook doctor"
+        return StoreError(f"The store at {self.uri} {what}: {first_line(error)}", hint)
 
-    def _migrated(self, table: Table) -> Any:
-        with table.locked():
-            handle = opened_table(table.database, table.uri, table.backups)  # another process may have migrated it
+    def _migrated(self) -> Any:
+        with self.locked():
+            handle = opened_table(self.database, self.uri, self.backups)  # another process may have migrated it
             if _is_current(handle):
                 return handle
-            back_up(table.uri, table.backups, version_of(handle.schema))
-            return table.overwrite(migrated(handle, self.schema(vectors_model(handle.schema))))
+            back_up(self.uri, self.backups, version_of(handle.schema))
+            return self.overwrite(migrated(handle, self.schema(vectors_model(handle.schema))))
+
+
+def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
+    """The rows that can be read, as the newest version of the table, and where it is kept as it was.
+
+    Raises StoreError when nothing can be read; then nothing has changed.
+    """
+    table = OwnTable(uri, backups)
+    if table.folder is None or not table.folder.exists():
+        raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
+    aside = set_aside_in(backups)
+    try:
+        with table.locked():
+            found = recovery.salvaged(table.folder)
+            recovery.rebuild(table.folder, found.rows, aside, table.put_back)
+            table.sync()
+            recovery.set_unneeded_aside(table.folder, aside)
+    except (LookupError, *FOREIGN_ERRORS) as error:
+        raise StoreError(
+            f"Nothing can be read of the store at {uri}: {first_line(error)}",
+            "It was left as it is. Put a backup back: memhook restore FILE --replace",
+        ) from error
+    return found, aside
 
 
 def _is_current(handle: Any) -> bool:

@@ -3,6 +3,7 @@
 damaged_files(table)   which files of the newest version were cut, changed or lost
 repaired(table, ...)   copies put back, what nobody needs set aside, and the newest version that reads made the newest
 salvaged(table)        the rows that can be read of a table that cannot be repaired
+rebuild(table, ...)    these rows in its place
 
 A damaged file is moved or linked to a folder among the backups, never deleted. An old version is looked at in a folder
 of its own that links to the files it names, so that nothing in the store changes while it is looked at.
@@ -13,9 +14,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ REBUILD = "memhook restore --from-damaged"
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 """The exceptions that LanceDB raises."""
 FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
+SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
 READ_AT_OPENING = 64 << 20  # bytes, in less than 0.1 s; the doctor reads all
 
 _ARROW_END = b"ARROW1"
@@ -89,32 +91,26 @@ def damaged_indexes(table: Path, aside: Path) -> set[str]:
     return {path.relative_to(folder).parts[0] for path in damaged}
 
 
-@dataclass(slots=True)
-class Repair:
-    """The repairs of a table, and whether rows of its newest version are still unreadable."""
+def repaired(table: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> list[str]:
+    """Make the newest version that reads the newest of all, at the cost of no row that can be read now; what was done.
 
-    done: list[str] = field(default_factory=list)
-    is_readable: bool = True
-
-
-def repaired(table: Path, aside: Path) -> Repair:
-    """Make the newest version that reads the newest of all, at the cost of no row that can be read now.
-
-    To be called by the one who may write. Raises OSError when files cannot be moved.
+    To be called by the one who may write; `put_back` makes rows the table's. Raises LookupError when the memories can
+    still not be read, and OSError when files cannot be moved.
     """
-    repair = Repair()
-    damaged = damaged_files(table)
-    copied = [path for path in sorted(damaged) if _put_back(table, path, aside)]
-    if copied:
-        repair.done.append(
-            f"{_counted(len(copied), 'damaged file')} of the store replaced by a copy: nothing is missing."
-        )
+    copied = [path for path in sorted(damaged_files(table)) if _put_back(table, path, aside)]
+    restored = f"{_counted(len(copied), 'damaged file')} of the store replaced by a copy: nothing is missing."
+    done = [restored] if copied else []
     if not newest_reads(table):
-        if _newest_was_acknowledged(table):
-            repair.is_readable = False  # an older version would bring back what was changed or forgotten since
-        else:
-            _go_back(table, aside, repair)
-    return repair
+        done.append(_gone_back(table, aside) or _rows_kept(table, aside, put_back))
+    set_unneeded_aside(table, aside)
+    return done
+
+
+def rebuild(table: Path, rows: pa.Table, aside: Path, put_back: Callable[[pa.Table], None]) -> None:
+    """Make these rows the table's, which is set aside as it was."""
+    _set_copy_aside(table, aside)
+    _set_unreadable_manifests_aside(table, aside)
+    put_back(rows)
 
 
 def _newest_was_acknowledged(table: Path) -> bool:
@@ -140,7 +136,13 @@ def set_unneeded_aside(table: Path, aside: Path) -> None:
     _set_aside(table, [path for path in damaged if path not in newest], aside)
 
 
-def _go_back(table: Path, aside: Path, repair: Repair) -> None:
+def _gone_back(table: Path, aside: Path) -> str:
+    """Back to the last version that reads; empty where that would cost rows that are still readable.
+
+    Or would bring back what was changed or forgotten since.
+    """
+    if _newest_was_acknowledged(table):
+        return ""
     damaged = damaged_files(table) | checksums.damaged(table)
     lost = []
     for manifest in manifests(table)[: FURTHEST_BACK + 1]:
@@ -148,16 +150,29 @@ def _go_back(table: Path, aside: Path, repair: Repair) -> None:
             break
         lost.append(manifest)
     else:
-        repair.is_readable = False
-        return
-    if _live_rows(manifest) < len(_salvaged_or_nothing(table).rows):
-        repair.is_readable = False  # going back would cost rows that are still readable
-        return
+        return ""
+    with suppress(LookupError):
+        if _live_rows(manifest) < len(salvaged(table).rows):
+            return ""
     written = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
     _set_aside(table, [*lost, table / VERSIONS / _HINT], aside)
-    repair.done.append(
+    return (
         f"The newest files of the store were damaged; it was opened as of {written:%F %T} UTC,"
         f" {_counted(len(lost), 'change')} earlier."
+    )
+
+
+def _rows_kept(table: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Nothing older has all of them: the rows that can be read, in files of their own."""
+    found = salvaged(table)
+    if not 0 < len(found.rows) <= SALVAGED_AT_OPENING:
+        raise LookupError(f"{found.unreadable} of its memories cannot be read")
+    rebuild(table, found.rows, aside, put_back)
+    total = found.unreadable + len(found.rows)
+    missing = f"{found.unreadable} of {total} memories could not be read and are missing."
+    return (
+        f"Files of the store were damaged: {missing if found.unreadable else f'all {total} memories could be read.'}"
+        " Of others in those files the text was checked; their titles, tags and other fields could not be."
     )
 
 
@@ -240,13 +255,6 @@ def salvaged(table: Path) -> Salvage:
     raise LookupError("no version of it can be opened")
 
 
-def _salvaged_or_nothing(table: Path) -> Salvage:
-    try:
-        return salvaged(table)
-    except LookupError:
-        return Salvage(pa.table({}), 0)
-
-
 def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path]) -> Salvage:
     fragments = fragments_of(manifest)
     parts = []
@@ -301,7 +309,7 @@ def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
     return rows
 
 
-def set_copy_aside(table: Path, aside: Path) -> None:
+def _set_copy_aside(table: Path, aside: Path) -> None:
     """The whole table as it is, by links: for who wants to look at what was damaged, when the store is rewritten."""
     for path in table.rglob("*"):
         if path.is_file() and checksums.FOLDER not in path.parts:
@@ -309,7 +317,7 @@ def set_copy_aside(table: Path, aside: Path) -> None:
     durable.sync_tree(aside)
 
 
-def set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
+def _set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
     """So that what is written next has a version to stand on, and another's number."""
     for manifest in manifests(table):
         try:

@@ -1,6 +1,6 @@
 """One LanceDB table, which may not exist yet: connected, created, read, written under a lock and synced.
 
-What differs between a table of one's own and a shared one is a `Kind`.
+A table of one's own is an `OwnTable`, one that others write to as well a `SharedTable`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -38,26 +39,10 @@ _SUSPECTED: set[Path] = set()
 """Tables that failed when they were used: whoever opens one of them next reads all of it."""
 
 
-class Kind(Protocol):
-    """The methods in which a table of one's own differs from a shared one.
-
-    opened    LanceDB's table, in a shape that can be written; None when nothing was ever stored
-    indexed   a new table with the indexes that each of this kind has
-    written   what was written is on disk, and the lock still held
-    failure   what to report, with the way out where there is one
-    """
-
-    def opened(self, table: Table) -> Any: ...
-    def schema(self, model: ModelIdentity) -> pa.Schema: ...
-    def indexed(self, handle: Any) -> Any: ...
-    def written(self, table: Table) -> None: ...
-    def failure(self, table: Table, error: BaseException) -> StoreError: ...
-
-
-class Table:
+class Table(ABC):
     """Owns the connection and the lock. Reads see every finished write, also those of other processes."""
 
-    def __init__(self, uri: str, backups: Path, kind: Kind, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
         self.backups = backups
         self.directory = local_directory(uri)
@@ -68,7 +53,6 @@ class Table:
         self.last_write = time.monotonic()
         self.unoptimized = 0
         """Writes since it was last compacted, of many rows as several."""
-        self._kind = kind
         self._options = options or {}
         refuse_unusable(uri)
         # One that is elsewhere fails here, if it does; for one's own LanceDB is not imported before it is needed.
@@ -82,7 +66,7 @@ class Table:
         """LanceDB's table, looked for again while there is none: another process may have made it."""
         if self._handle is None:
             with self.translating("opening"):
-                self._handle, self._columns = self._kind.opened(self), frozenset()
+                self._handle, self._columns = self._opened(), frozenset()
         return self._handle
 
     @property
@@ -106,6 +90,26 @@ class Table:
     def model(self) -> ModelIdentity:
         """The model that made the vectors."""
         return NO_MODEL if self.handle is None else model_of(self._handle.schema)
+
+    # In which a table of one's own differs from a shared one
+
+    @abstractmethod
+    def _opened(self) -> Any:
+        """LanceDB's table, in a shape that can be written; None when nothing was ever stored."""
+
+    @abstractmethod
+    def failure(self, error: BaseException) -> StoreError:
+        """What to report, with the way out where there is one."""
+
+    def schema(self, model: ModelIdentity) -> pa.Schema:
+        return table_schema(model)
+
+    def _indexed(self, handle: Any) -> Any:
+        """A new table with the indexes that each of this kind has."""
+        return handle
+
+    def _record_written(self) -> None:  # noqa: B027  a shared one has nothing to record
+        """What was written is on disk, and the lock still held."""
 
     # Reading: of a table that does not exist, nothing
 
@@ -151,7 +155,7 @@ class Table:
             finally:  # also where a later step failed: the next write builds on what an earlier one has committed
                 self.sync()
             self.last_write = time.monotonic()
-            self._kind.written(self)
+            self._record_written()
 
     def sync(self) -> None:
         """Force to disk what was written: LanceDB renames its files into place without fsync."""
@@ -161,7 +165,7 @@ class Table:
     def ensure(self, model: ModelIdentity) -> None:
         """Create the table at the first memory."""
         if self.handle is None:
-            self._handle = self._created(self._kind.schema(model))
+            self._handle = self._created(self.schema(model))
 
     def data(self, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
         return pa.Table.from_pylist([dict(row) for row in rows], schema=self.handle.schema)
@@ -187,7 +191,7 @@ class Table:
 
     def overwrite(self, data: pa.Table | pa.RecordBatchReader) -> Any:
         """These rows and no others, in place of the old ones in one step."""
-        self._handle = self._kind.indexed(
+        self._handle = self._indexed(
             self.database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
         return self._handle
@@ -197,7 +201,7 @@ class Table:
         current, model = migrated_rows(rows)
         if self.folder is None or not self.folder.exists():
             self.ensure(model)  # aside: a power cut must not leave half a table
-        self.overwrite(pa.Table.from_pylist(current, schema=self._kind.schema(model)))
+        self.overwrite(pa.Table.from_pylist(current, schema=self.schema(model)))
 
     # Failing and repairing
 
@@ -211,9 +215,6 @@ class Table:
                 raise
             log.exception("%s the store failed", what)
             raise self.failure(error) from error
-
-    def failure(self, error: BaseException) -> StoreError:
-        return self._kind.failure(self, error)
 
     def suspect(self) -> None:
         """Have whoever opens it next read all of it."""
@@ -251,11 +252,11 @@ class Table:
         if self._database is None:
             self._database = connected(self.uri, self._options, create=True)
         if self.directory is None or self.folder is None or self.folder.exists():
-            return self._kind.indexed(self._database.create_table(TABLE, schema=schema))
+            return self._indexed(self._database.create_table(TABLE, schema=schema))
         for left_behind in self.directory.glob(f"{NEW_TABLE}*"):
             durable.delete(left_behind)
         with tempfile.TemporaryDirectory(prefix=NEW_TABLE, dir=self.directory) as aside:
-            self._kind.indexed(connected(aside, self._options).create_table(TABLE, schema=schema))
+            self._indexed(connected(aside, self._options).create_table(TABLE, schema=schema))
             made = Path(aside, f"{TABLE}.lance")
             durable.sync_tree(made)
             durable.moved(made, self.folder)
