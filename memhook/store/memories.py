@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cache, update_wrapper
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,30 +37,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Writer(Protocol):
-    """Where what is written goes: to the table here, or to the origin of a replica."""
-
-    def writing(self) -> AbstractContextManager[None]: ...
-    def annotating(self) -> AbstractContextManager[None]: ...
-    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None: ...
-
-
-class Here:
-    """Writes to a table of one's own."""
-
-    def __init__(self, here: CachedTable) -> None:
-        self._here = here
-
-    def writing(self) -> AbstractContextManager[None]:
-        return self._here.table.locked()
-
-    annotating = writing
-
-    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
-        with self._here.table.translating("writing to"):
-            change(self._here, *args, **kwargs)
-
-
 def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
     """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
 
@@ -79,7 +55,7 @@ class MemoryStore:
         self.vectors = Vectors(here)
         self._here = here
         self._table = here.table
-        self._writer: Writer = replica or Here(here)
+        self._writer = replica or here
         self._disk = DiskSearch(here.sizes)
 
     @property
@@ -134,13 +110,12 @@ class MemoryStore:
         self._here.close()
 
     def mark(self, name: str) -> str:
-        """The value recorded under this name; empty for none, and in a store that is not a folder."""
-        return mark_of(self._table.directory, name) if self._table.directory else ""
+        """The value recorded under this name; empty for none."""
+        return mark_of(self._here.directory, name)
 
     def set_mark(self, name: str, value: str) -> None:
-        if self._table.directory is not None:
-            with self._table.translating("marking"):
-                set_mark(self._table.directory, name, value)
+        with self._table.translating("marking"):
+            set_mark(self._here.directory, name, value)
 
     # Reading
 
@@ -166,7 +141,8 @@ class MemoryStore:
         found: list[Candidate] = []
         searched = sum(len(places) for _, places in in_memory)
         if on_disk is not None:
-            words = self._worth_looking_up(terms) if terms else []
+            counted = self.statistics
+            words = worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS) if terms else []
             found, there = self._disk.candidates(self._table.handle, by_vector, words, on_disk, limit)
             searched += there
             if multilingual is not None:
@@ -234,21 +210,23 @@ class MemoryStore:
             found.sort(key=lambda one: one[1])
             found.sort(key=lambda one: one[0], reverse=True)
             return self._in_order([key for _, key in found[offset : offset + limit]], allowed)
-        keys = self._table.rows(allowed.sql(), ["id", "updated"])
+        where = allowed.sql()
         if after is not None:
-            moment = pa.scalar(after[0], keys.schema.field("updated").type)
-            at_once = pc.and_(pc.equal(keys["updated"], moment), pc.greater(keys["id"], after[1]))
-            keys = keys.filter(pc.or_(pc.less(keys["updated"], moment), at_once))
-        return self._in_order(_first_ids(keys, "updated", "descending", limit, offset), allowed)
+            moment, last = timestamp(after[0]), quoted([after[1]])
+            where += f" AND (updated < {moment} OR (updated = {moment} AND id > {last}))"
+        return self._table.newest_by("updated", where, limit, offset)
 
     @_reading
     def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
-        """A page of memories, the newest first by a column of times, else in the order of the texts."""
-        keys = self._table.rows(allowed.sql(), ["id", column])
-        if pa.types.is_string(keys.schema.field(column).type):
-            keys = pa.table({"id": keys["id"], column: pc.utf8_lower(keys[column])})
-            return self._in_order(_first_ids(keys, column, "ascending", limit, offset), allowed)
-        return self._in_order(_first_ids(keys, column, "descending", limit, offset), allowed)
+        """A page of memories, the newest first by a column of times, else in the order of the titles."""
+        if column != "title":
+            return self._table.newest_by(column, allowed.sql(), limit, offset)
+        keys = self._table.rows(allowed.sql(), ["id", "title"])
+        if not len(keys):
+            return []  # pyarrow below 26 cannot choose from nothing
+        keys = pa.table({"id": keys["id"], "title": pc.utf8_lower(keys["title"])})
+        places = pc.select_k_unstable(keys, offset + limit, [("title", "ascending"), ("id", "ascending")])
+        return self._in_order(keys["id"].take(places[offset:]).to_pylist(), allowed)
 
     @_reading
     def count(self, allowed: Filter | None = None) -> int:
@@ -313,10 +291,6 @@ class MemoryStore:
         memories = self.by_ids(ids, allowed)
         return [memories[key] for key in ids if key in memories]
 
-    def _worth_looking_up(self, terms: Sequence[str]) -> list[str]:
-        counted = self.statistics
-        return worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS)
-
     def _ids_between(self, low: str, high: str) -> list[str]:
         """Those behind `low`, up to `high`; without one, to the end."""
         where = f"forgotten IS NULL AND id > {quoted([low])}" + (f" AND id <= {quoted([high])}" if high else "")
@@ -345,15 +319,6 @@ def replicated_store(
 def _counted(values: pa.ChunkedArray) -> dict[str, int]:
     values = pc.list_flatten(values) if pa.types.is_list(values.type) else values
     return {pair["values"]: pair["counts"] for pair in values.value_counts().to_pylist()}
-
-
-def _first_ids(keys: pa.Table, column: str, order: str, limit: int, offset: int) -> list[str]:
-    """The ids of a page; ties are in the order of their ids."""
-    if not len(keys):
-        return []  # pyarrow below 26 cannot choose from nothing
-    places = pc.select_k_unstable(keys, offset + limit, [(column, order), ("id", "ascending")])
-    found: list[str] = keys["id"].take(places[offset:]).to_pylist()
-    return found
 
 
 def _called(names: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import rows_on_disk
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.embedding.encoder import ModelIdentity, Vector
-from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.table.candidates import stored_vectors
 from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.schema import MEMORY_COLUMNS, memory_of, row_of, table_schema
@@ -29,15 +27,9 @@ class Vectors:
     def __init__(self, here: CachedTable) -> None:
         self._here = here
         self._table = here.table
-
-    @property
-    def languages(self) -> LanguageVectors:
-        return self._here.languages
-
-    @property
-    def renewed(self) -> Path:
+        self.languages = here.languages
+        self.renewed = here.renewed_vectors
         """Where vectors of another model wait until all of them are made."""
-        return self._here.renewed_vectors
 
     def missing(self) -> list[Memory]:
         """The memories that have no vector."""

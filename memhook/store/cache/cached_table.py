@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Concatenate, ParamSpec
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.table import recovery
 from memhook.store.table.candidates import only_chunk
-from memhook.store.table.changes import Row
+from memhook.store.table.changes import Row, Target
 from memhook.store.table.compaction import compact, sweep
 from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
@@ -32,6 +33,8 @@ from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
 from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import SIZES, Sizes
+
+P = ParamSpec("P")
 
 RENEWED_VECTORS = ".renewed-vectors"
 READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
@@ -42,13 +45,13 @@ class CachedTable:
 
     def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
         self.table = OwnTable(uri, backups)
+        self.directory, self._folder = self.table.place
         self.maintenance = Maintenance(self.table, sizes)
         self.cache: Cache | None = None
         self.sizes = sizes
-        beside = self.table.directory or backups
-        self.languages = LanguageVectors(beside / language_vectors.FILE)
-        self._snapshot = beside / SNAPSHOT
-        self.renewed_vectors = beside / RENEWED_VECTORS
+        self.languages = LanguageVectors(self.directory / language_vectors.FILE)
+        self._snapshot = self.directory / SNAPSHOT
+        self.renewed_vectors = self.directory / RENEWED_VECTORS
         """Where vectors of another model wait until all of them are made."""
         self._counted = TermStatistics(self._all_terms)
         self._anchors = AnchorCache()
@@ -68,15 +71,14 @@ class CachedTable:
 
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
-        if self.cache is None and self.table.folder is not None:
-            self.cache = Cache(self.table.folder, self._read, self._ids_among, self.sizes)
-            if recovery.looks_whole(self.table.folder) and self.cache.restore():
+        if self.cache is None:
+            self.cache = Cache(self._folder, self._read, self._ids_among, self.sizes)
+            if recovery.looks_whole(self._folder) and self.cache.restore():
                 return  # the table is opened by who needs it
-        if self.cache is not None:
-            self.cache.renew()
-            self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
-            self.cache.save()
-            self.cache.read_titles()
+        self.cache.renew()
+        self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
+        self.cache.save()
+        self.cache.read_titles()
 
     def open_table(self) -> None:
         """Open the table behind what is answered from the file; if it cannot be opened, nothing is answered."""
@@ -120,9 +122,19 @@ class CachedTable:
             yield
 
     def close(self) -> None:
-        self.maintenance.stop()
+        self.maintenance.upkeep.stop()
         self.languages.drop()
         self.table.close()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        return self.table.locked()
+
+    annotating = writing
+
+    def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        with self.table.translating("writing to"):
+            change(self, *args, **kwargs)
 
     # Changes
 
@@ -156,7 +168,7 @@ class CachedTable:
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""
         table = self.table
-        self.maintenance.stop()
+        self.maintenance.upkeep.stop()
         snapshot_file.remove(self._snapshot)
         self.renewed_vectors.unlink(missing_ok=True)
         kept = [left(row) for row in table.rows(f"id IN ({quoted(ids)})").to_pylist()] if left else []

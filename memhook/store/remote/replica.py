@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -125,17 +124,13 @@ class Replica:
             yield
 
     def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
-        def make_here() -> None:
-            with self._table.translating("writing to"):
-                change(self._here, *args, **kwargs)
-
         if self._shared and change in ANNOTATING:
-            make_here()
+            self._here.write(change, *args, **kwargs)
             return
         self._there(lambda origin: origin.write(change, *args, **kwargs))
         if change in EXPUNGING:
-            with self._table.locked():
-                make_here()
+            with self._here.writing():
+                self._here.write(change, *args, **kwargs)
 
     def optimize_origin(self) -> bool:
         """Compact it there, if this process has written to it."""
@@ -246,16 +241,11 @@ class Replica:
         if ids:
             self._here.expunge(sorted(ids), None)
 
-    @property
-    def _folder(self) -> Path:
-        assert self._table.directory is not None  # noqa: S101  a copy is in a folder
-        return self._table.directory
-
     def _mark(self, name: str) -> str:
-        return mark_of(self._folder, name)
+        return mark_of(self._here.directory, name)
 
     def _set_mark(self, name: str, value: str) -> None:
-        set_mark(made_folder(self._folder), name, value)
+        set_mark(made_folder(self._here.directory), name, value)
 
 
 def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:

@@ -10,10 +10,10 @@ from typing import Any
 from memhook.store.table import recovery
 from memhook.store.table.indexes import INDEXES, missing, unindexed_rows
 from memhook.store.table.opening import first_line
+from memhook.store.table.own import OwnTable
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import NO_MODEL
 from memhook.store.table.sizes import Sizes
-from memhook.store.table.table import Table
 from memhook.store.table.upkeep import Upkeep, keep_up
 
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
@@ -29,10 +29,11 @@ KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
 class Maintenance:
     """Of a table of one's own; of a large one it is done by another process."""
 
-    def __init__(self, table: Table, sizes: Sizes) -> None:
+    def __init__(self, table: OwnTable, sizes: Sizes) -> None:
         self._table = table
         self._sizes = sizes
-        self.upkeep = Upkeep(table.directory, sizes) if table.directory else None
+        directory, self._folder = table.place
+        self.upkeep = Upkeep(directory, sizes)
         self._being_optimized = 0
         self._is_counted = False
 
@@ -43,18 +44,13 @@ class Maintenance:
                 self._table.unoptimized += unindexed_rows(self._table.handle) // 8 if self._table.exists else 0
             self._is_counted = True
 
-    def stop(self) -> None:
-        """End what another process does: it may be writing into new files what is to be deleted."""
-        if self.upkeep is not None:
-            self.upkeep.stop()
-
     def optimize(self) -> bool:
         """Bring the indexes up to date and delete old versions, when enough was written to pay for it."""
         table = self._table
         self.count_unindexed()
         if not table.exists:
             return False
-        if self.upkeep is not None and self.upkeep.finished():
+        if self.upkeep.finished():
             table.unoptimized = max(0, table.unoptimized - self._being_optimized)
         is_settled = time.monotonic() - table.last_write > SETTLED_SECONDS
         rows = table.count()
@@ -64,8 +60,8 @@ class Maintenance:
         enough = SETTLED_AFTER if is_quiet else max(OPTIMIZE_AFTER, rows // ROWS_FOR_A_WRITE)
         if table.unoptimized < enough and not (is_littered and not is_large) and not self._missing_indexes():
             return False
-        if self.upkeep is not None and is_large:
-            return self._optimize_apart(self.upkeep, self._age_to_keep(is_settled), rows)
+        if is_large:
+            return self._optimize_apart(self._age_to_keep(is_settled), rows)
         with table.locked():
             keep_up(table.handle, self._age_to_keep(is_settled), self._sizes, table.sync)
         table.unoptimized = 0
@@ -78,7 +74,7 @@ class Maintenance:
         if not table.exists:
             return report
         try:
-            if table.folder is not None and (damaged := recovery.damaged_files(table.folder)):
+            if damaged := recovery.damaged_files(self._folder):
                 table.suspect()
                 names = ", ".join(sorted(path.name for path in damaged)[:3])
                 raise ValueError(f"{len(damaged)} of its files are damaged ({names})")
@@ -89,14 +85,14 @@ class Maintenance:
             report["damage"] = f"the store is damaged: {first_line(error)}"
         return report | {"versions": len(self._versions_on_disk())}
 
-    def _optimize_apart(self, upkeep: Upkeep, keep: timedelta, rows: int) -> bool:
+    def _optimize_apart(self, keep: timedelta, rows: int) -> bool:
         """Not while more is coming in, unless that is a twentieth of the store: it would be slow to find."""
         is_streaming = time.monotonic() - self._table.last_write < STREAM_SECONDS
         is_much = 8 * self._table.unoptimized > rows // 20
-        if not upkeep.may_begin() or (is_streaming and not is_much):
+        if not self.upkeep.may_begin() or (is_streaming and not is_much):
             return False
         self._being_optimized = self._table.unoptimized
-        upkeep.begin(keep)
+        self.upkeep.begin(keep)
         return True
 
     def _missing_indexes(self) -> list[str]:
@@ -104,12 +100,10 @@ class Maintenance:
 
     def _versions_on_disk(self) -> list[float]:
         """When each was written, the newest first."""
-        if self._table.folder is None:
-            return []
-        with os.scandir(self._table.folder / "_versions") as versions:
+        with os.scandir(self._folder / "_versions") as versions:
             return sorted((version.stat().st_mtime for version in versions), reverse=True)
 
     def _age_to_keep(self, is_settled: bool) -> timedelta:
-        """As long as the last few versions take; elsewhere than on disk, all of the last hour."""
+        """As long as the last few versions take."""
         kept = self._versions_on_disk()[: KEPT_WHEN_SETTLED if is_settled else KEPT_VERSIONS]
-        return timedelta(seconds=KEPT_SECONDS + (time.time() - kept[-1] if kept else 3600.0))
+        return timedelta(seconds=KEPT_SECONDS + time.time() - kept[-1])

@@ -19,7 +19,14 @@ log = logging.getLogger("memhook")
 
 
 class OwnTable(Table):
-    """Every table but a shared one."""
+    """Every table but a shared one: in a folder of this machine."""
+
+    @property
+    def place(self) -> tuple[Path, Path]:
+        """The folder of the store, and that of the table in it."""
+        if self.directory is None or self.folder is None:
+            raise StoreError(f"{self.uri} is not a folder.", "Choose another place with store.uri.")
+        return self.directory, self.folder
 
     def _opened(self) -> Any:
         """The table in today's shape."""
@@ -27,7 +34,7 @@ class OwnTable(Table):
         try:
             handle = opened_table(self.database, self.uri, self.backups)
         except DamagedStore:
-            if self.folder is None or self.is_suspected:
+            if self.is_suspected:
                 raise
             self.suspect()
             self.repair()
@@ -41,14 +48,16 @@ class OwnTable(Table):
 
     def _record_written(self) -> None:
         """Record checksums. What was written is on disk, whether this succeeds or not."""
-        if self.folder is not None and self.folder.exists():
-            try:
-                checksums.record(self.folder)
-            except OSError as error:
-                log.warning("the checksums of the store were not written: %s", error)
+        _, folder = self.place
+        try:
+            if folder.exists():
+                checksums.record(folder)
+        except OSError as error:
+            log.warning("the checksums of the store were not written: %s", error)
 
     def failure(self, error: BaseException) -> StoreError:
-        is_damaged = self.folder is not None and self.folder.exists() and bool(recovery.damaged_files(self.folder))
+        _, folder = self.place
+        is_damaged = folder.exists() and bool(recovery.damaged_files(folder))
         self.suspect()
         what = "is damaged" if is_damaged else "could not be used"
         hint = damage_hint(self.backups) if is_damaged else "Run: memhook doctor"
@@ -69,15 +78,16 @@ def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
     Raises StoreError when nothing can be read; then nothing has changed.
     """
     table = OwnTable(uri, backups)
-    if table.folder is None or not table.folder.exists():
+    _, folder = table.place
+    if not folder.exists():
         raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
     aside = set_aside_in(backups)
     try:
         with table.locked():
-            found = recovery.salvaged(table.folder)
-            recovery.rebuild(table.folder, found.rows, aside, table.put_back)
+            found = recovery.salvaged(folder)
+            recovery.rebuild(folder, found.rows, aside, table.put_back)
             table.sync()
-            recovery.set_unneeded_aside(table.folder, aside)
+            recovery.set_unneeded_aside(folder, aside)
     except (LookupError, *FOREIGN_ERRORS) as error:
         raise StoreError(
             f"Nothing can be read of the store at {uri}: {first_line(error)}",

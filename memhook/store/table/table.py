@@ -22,7 +22,7 @@ from memhook.files import durable
 from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
-from memhook.store.table.lance import query_of, read
+from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
 from memhook.store.table.read_gate import Gate
@@ -139,6 +139,15 @@ class Table(ABC):
         """Whether they are forgotten is looked at here: of a million rows, an index says so only after 20 ms."""
         rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten"]).to_pylist()
         return (memory_of(row) for row in rows if forgotten is None or (row["forgotten"] is not None) == forgotten)
+
+    def newest_by(self, column: str, where: str, limit: int, offset: int = 0) -> list[Memory]:
+        """A page of those for which `where` holds, the newest first by a column of times; ties by their ids."""
+        if self.handle is None:
+            return []
+        by = lancedb().query.ColumnOrdering
+        order = [by(column_name=column, ascending=False), by(column_name="id")]
+        query = query_of(self._handle).where(where).select(self._present(MEMORY_COLUMNS)).order_by(order)
+        return [memory_of(row) for row in read(query.limit(limit).offset(offset)).to_pylist()]
 
     # Writing: each inside `locked`
 
