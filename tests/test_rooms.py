@@ -54,7 +54,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"writing.backup", "writing.moments", "writing.offered_settings"},
 }
 STORE_MAY_IMPORT = {
-    "namespace_client": set(),
     "embedding": set(),
     "table": {"embedding"},
     "cache": {"embedding", "table"},

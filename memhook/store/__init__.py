@@ -6,7 +6,6 @@ cache/           The part of a table that is in memory, kept in step with every 
 remote/          Stores elsewhere: written at their origin, read from a copy here
 memories         What the rest of memhook uses: the memories of one store, found and written
 vectors          The vectors of a store: which are missing, and making them anew
-namespace_client Leaves out the part of lancedb that takes most of its import and is never called
 access_tokens    Bearer tokens for agents on other machines: one small private file
 ledger           What was shown in which session, what was left out, and why. Prompts are not stored
 pauses           Pauses of memhook: everywhere or in one project, for a while or until it is resumed
@@ -14,10 +13,3 @@ project          Which project a directory is, so that a clone, a worktree and a
 project_aliases  Projects that count as another one: a small file beside the store
 repository       the index of a repository that memories are checked against
 """
-
-import os
-
-from memhook.store import namespace_client
-
-os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported; its warnings are none for a terminal
-namespace_client.leave_out()

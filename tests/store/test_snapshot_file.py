@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -123,15 +121,3 @@ def test_a_table_that_cannot_be_opened_is_not_answered_for(store: MemoryStore, s
     with pytest.raises(StoreError):
         again.open_table()
     assert not file_of(store).exists()
-
-
-def test_lancedb_is_imported_when_a_table_is_opened_and_overriding_is_checked_again_after() -> None:
-    code = """
-import sys, overrides
-import memhook.hooks.runner
-before, checked = "lancedb" in sys.modules, overrides.override
-from memhook.store.table.lance import lancedb
-print(before, lancedb().__name__, overrides.override is checked)
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "lancedb", "True"]

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from memhook.store.table.lance import NAMESPACE_CLIENT
+from memhook.store.table.opening import connected
+
+CODE = f"""
+import sys, overrides
+import memhook.hooks.runner
+before, checked = "lancedb" in sys.modules, overrides.override
+from memhook.store.table.lance import lancedb
+print(before, lancedb().__name__, overrides.override is checked)
+print([name for name in sys.modules if name.startswith("{NAMESPACE_CLIENT}.api.")])
+"""
+
+
+def test_lancedb_is_imported_when_it_is_needed_without_its_client_and_overriding_is_checked_again_after() -> None:
+    """An interpreter of its own: what this one has loaded depends on the tests before."""
+    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("False lancedb True\n[]\n", "")
+
+
+def test_tables_are_listed_without_it(tmp_path: Path) -> None:
+    connection = connected(str(tmp_path), {})
+    connection.create_table("memories", [{"id": "a"}])
+    assert connection.list_tables(limit=1).tables == ["memories"]
