@@ -38,7 +38,7 @@ from memhook.core.ranking import (
 from memhook.core.terms import terms
 from memhook.evaluation.sets import EvaluationSet, read_set
 from memhook.paths import user_paths
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import WordIndex
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder, load_embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder

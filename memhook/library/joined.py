@@ -17,8 +17,7 @@ from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
 from memhook.core.spelling import Vocabulary
 from memhook.library.library import Library
-from memhook.store.cache.term_statistics import TermStatistics
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import TermStatistics, WordIndex
 from memhook.store.embedding.encoder import Vector
 from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import Filter

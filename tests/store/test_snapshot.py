@@ -17,7 +17,7 @@ from memhook.core.terms import terms
 from memhook.store.cache import cache
 from memhook.store.cache.parts import state_of
 from memhook.store.cache.snapshot import Snapshot
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import WordIndex
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 from memhook.store.table.candidates import title_terms

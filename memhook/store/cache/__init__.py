@@ -5,8 +5,7 @@ cache            The cached part of a table: all of it while it is small, else t
 parts            Parts of a table in memory, the whole store or single projects, kept current
 snapshot         A small store in memory, as of one state of its table, searched without LanceDB
 snapshot_file    A snapshot in a file beside the table, to answer the first prompts after a start from
-word_index       The words of a snapshot: which memory has a term how often
+words            The words of a store: which memory has a term how often, and how common each term is
 anchor_cache     The anchors of a snapshot's memories, indexed by what tool calls touch
-term_statistics  How common each term is in a store that is not in memory
 language_search  Searching by the multilingual encoder what is not in memory
 """

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
 from memhook.core.ranking import LEXICAL_WEIGHT, Candidate, attainable, term_weights
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import WordIndex
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
 from memhook.store.table.candidates import FACTS, candidates, only_chunk, stored_vectors, title_terms

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.store.cache.term_statistics import AT_LEAST, TermStatistics, worth_looking_up
+from memhook.store.cache.words import AT_LEAST, TermStatistics, worth_looking_up
 
 TEXTS = st.lists(st.lists(st.sampled_from(["cache", "ledger", "größe", "x_1"]), max_size=6).map(" ".join), max_size=8)
 
