@@ -18,8 +18,7 @@ from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import with_languages
-from memhook.store.cache.term_statistics import TermStatistics, worth_looking_up
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import TermStatistics, WordIndex, worth_looking_up
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.remote.origin import Origin
 from memhook.store.remote.replica import Replica
@@ -27,7 +26,6 @@ from memhook.store.table.changes import Target
 from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.filters import ANY, Filter, quoted, timestamp
 from memhook.store.table.id_pages import ids_after
-from memhook.store.table.markers import mark_of, set_mark
 from memhook.store.table.sizes import SIZES, Sizes
 from memhook.store.vectors import Vectors
 
@@ -111,11 +109,11 @@ class MemoryStore:
 
     def mark(self, name: str) -> str:
         """The value recorded under this name; empty for none."""
-        return mark_of(self._here.directory, name)
+        return self._here.mark(name)
 
     def set_mark(self, name: str, value: str) -> None:
         with self._table.translating("marking"):
-            set_mark(self._here.directory, name, value)
+            self._here.set_mark(name, value)
 
     # Reading
 

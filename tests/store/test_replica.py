@@ -14,13 +14,13 @@ from memhook.core.memory import Memory
 from memhook.core.terms import terms
 from memhook.errors import RemoteError, StoreError
 from memhook.files import durable
+from memhook.store.cache.cached_table import CachedTable
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.memories import MemoryStore, own_store, replicated_store
-from memhook.store.remote import origin, replica
+from memhook.store.remote import origin
 from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.markers import set_mark
 from memhook.store.table.schema import DIMENSIONS
 from tests.store.test_memories import MODEL, NOW, add, axis, matching, memory, replica_of, write_as_an_older_memhook
 
@@ -335,11 +335,13 @@ def test_what_counts_as_seen_is_on_disk_before_it_is_noted(opened: Open, monkeyp
         steps.append("sync")
         sync(synced)
 
-    def recorded_mark(directory: Path, name: str, value: str) -> None:
+    set_mark = CachedTable.set_mark
+
+    def recorded_mark(here: CachedTable, name: str, value: str) -> None:
         steps.append(name)
-        set_mark(directory, name, value)
+        set_mark(here, name, value)
 
     monkeypatch.setattr(durable.Synced, "sync", recorded_sync)
-    monkeypatch.setattr(replica, "set_mark", recorded_mark)
+    monkeypatch.setattr(CachedTable, "set_mark", recorded_mark)
     replica_of(bob).refresh()
     assert steps.index("sync") < steps.index("origin-version")

@@ -13,12 +13,12 @@ from memhook.core.actions import Action
 from memhook.core.anchor_index import Match
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
+from memhook.files import durable
 from memhook.store.cache import snapshot_file
 from memhook.store.cache.anchor_cache import AnchorCache
 from memhook.store.cache.cache import Cache, Reach, fits
 from memhook.store.cache.snapshot import COLUMNS, Snapshot
-from memhook.store.cache.term_statistics import TermStatistics
-from memhook.store.cache.word_index import WordIndex
+from memhook.store.cache.words import TermStatistics, WordIndex
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
@@ -120,6 +120,16 @@ class CachedTable:
         """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
         with self.table.readers.passing(), self.table.translating(what):
             yield
+
+    def mark(self, name: str) -> str:
+        """What is recorded in the store's folder under this name, which a copy of it has too; empty for nothing."""
+        try:
+            return (self.directory / f".{name}").read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
+            return ""
+
+    def set_mark(self, name: str, value: str) -> None:
+        durable.write(durable.made_folder(self.directory) / f".{name}", f"{value}\n".encode())
 
     def close(self) -> None:
         self.maintenance.upkeep.stop()

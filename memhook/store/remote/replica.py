@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memhook.errors import RemoteError, StoreError
-from memhook.files.durable import made_folder
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import RowsOnDisk
 from memhook.store.embedding.encoder import ModelIdentity
@@ -22,7 +21,6 @@ from memhook.store.remote.origin import Origin
 from memhook.store.remote.waiting import Unanswered, answer_of, in_thread
 from memhook.store.table.changes import ANNOTATING, EXPUNGING, Target
 from memhook.store.table.filters import quoted
-from memhook.store.table.markers import mark_of, set_mark
 from memhook.store.table.opening import answers, first_line, local_directory
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import stored_terms
@@ -70,7 +68,7 @@ class Replica:
     def refreshed(self) -> datetime | None:
         """When it was last what its origin was; None before the first time."""
         with suppress(ValueError):
-            return datetime.fromisoformat(self._mark(REFRESHED))
+            return datetime.fromisoformat(self._here.mark(REFRESHED))
         return None
 
     def refresh(self) -> int:
@@ -106,7 +104,7 @@ class Replica:
                 self.problem = error.message
                 raise
             self.problem = ""
-            self._set_mark(REFRESHED, datetime.now(UTC).isoformat())
+            self._here.set_mark(REFRESHED, datetime.now(UTC).isoformat())
             return fetched
 
     # Written there
@@ -191,7 +189,7 @@ class Replica:
 
     def _fetched(self, origin: Origin) -> int:
         version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
-        seen, there = int(self._mark(SEEN) or 0), self._table.exists
+        seen, there = int(self._here.mark(SEEN) or 0), self._table.exists
         if version == seen and there:
             return 0
         fetched = 0
@@ -202,7 +200,7 @@ class Replica:
             if self._table.count() != origin.table.count() and self._table.exists:
                 self._drop(set(self._table.ids()) - set(origin.table.ids()))
             self._table.sync()  # first: what counts as seen is never fetched again
-            self._set_mark(SEEN, str(version))
+            self._here.set_mark(SEEN, str(version))
         return fetched
 
     def _absorb(self, rows: pa.Table, model: ModelIdentity) -> None:
@@ -240,12 +238,6 @@ class Replica:
         """Delete rows that were purged at the origin from every file here."""
         if ids:
             self._here.expunge(sorted(ids), None)
-
-    def _mark(self, name: str) -> str:
-        return mark_of(self._here.directory, name)
-
-    def _set_mark(self, name: str, value: str) -> None:
-        set_mark(made_folder(self._here.directory), name, value)
 
 
 def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:

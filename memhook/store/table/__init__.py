@@ -1,7 +1,7 @@
 """One LanceDB table: opened, migrated, written, searched, repaired.
 
 table         The table, which may not exist yet: connected, created, read, written under a lock and synced
-lance         LanceDB, imported when it is first needed
+lance         LanceDB, imported when it is first needed, without the part that takes longest and is never called
 own           What is particular to a table of one's own: repaired, migrated, indexed, with checksums
 changes       The changes that can be written, to a table of one's own as to a shared one
 schema        The columns, and how rows and memories turn into each other
@@ -22,6 +22,5 @@ checksums     Checksums of a table's files, and copies of those that name the ot
 manifest      A version of a table as its manifest lists it: which data files it has
 release       Returning memory to the system: what reading a store took stays with the allocators
 arrow_file    The rows of a table as one file, and back
-markers       One-time steps that a store has had, recorded in its folder
 sizes         How large a store may be for which way of answering. Nobody sets these; tests pass in smaller ones
 """
