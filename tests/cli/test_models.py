@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_list_names_the_encoder_for_other_languages_which_is_not_one_to_choose(
     shown = cli("models", "list", "--json").json
     assert (shown["multilingual"]["is_here"], shown["multilingual"]["languages"]) == (True, "auto")
     assert cli("config", "set", "embedding.model", shown["multilingual"]["id"]).code != 0
-    monkeypatch.setattr(multilingual, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(multilingual, "WEIGHTS", replace(multilingual.WEIGHTS, package="no_such_package"))
     assert "   512  missing  universal-sentence-encoder-multilingual-3" in cli("models", "list").out
 
 

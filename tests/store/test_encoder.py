@@ -28,7 +28,7 @@ from memhook.store.embedding.model_files import (
     MINILM,
     PackagedModel,
     Resource,
-    is_installed,
+    are_installed,
     model_directory,
     path_of,
     sha256_of,
@@ -48,7 +48,9 @@ PUBLISHED = (
 # fmt: on
 PULLED = "BAAI/bge-small-en-v1.5"
 
-needs_minilm = pytest.mark.skipif(not is_installed(MINILM), reason="the extra minilm is not installed")
+needs_minilm = pytest.mark.skipif(
+    not are_installed(MINILM.weights, MINILM.tokenizer), reason="the extra minilm is not installed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +325,7 @@ def test_a_tokenizer_in_a_package_of_its_own_is_checked_as_the_weights_are(
     with pytest.raises(EmbeddingError, match=problem) as raised:
         load_embedder(model.id, tmp_path)
     assert MINILM.tokenizer.requirement in raised.value.hint
-    assert is_installed(model) == ("package" not in change)
+    assert are_installed(model.weights, model.tokenizer) == ("package" not in change)
 
 
 @pytest.mark.parametrize("graph", [Resource("granite.onnx", "0" * 64), Resource("no-such.onnx", "0" * 64)])

