@@ -41,7 +41,7 @@ SUBJECT_CHARS = 200
 
 _LARGEST_CONFIG = 16 * 1024 * 1024
 _LARGEST_POINTER = 8192  # a .git or commondir file holds one path
-_WANTED_KEYS = re.compile(r"(remote\..*\.url|core\.worktree)")
+_REMOTE_URL = re.compile(r"remote\.(.*)\.url")
 _INCLUDE = re.compile(r"\[\s*include(?:if)?\b", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418}
 _SSH = ("ssh", "git+ssh", "ssh+git")
@@ -131,14 +131,29 @@ def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
     repository = _repository(_possible_roots(start)) if start else None
     if repository is None or _leads_elsewhere(repository.common_dir):
         return None
-    return _git_output("-C", str(repository.top), *arguments, timeout=timeout)
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    try:
+        finished = subprocess.run(
+            [*_GIT, "-C", str(repository.top), *arguments],
+            cwd="/",  # a relative entry in PATH must not find a git inside the repository
+            env=kept | _GIT_VARIABLES,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=timeout,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):  # it failed, is missing or took too long
+        return None
+    return finished.stdout.decode("utf-8", "surrogateescape")
 
 
 def remote_identity(url: str) -> str:
     """`host/path` of a remote however it is spelled; empty when it names nothing beyond this machine."""
     host, path = _host_and_path(url.strip())
     path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
-    if not path or not host or _is_loopback(host):
+    # A proxy on this machine, often on another port every time, says nothing about which project it serves.
+    if not path or not host or re.fullmatch(r"(localhost|127\.[\d.]+|\[::1\])(:\d+)?", host):
         return ""
     if host in _OTHER_DOORS:
         host, path = _OTHER_DOORS[host], _AZURE_SSH_PATH.sub(r"\1/\2/_git/\3", path)
@@ -185,11 +200,6 @@ def _url_host_and_path(url: str) -> tuple[str, str]:
 def _host(name: str) -> str:
     host = name.lower().rstrip(".")
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    # A proxy on this machine, often on another port every time, says nothing about which project it serves.
-    return re.fullmatch(r"(localhost|127\.[\d.]+|\[::1\])(:\d+)?", host) is not None
 
 
 def _real_directory(directory: str | Path) -> Path | None:
@@ -351,62 +361,38 @@ class _Config:
     worktree: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _FileState:
-    """A file as it was: git replaces its configuration by renaming, so each version is another inode."""
-
-    path: Path
-    inode: int
-    modified_ns: int
-    size: int
-
-
 def _config_of(common_dir: Path) -> _Config:
     path = common_dir / "config"
     try:
         found = path.stat()
     except OSError:
         return _Config()
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_CONFIG:  # reading a pipe would never end
-        return _Config()
-    return _config_in(_FileState(path, found.st_ino, found.st_mtime_ns, found.st_size))
-
-
-def _leads_elsewhere(common_dir: Path) -> bool:
-    """Whether the configuration makes git read files that are not the repository's: then git is not asked."""
-    text = "\n".join(
-        _small_file(path, _LARGEST_CONFIG) for path in (common_dir / "config", *_worktree_configs(common_dir))
-    )
-    return _INCLUDE.search(text) is not None
-
-
-def _worktree_configs(common_dir: Path) -> Iterator[Path]:
-    yield common_dir / "config.worktree"
-    yield from common_dir.glob("worktrees/*/config.worktree")
+    return _config_in(path, (found.st_ino, found.st_mtime_ns, found.st_size))
 
 
 @lru_cache(maxsize=512)
-def _config_in(file: _FileState) -> _Config:
-    entries = _entries(file.path)
+def _config_in(path: Path, _state: tuple[int, ...]) -> _Config:
+    """As `git config --file` reads it: git may be missing or slow, and replaces the file, so each version has an inode.
+
+    Of this file alone: the user's own configuration can hold remotes too, and insteadOf depends on the machine.
+    """
+    entries = list(_config_entries(_small_file(path, _LARGEST_CONFIG).removeprefix("\ufeff")))
     worktrees = [value for key, value in entries if key == "core.worktree"]
     return _Config(identity=_first_identity(entries), worktree=worktrees[-1] if worktrees else "")
 
 
+def _leads_elsewhere(common_dir: Path) -> bool:
+    """Whether the configuration makes git read files that are not the repository's: then git is not asked."""
+    own = (common_dir / "config", common_dir / "config.worktree", *common_dir.glob("worktrees/*/config.worktree"))
+    return any(_INCLUDE.search(_small_file(path, _LARGEST_CONFIG)) for path in own)
+
+
 def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
     """Of origin, or else of the first remote by name; one beyond this machine comes before a path on it."""
-    remotes = [(key[len("remote.") : -len(".url")], url) for key, url in entries if key.startswith("remote.")]
+    remotes = [(name[1], url) for key, url in entries if (name := _REMOTE_URL.fullmatch(key))]
     remotes.sort(key=lambda remote: (remote[0] != "origin", remote[0]))
     named = (identity for known in (remote_identity, local_identity) for _, url in remotes if (identity := known(url)))
     return _readable(next(named, ""))
-
-
-def _entries(config: Path) -> list[tuple[str, str]]:
-    """The wanted keys, as `git config --file` reads them. git itself may be missing or slow, and takes a process.
-
-    Of this file alone: the user's own configuration can hold remotes too, and insteadOf depends on the machine.
-    """
-    text = _small_file(config, _LARGEST_CONFIG).removeprefix("\ufeff")
-    return [entry for entry in _config_entries(text) if _WANTED_KEYS.fullmatch(entry[0])]
 
 
 _SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
@@ -438,25 +424,6 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-def _git_output(*arguments: str, timeout: float) -> str | None:
-    """The output of git; None when it failed, is missing or took too long."""
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    try:
-        finished = subprocess.run(
-            [*_GIT, *arguments],
-            cwd="/",  # a relative entry in PATH must not find a git inside the repository
-            env=kept | _GIT_VARIABLES,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=timeout,
-            check=True,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return finished.stdout.decode("utf-8", "surrogateescape")
-
-
 def _small_file(path: Path, limit: int = _LARGEST_POINTER) -> str:
     """The text of a file, empty when it is absent, too large or not a plain file."""
     try:
@@ -476,11 +443,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _exists(path: Path) -> bool:
-    try:
-        path.stat()
-    except OSError:  # Path.exists lets a forbidden directory and a path too long through
-        return False
-    return True
+    return os.path.exists(path)  # noqa: PTH110  Path.exists lets a forbidden directory and a path too long through
 
 
 def _path_id(path: Path) -> str:
