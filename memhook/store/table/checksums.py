@@ -4,7 +4,7 @@ record(table)            record every file that is new; to be called by the one 
 damaged(table, most)     the files that differ from their checksum
 recorded(table)          the files that have a checksum
 forget(table, files)     what is set aside may come again under the same name
-has_copy, put_back       the copy of a file, if it is whole, and in its place
+whole_copy(table, path)  what is in the copy of a file, if that is whole
 
 The files of a table never change once they are written, so whatever differs from its checksum is damaged. They are kept
 in the table's own folder: who copies or replaces it takes them along.
@@ -84,16 +84,11 @@ def forget(table: Path, files: Iterable[Path]) -> None:
         _write_list(table / FOLDER, {name: note for name, note in noted.items() if name not in gone})
 
 
-def has_copy(table: Path, path: Path) -> bool:
-    """Whether there is a copy of this file that is whole."""
+def whole_copy(table: Path, path: Path) -> bytes | None:
+    """What is in the copy of this file; None where there is none that is whole."""
     name = _name(table, path)
     note, copy = _noted(table).get(name), table / FOLDER / name
-    return note is not None and copy.is_file() and _read(copy) == note
-
-
-def put_back(table: Path, path: Path) -> None:
-    """The copy in its place, and on disk."""
-    durable.write(path, (table / FOLDER / _name(table, path)).read_bytes())
+    return copy.read_bytes() if note is not None and copy.is_file() and _read(copy) == note else None
 
 
 def _files(table: Path) -> Iterator[tuple[str, str]]:

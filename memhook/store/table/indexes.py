@@ -6,8 +6,6 @@ the same, by looking at each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 from memhook.store.table.lance import lancedb
@@ -72,7 +70,8 @@ def unindexed_rows(table: Any) -> int:
 
 def partitions_of(table: Any) -> int:
     """How many the vectors are divided into; 0 when they have no index."""
-    return max((number for _, number in _vector_indexes(table)), default=0)
+    names = [index.name.removeprefix(VECTOR_INDEX) for index in table.list_indices() if "vector" in index.columns]
+    return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
 def _missing_on_fields(table: Any, sizes: Sizes) -> list[str]:
@@ -112,10 +111,3 @@ def _drop_outgrown(table: Any) -> None:
         is_older = index.name != f"{VECTOR_INDEX}{partitions}" if is_on_vectors else index.columns[0] not in INDEXES
         if is_older and (partitions or not is_on_vectors):
             table.drop_index(index.name)
-
-
-def _vector_indexes(table: Any) -> Iterator[tuple[str, int]]:
-    for index in table.list_indices():
-        if index.name.startswith(VECTOR_INDEX):
-            with suppress(ValueError):
-                yield index.name, int(index.name.removeprefix(VECTOR_INDEX))

@@ -8,13 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from memhook.store.table import recovery
+from memhook.store.table.compaction import delete_old_versions
 from memhook.store.table.indexes import INDEXES, missing, unindexed_rows
 from memhook.store.table.opening import first_line
 from memhook.store.table.own import OwnTable
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import NO_MODEL
 from memhook.store.table.sizes import Sizes
-from memhook.store.table.upkeep import Upkeep, keep_up
+from memhook.store.table.upkeep import Upkeep, make_current
 
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 ROWS_FOR_A_WRITE = 4_000  # of a large store every index is rewritten, however little was added
@@ -63,7 +64,8 @@ class Maintenance:
         if is_large:
             return self._optimize_apart(self._age_to_keep(is_settled), rows)
         with table.locked():
-            keep_up(table.handle, self._age_to_keep(is_settled), self._sizes, table.sync)
+            make_current(table.handle, self._sizes)
+            delete_old_versions(table.handle, self._age_to_keep(is_settled), table.sync)
         table.unoptimized = 0
         return True
 

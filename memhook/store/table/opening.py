@@ -103,21 +103,6 @@ def _caches(for_indexes: int) -> Any:
     return lancedb().Session(index_cache_size_bytes=for_indexes, metadata_cache_size_bytes=METADATA_CACHE)
 
 
-def opened_table(database: Any, uri: str, backups: Path) -> Any:
-    """The memories table, of this schema version or an older one; None when nothing was ever stored."""
-    directory = local_directory(uri)
-    if database is None or (directory is not None and not (directory / f"{TABLE}.lance").exists()):
-        return None
-    try:
-        with recovery.panics_as_errors():
-            table = database.open_table(TABLE)
-            table.count_rows()
-    except FOREIGN_ERRORS as error:
-        raise _damaged(uri, backups, first_line(error)) from error
-    refuse_unknown(table, uri)
-    return table
-
-
 def damage_hint(backups: Path) -> str:
     return (
         f"It was left as it is. Put a backup back (memhook restore FILE --replace; {backups} may hold one),"
@@ -125,23 +110,19 @@ def damage_hint(backups: Path) -> str:
     )
 
 
-def repaired(database: Any, uri: str, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
+def repaired(database: Any, uri: str, folder: Path, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
     """Where files were damaged, go back to the last version that is whole, or keep the rows that can be read.
 
     To be called by the one who may write; `put_back` makes these rows the table's. Returns what was done, or nothing.
     Raises DamagedStore when the memories can still not be read.
     """
-    directory = local_directory(uri)
-    folder = None if directory is None else directory / f"{TABLE}.lance"
-    if database is None or folder is None or not folder.exists():
-        return ""
     aside = set_aside_in(backups)
     try:
         with recovery.panics_as_errors():
             done = recovery.repaired(folder, aside, put_back)
             rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
     except (LookupError, *FOREIGN_ERRORS) as error:
-        raise _damaged(uri, backups, first_line(error)) from error
+        raise damaged(uri, backups, error) from error
     if rebuilt:
         done.append(f"{rebuilt} damaged indexes of the store were built again.")
     if not aside.exists():
@@ -164,8 +145,8 @@ def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
     return len(broken)
 
 
-def _damaged(uri: str, backups: Path, why: str) -> DamagedStore:
-    return DamagedStore(f"The store at {uri} is damaged: {why}", damage_hint(backups))
+def damaged(uri: str, backups: Path, error: BaseException) -> DamagedStore:
+    return DamagedStore(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups))
 
 
 def back_up(uri: str, backups: Path, version: int) -> None:

@@ -10,7 +10,15 @@ from memhook.errors import DamagedStore, StoreError
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
 from memhook.store.table.migrations import migrated, vectors_model
-from memhook.store.table.opening import back_up, damage_hint, first_line, opened_table, set_aside_in
+from memhook.store.table.opening import (
+    TABLE,
+    back_up,
+    damage_hint,
+    damaged,
+    first_line,
+    refuse_unknown,
+    set_aside_in,
+)
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import SCHEMA_VERSION, version_of
 from memhook.store.table.table import Table
@@ -32,16 +40,30 @@ class OwnTable(Table):
         """The table in today's shape."""
         self.repair()
         try:
-            handle = opened_table(self.database, self.uri, self.backups)
+            handle = self._found()
         except DamagedStore:
             if self.is_suspected:
                 raise
             self.suspect()
             self.repair()
-            handle = opened_table(self.database, self.uri, self.backups)
+            handle = self._found()
         if handle is not None and self.repaired:
             indexed(handle)
         return handle if handle is None or _is_current(handle) else self._migrated()
+
+    def _found(self) -> Any:
+        """The table, of this schema version or an older one; None when nothing was ever stored."""
+        _, folder = self.place
+        if self.database is None or not folder.exists():
+            return None
+        try:
+            with recovery.panics_as_errors():
+                handle = self.database.open_table(TABLE)
+                handle.count_rows()
+        except FOREIGN_ERRORS as error:
+            raise damaged(self.uri, self.backups, error) from error
+        refuse_unknown(handle, self.uri)
+        return handle
 
     def _indexed(self, handle: Any) -> Any:
         return indexed(handle)
@@ -65,7 +87,7 @@ class OwnTable(Table):
 
     def _migrated(self) -> Any:
         with self.locked():
-            handle = opened_table(self.database, self.uri, self.backups)  # another process may have migrated it
+            handle = self._found()  # another process may have migrated it
             if _is_current(handle):
                 return handle
             back_up(self.uri, self.backups, version_of(handle.schema))

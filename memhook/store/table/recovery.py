@@ -76,10 +76,8 @@ def damaged_files(table: Path, most: int | None = None) -> set[Path]:
         fragments, index_files = fragments_of(listed[0]), index_files_of(listed[0])
     except ValueError:
         return found | {listed[0]}
-    named = {table / name for one in fragments for name in one.all_files}
-    indexes = {table / name for name in index_files}
-    found |= {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
-    return found | {path for path in indexes if path in changed or not path.exists() or not _ends_well(path)}
+    named = {table / name for name in (*index_files, *(file for one in fragments for file in one.all_files))}
+    return found | {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
 
 
 def damaged_indexes(table: Path, aside: Path) -> set[str]:
@@ -121,11 +119,12 @@ def _newest_was_acknowledged(table: Path) -> bool:
 
 def _put_back(table: Path, path: Path, aside: Path) -> bool:
     """The damaged one is linked, not moved: killed in between, the store has one or the other."""
-    if not checksums.has_copy(table, path):
+    copy = checksums.whole_copy(table, path)
+    if copy is None:
         return False
     if path.exists():
         _link(path, aside / table.name / path.relative_to(table))
-    checksums.put_back(table, path)
+    durable.write(path, copy)
     return True
 
 

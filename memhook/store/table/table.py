@@ -241,7 +241,7 @@ class Table(ABC):
             return
         try:
             with self.locked():  # what another process has just written looks whole by now
-                self.repaired = repaired(self.database, self.uri, self.backups, self.put_back)
+                self.repaired = repaired(self.database, self.uri, folder, self.backups, self.put_back)
         except StoreError:
             if not recovery.newest_reads(folder):
                 raise

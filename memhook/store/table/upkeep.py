@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 from memhook.files.durable import Synced
 from memhook.files.locking import holder_of
 from memhook.store.table import checksums
-from memhook.store.table.compaction import compact, delete_old_versions
+from memhook.store.table.compaction import compact
 from memhook.store.table.indexes import make_missing
 from memhook.store.table.opening import TABLE, connected
 from memhook.store.table.release import give_back
@@ -96,13 +95,8 @@ def stop_any(directory: Path) -> None:
         time.sleep(0.02)
 
 
-def keep_up(table: Any, keep: timedelta, sizes: Sizes, sync: Callable[[], None]) -> None:
-    """All of it, in steps that are each complete."""
-    make_current(table, sizes)
-    delete_old_versions(table, keep, sync)
-
-
 def make_current(table: Any, sizes: Sizes) -> None:
+    """Joined and indexed, in steps that are each complete; no version is deleted."""
     compact(table)
     give_back()
     make_missing(table, model_of(table.schema) != NO_MODEL, sizes)
