@@ -231,7 +231,6 @@ class Library:
 
     def renew_vectors(self) -> int:
         """Embed what has no vector of the wanted model yet; returns how many memories that were."""
-        self._embedded.forget()
         embedder = self._model(self._wanted) if self._may_lack_vectors else None
         if embedder is None or not self._renewing.acquire(blocking=False):
             return 0

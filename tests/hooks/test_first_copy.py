@@ -36,13 +36,13 @@ def filled(tmp_path: Path, home: Path) -> Path:
 @pytest.fixture
 def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Fetching lasts until this is set; nobody waits as long as they would."""
-    fetched, fetch = threading.Event(), Replica._fetch
+    fetched, fetch = threading.Event(), Replica._fetched
 
     def waiting(self: Replica, origin: Origin) -> int:
         assert fetched.wait(300)
         return fetch(self, origin)
 
-    monkeypatch.setattr(Replica, "_fetch", waiting)
+    monkeypatch.setattr(Replica, "_fetched", waiting)
     monkeypatch.setattr(operations, "FIRST_COPY_SECONDS", 0.01)
     monkeypatch.setattr(runner_module, "FIRST_COPY_SECONDS", 0.01)
     yield fetched

@@ -11,10 +11,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memhook.store.cache import snapshot_file
 from memhook.store.cache.parts import Parts, State, is_one_write, state_of
-from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, of_project
+from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.candidates import KEPT_TITLES
 from memhook.store.table.filters import Filter
@@ -144,8 +145,12 @@ class Cache:
     def adding(self, rows: pa.Table | None, model: ModelIdentity) -> Iterator[None]:
         """Nothing but these rows, of what can be seen, is written meanwhile: with them, the cache stays current."""
         changed = set() if rows is None else set(rows["project"].unique().to_pylist())
-        added = {} if rows is None else {one: of_project(rows, one, model) for one in changed & self._parts.names}
-        whole = {} if rows is None else {WHOLE: Snapshot(rows.select(COLUMNS), model)}
+        whole, added = {}, {}
+        if rows is not None:
+            rows = rows.select(COLUMNS)
+            whole = {WHOLE: Snapshot(rows, model)}
+            kept = changed & self._parts.names
+            added = {one: Snapshot(rows.filter(pc.equal(rows["project"], one)), model) for one in kept}
         before = state_of(self._table)
         yield
         after = state_of(self._table)

@@ -138,10 +138,6 @@ def _one_for_each(stored: npt.NDArray[np.float32], there: npt.NDArray[np.bool_])
     return vectors
 
 
-def of_project(rows: pa.Table, project: str, model: ModelIdentity) -> Snapshot:
-    return Snapshot(rows.filter(pc.equal(rows["project"], project)).select(COLUMNS), model)
-
-
 def _best(values: npt.NDArray[Any], limit: int, above: float = -np.inf) -> list[int]:
     """The indexes of the highest values; ties keep their order."""
     if limit < len(values):

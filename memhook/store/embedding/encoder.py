@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -93,7 +94,8 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
     """
     if model == multilingual.ID:
         return MultilingualEmbedder()
-    threads = threads or _default_threads()
+    # Half the machine: the other half searches meanwhile, and threads that wait for each other burn its time.
+    threads = threads or max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
     if packaged := PACKAGED.get(model):
         embedder = _packaged(packaged, models_dir, threads)
     else:
@@ -171,14 +173,10 @@ class OnnxEmbedder:
         def found(batch: list[int]) -> list[npt.NDArray[np.float32]]:
             return _unit_vectors(self._runtime.documents, [readable[index] for index in batch])
 
-        on_all_cores = len(batches) >= MANY_BATCHES and self._workers is not None
-        made = self._workers.map(found, batches) if on_all_cores and self._workers else map(found, batches)
-        vectors = {
-            index: vector
-            for batch, done in zip(batches, made, strict=True)
-            for index, vector in zip(batch, done, strict=True)
-        }
-        return [vectors[index] for index in range(len(texts))]
+        made = self._workers.map if self._workers and len(batches) >= MANY_BATCHES else map
+        vectors = chain.from_iterable(made(found, batches))
+        by_index = dict(zip(chain.from_iterable(batches), vectors, strict=True))
+        return [by_index[index] for index in range(len(texts))]
 
     def give_back(self) -> None:
         """Return to the system what the largest batches took."""
@@ -212,16 +210,6 @@ def _step_back() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEPPED_BACK)
 
 
-def _workers(threads: int) -> int:
-    """So many, each with `threads` of its own, take the whole machine."""
-    return max(1, (os.cpu_count() or 1) // threads)
-
-
-def _default_threads() -> int:
-    """Half the machine: the other half searches meanwhile, and threads that wait for each other burn its time."""
-    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
-
-
 def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbedder:
     directory = model_directory(model, models_dir)
     try:
@@ -232,7 +220,8 @@ def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbed
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
     identity = ModelIdentity(model.id, model.weights.sha256, model.dimensions)
     runtime = Runtime(loaded.embedded, loaded.embedded, loaded.tokenizer, loaded.session)
-    return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, _workers(threads))
+    workers = max(1, (os.cpu_count() or 1) // threads)  # these, each with its threads, take the whole machine
+    return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, workers)
 
 
 def _pulled(model: str, models_dir: Path, threads: int) -> OnnxEmbedder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -99,10 +99,14 @@ class Replica:
     def _refreshed_now(self) -> int:
         with self._refreshing:
             try:
-                fetched = self._fetch(self.origin)
+                fetched = self._fetched(self.origin)
             except StoreError as error:
                 self.problem = error.message
                 raise
+            except FOREIGN_ERRORS as error:  # an error of LanceDB is the origin's, nearly always
+                failure = self.origin.table.failure(error)
+                self.problem = failure.message
+                raise failure from error
             self.problem = ""
             self._here.set_mark(REFRESHED, datetime.now(UTC).isoformat())
             return fetched
@@ -180,13 +184,6 @@ class Replica:
             self.late_news = f"What was not confirmed has arrived in the store at {self.origin_uri} ({now})."
             log.warning("%s", self.late_news)
 
-    def _fetch(self, origin: Origin) -> int:
-        """Fetch; an error of LanceDB is reported as the origin's, which it nearly always is."""
-        try:
-            return self._fetched(origin)
-        except FOREIGN_ERRORS as error:
-            raise origin.table.failure(error) from error
-
     def _fetched(self, origin: Origin) -> int:
         version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
         seen, there = int(self._here.mark(SEEN) or 0), self._table.exists
@@ -198,7 +195,9 @@ class Replica:
                 self._absorb(rows, origin.table.model)
                 fetched += len(rows)
             if self._table.count() != origin.table.count() and self._table.exists:
-                self._drop(set(self._table.ids()) - set(origin.table.ids()))
+                purged = set(self._table.ids()) - set(origin.table.ids())
+                if purged:
+                    self._here.expunge(sorted(purged), None)
             self._table.sync()  # first: what counts as seen is never fetched again
             self._here.set_mark(SEEN, str(version))
         return fetched
@@ -209,12 +208,12 @@ class Replica:
         are_first = not self._table.exists
         self._table.ensure(model)
         if self._here.model != model:  # here the vectors are of the model that is wanted here; the daemon makes these
-            rows = _without_vectors(rows)
-        schema = self._table.handle.schema
-        rows = _with_own_terms(_with_columns_of(schema, rows))
+            rows = _with(rows, "vector", [None] * len(rows))
+        rows = _with_columns_of(self._table.handle.schema, rows)
+        # Whoever wrote them may have another version of memhook, which reads other terms out of the same text.
+        rows = _with(rows, "terms", map(stored_terms, rows.drop_columns(["vector", "terms"]).to_pylist()))
         if self._shared:  # what others have released, this user has not
-            place = rows.schema.get_field_index("released")
-            rows = rows.set_column(place, rows.schema.field(place), pa.array([""] * len(rows), pa.string()))
+            rows = _with(rows, "released", [""] * len(rows))
         rows = rows if are_first else self._with_what_is_ours(rows)
         self._here.absorb(rows, are_first=are_first)
         self._discard_outdated(rows)
@@ -234,11 +233,6 @@ class Replica:
         ours = {row["id"]: row for row in noted.to_pylist()}
         return pa.Table.from_pylist([_noted(row, ours) for row in rows.to_pylist()], rows.schema) if ours else rows
 
-    def _drop(self, ids: set[str]) -> None:
-        """Delete rows that were purged at the origin from every file here."""
-        if ids:
-            self._here.expunge(sorted(ids), None)
-
 
 def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:
     """Columns of today that a store of an older memhook lacks are empty."""
@@ -248,15 +242,11 @@ def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:
     return rows.select(schema.names).cast(schema)
 
 
-def _with_own_terms(rows: pa.Table) -> pa.Table:
-    """Whoever wrote them may have another version of memhook, which reads other terms out of the same text."""
-    described = rows.drop_columns(["vector", "terms"]).to_pylist()
-    return rows.set_column(rows.schema.get_field_index("terms"), "terms", pa.array(map(stored_terms, described)))
-
-
-def _without_vectors(rows: pa.Table) -> pa.Table:
-    place = rows.schema.get_field_index("vector")
-    return rows.set_column(place, rows.schema.field(place), pa.nulls(len(rows), rows.schema.field(place).type))
+def _with(rows: pa.Table, name: str, values: Iterable[str | None]) -> pa.Table:
+    """The rows with these values in one of their columns."""
+    place = rows.schema.get_field_index(name)
+    field = rows.schema.field(place)
+    return rows.set_column(place, field, pa.array(values, field.type))
 
 
 def _noted(row: dict[str, Any], ours: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
