@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -58,7 +57,6 @@ class Cache:
         self._store = Parts(table, self._read_whole, sizes.held)
         self._parts = Parts(table, self._read_part, sizes.parts, ANSWER_SECONDS)
         self._asked: tuple[Filter, ...] = ()
-        self._known: WeakKeyDictionary[Snapshot, dict[str, Places]] = WeakKeyDictionary()
 
     @property
     def whole(self) -> tuple[Snapshot, ...] | None:
@@ -76,12 +74,10 @@ class Cache:
     def restore(self) -> bool:
         """Take the store from the file, if that is what the table holds; return whether it was."""
         state = state_of(self._table)
-        found = None if state is None else snapshot_file.load(self._file, state)
-        if state is None or found is None:
+        snapshot = None if state is None else snapshot_file.load(self._file, state)
+        if state is None or snapshot is None:
             return False
-        snapshot, known = found
-        self._known[snapshot] = known
-        self._saved = state, frozenset(known)
+        self._saved = state, frozenset(snapshot.known)
         return self._store.restore(WHOLE, state, snapshot)
 
     def read_titles(self) -> None:
@@ -102,10 +98,10 @@ class Cache:
         if kept.snapshots is not None and (len(kept.snapshots) > 1 or kept.may_be_newer):
             self._store.renew([WHOLE], again=True)
             kept = self._store.last(WHOLE)
-        known = self._known.get(kept.as_read, {}) if kept.as_read else {}
-        if kept.as_read and kept.state == state and known and self._saved != (state, frozenset(known)):
-            self._saved = state, frozenset(known)
-            snapshot_file.save(self._file, kept.as_read, state, known)
+        snapshot, known = kept.as_read, frozenset(kept.as_read.known if kept.as_read else ())
+        if snapshot and kept.state == state and known and self._saved != (state, known):
+            self._saved = state, known
+            snapshot_file.save(self._file, snapshot, state)
             if state_of(self._table) != state:  # what was expunged meanwhile must not be in it
                 snapshot_file.remove(self._file)
 
@@ -117,7 +113,6 @@ class Cache:
         snapshot_file.remove(self._file)
         self._store.drop()
         self._parts.drop()
-        self._known = WeakKeyDictionary()
 
     def reach(self, allowed: Filter) -> Reach | None:
         """Where what `allowed` lets through stands, in parts that share nothing; None unless all of it is in memory."""
@@ -173,8 +168,7 @@ class Cache:
         self._asked = (*kept, *lasting)[-2 * KEPT_FILTERS :]
 
     def _read_whole(self, _: str) -> Snapshot | None:
-        asked = list(self._known.get(self.latest, ())) if self.latest else []
-        return self._ready(self._read(Filter()), asked)
+        return self._ready(self._read(Filter()), self.latest.known if self.latest else ())
 
     def _read_part(self, project: str) -> Snapshot | None:
         asked = [one.sql() for one in self._asked if one.projects == (project,)]
@@ -182,7 +176,7 @@ class Cache:
 
     def _ready(self, snapshot: Snapshot | None, asked: Iterable[str]) -> Snapshot | None:
         if snapshot is not None:
-            self._known[snapshot] = {condition: snapshot.places(self._ids(condition, ())) for condition in asked}
+            snapshot.known = {condition: snapshot.places(self._ids(condition, ())) for condition in asked}
             give_back()
         return snapshot
 
@@ -192,21 +186,15 @@ class Cache:
         unknown: dict[str, list[Snapshot]] = {}
         for part, allowed in asked:
             lasting = replace(allowed, alive_at=None).sql()
-            known = self._known.get(part, {}).get(lasting)
-            if known is None:
+            if (known := part.known.get(lasting)) is None:
                 unknown.setdefault(lasting, []).append(part)
             else:
                 places[part] = known
         for lasting, parts in unknown.items():
             is_few = sum(part.words.documents for part in parts) <= FEW  # which are asked for by name
             ids = self._ids(lasting, [key for part in parts for key in part.ids] if is_few else ())
-            places |= {part: self._noted(part, lasting, ids) for part in parts}
+            places |= {part: part.note(lasting, ids, KEPT_FILTERS) for part in parts}
         return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
-
-    def _noted(self, part: Snapshot, lasting: str, ids: Collection[str]) -> Places:
-        known, places = self._known.get(part, {}), part.places(ids)
-        self._known[part] = {**dict(list(known.items())[1 - KEPT_FILTERS :]), lasting: places}
-        return places
 
 
 def fits(table: Any, allowed: Filter, sizes: Sizes) -> bool:

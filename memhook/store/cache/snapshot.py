@@ -5,7 +5,7 @@ What may be seen is still decided by the store's own query; only the hour of exp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -43,6 +43,8 @@ class Snapshot:
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
         never = np.iinfo(np.int64).max
         self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
+        self.known: Mapping[str, Places] = {}
+        """Where those stand for which a condition holds, as the table said."""
 
     @property
     def ids(self) -> list[str]:
@@ -59,6 +61,12 @@ class Snapshot:
     def places(self, ids: Collection[str]) -> Places:
         """Where these stand, in order; those that are not here are left out."""
         return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
+
+    def note(self, condition: str, ids: Collection[str], most: int) -> Places:
+        """Where these stand, for which the condition holds; only the last `most` conditions are kept."""
+        places = self.places(ids)
+        self.known = {**dict(list(self.known.items())[1 - most :]), condition: places}
+        return places
 
     def newest(self, places: Places, limit: int) -> list[tuple[datetime, str]]:
         """Of those at `places` when they were last changed and their ids, the last changed first."""

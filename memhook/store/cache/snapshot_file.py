@@ -13,7 +13,6 @@ import logging
 import mmap
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,13 @@ DIGEST = 32
 HEADER = 64  # what follows is aligned
 _DETAILS = b"snapshot"
 
-Known = dict[str, Places]
-"""Where those memories stand for which a condition holds."""
 
-
-def save(file: Path, snapshot: Snapshot, state: State, known: Mapping[str, Places]) -> None:
+def save(file: Path, snapshot: Snapshot, state: State) -> None:
     """Replace the file. Without fsync: what a power cut leaves has another checksum."""
     details = {
         "written_for": _written_for(state),
         "model": astuple(snapshot.model),
-        "known": {condition: _packed(places, len(snapshot.rows)) for condition, places in known.items()},
+        "known": {condition: _packed(places, len(snapshot.rows)) for condition, places in snapshot.known.items()},
     }
     rows = snapshot.rows.replace_schema_metadata({_DETAILS: json.dumps(details).encode()})
     aside = _aside(file)
@@ -62,7 +58,7 @@ def save(file: Path, snapshot: Snapshot, state: State, known: Mapping[str, Place
         aside.unlink(missing_ok=True)
 
 
-def load(file: Path, state: State) -> tuple[Snapshot, Known] | None:
+def load(file: Path, state: State) -> Snapshot | None:
     """The snapshot if it is of this state; else None."""
     try:
         with file.open("rb") as given:
@@ -74,10 +70,11 @@ def load(file: Path, state: State) -> tuple[Snapshot, Known] | None:
         if details["written_for"] != _written_for(state):
             return None
         snapshot = Snapshot(rows.replace_schema_metadata(None), ModelIdentity(*details["model"]), is_sorted=True)
-        return snapshot, {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
+        snapshot.known = {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         log.info("the snapshot in %s is not used: %s", file, error)
         return None
+    return snapshot
 
 
 def remove(file: Path) -> None:
