@@ -20,9 +20,7 @@ from memhook.library.library import Library
 from memhook.store.cache.words import TermStatistics, WordIndex
 from memhook.store.embedding.encoder import Vector
 from memhook.store.memories import MemoryStore
-from memhook.store.table.filters import Filter
-
-ANY = Filter()
+from memhook.store.table.filters import ANY, Filter
 
 
 class JoinedLibraries:
@@ -103,11 +101,7 @@ class _JoinedStore:
         return sorted(found.values(), key=lambda one: (-one.score, one.memory))
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        found: dict[str, Memory] = {}
-        for library in self._libraries:
-            missing = [key for key in ids if key not in found]
-            found |= {memory.id: memory for memory in _from(library, library.store.by_ids(missing, allowed).values())}
-        return found
+        return self._merged(lambda store: store.by_ids(ids, allowed).values())
 
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         by_name: dict[str, Memory] = {}
@@ -120,24 +114,21 @@ class _JoinedStore:
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
-        in_order = self._merged(lambda store: store.newest(allowed, limit + offset, 0, after))
-        in_order.sort(key=lambda memory: memory.updated, reverse=True)
-        return in_order[offset : offset + limit]
+        found = self._merged(lambda store: store.newest(allowed, limit + offset, 0, after)).values()
+        return sorted(found, key=attrgetter("updated"), reverse=True)[offset : offset + limit]
 
     def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
-        in_order = self._merged(lambda store: store.sorted_by(column, allowed, limit + offset))
+        found = self._merged(lambda store: store.sorted_by(column, allowed, limit + offset)).values()
         if column == "title":
-            in_order.sort(key=lambda memory: memory.title.lower())
-        else:
-            in_order.sort(key=attrgetter(column), reverse=True)
-        return in_order[offset : offset + limit]
+            return sorted(found, key=lambda memory: memory.title.lower())[offset : offset + limit]
+        return sorted(found, key=attrgetter(column), reverse=True)[offset : offset + limit]
 
-    def _merged(self, page_of: Callable[[MemoryStore], list[Memory]]) -> list[Memory]:
-        """The memories of each store's own page, by id: long enough for all of the joined page to come from it."""
+    def _merged(self, answer: Callable[[MemoryStore], Iterable[Memory]]) -> dict[str, Memory]:
+        """What each store answers, in the order of the ids; of a page that is asked for, each has to answer all."""
         found: dict[str, Memory] = {}
         for library in reversed(self._libraries):
-            found |= {one.id: one for one in _from(library, page_of(library.store))}
-        return sorted(found.values(), key=lambda memory: memory.id)
+            found |= {one.id: one for one in _from(library, answer(library.store))}
+        return dict(sorted(found.items()))
 
     def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]:
         each = [library.store.counts(columns) for library in self._libraries]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from memhook.core.memory import Memory
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import rows_on_disk
-from memhook.store.cache.snapshot import Snapshot
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.table.candidates import stored_vectors
 from memhook.store.table.filters import Filter, quoted
@@ -81,8 +80,8 @@ class Vectors:
             if not self._table.exists:
                 return []
             if (in_memory := self._here.reach(allowed)) is not None:
-                reached = ((set(places.tolist()), part) for part, places in in_memory)
-                return [key for wanted, part in reached for key in self._lacking(part, wanted)]
+                lacking = ((self.languages.lacking(part), part, places) for part, places in in_memory)
+                return [key for keys, part, places in lacking for key in part.reached(keys, places)]
             return self.languages.lacking(rows_on_disk(self._table.handle, allowed.sql()))
 
     def add_for_languages(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
@@ -91,9 +90,6 @@ class Vectors:
         with self._here.reading("reading"):
             there = self._here.by_ids([memory.id for memory in memories])
         self.languages.discard([memory.id for memory in memories if memory.id not in there])
-
-    def _lacking(self, part: Snapshot, wanted: Collection[int]) -> list[str]:
-        return [key for key in self.languages.lacking(part) if part.place(key) in wanted]
 
 
 def earlier_twins(vectors: Sequence[Vector | None], at_least: float) -> list[int | None]:

@@ -42,7 +42,7 @@ def contents(store: MemoryStore) -> set[str]:
 
 
 def writer(s3: S3, number: int) -> subprocess.Popen[str]:
-    """A process of its own that stores a few at a time, however long the one server takes for each."""
+    """A process of its own that stores sixty, a few at a time, however long the one server takes for each."""
     code = f"""
 from pathlib import Path
 from memhook.store.remote import waiting

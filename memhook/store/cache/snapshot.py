@@ -55,8 +55,10 @@ class Snapshot:
         for title in self._facts["title"].slice(start, end - start).to_pylist():
             title_terms(title)
 
-    def place(self, key: str) -> int:
-        return self._place[key]
+    def reached(self, ids: Collection[str], among: Places) -> list[str]:
+        """Those of the ids that stand at one of these places."""
+        found: list[str] = self._rows["id"].take(self._among(ids, among)).to_pylist()
+        return found
 
     def places(self, ids: Collection[str]) -> Places:
         """Where these stand, in order; those that are not here are left out."""
@@ -119,10 +121,12 @@ class Snapshot:
 
     def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
         """Those of the ids that stand at one of these places, by id."""
+        return {row["id"]: memory_of(row) for row in self._rows.take(self._among(ids, among)).to_pylist()}
+
+    def _among(self, ids: Collection[str], among: Places) -> Places:
         places = self.places(ids)
         nearest = np.minimum(np.searchsorted(among, places), max(0, len(among) - 1))
-        places = places[among[nearest] == places] if len(among) else places[:0]
-        return {row["id"]: memory_of(row) for row in self._rows.take(places).to_pylist()}
+        return places[among[nearest] == places] if len(among) else places[:0]
 
     def _cosines(self, vector: Vector, places: Places) -> npt.NDArray[np.float32]:
         asked = np.asarray(vector, dtype=np.float32)
