@@ -13,7 +13,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from memhook.answering import recall
+from memhook.answering import start
 from memhook.daemon import control
 from memhook.errors import EmbeddingError
 from memhook.hooks import runner
@@ -26,7 +26,7 @@ from tests.fake_embedder import HashEmbedder
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
 control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
-recall.GIT_SECONDS = 300.0  # git is in no hurry either
+start.GIT_SECONDS = 300.0  # git is in no hurry either
 runner.IN_FLIGHT_SECONDS = runner.PARTS_TOGETHER_SECONDS = 300.0  # a test's next event may take long to come
 
 # What takes longest comes first, so that no worker ends alone with it.

@@ -2,9 +2,10 @@
 
 answer   the answer to an event, from the search to the finished block; shared by hooks, `why` and `eval`
 action   the answer to a tool call: the memories anchored to what it touches
+start    the answer to the start of a session or of a subagent: what matters most for the project
 silence  every reason for an empty answer
 account  what a session has seen already
-recall   finding and ranking memories: for a prompt, for a search, for the start of a session
+recall   finding and ranking memories: for a prompt, for a search
 doubts   what speaks against a memory that is to be shown, and for it
 block    ranked memories as the block of a hook: level of detail, budget
 inject   `inject`: finished text for a prompt, from a search or from given hits

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from memhook.answering import silence
-from memhook.answering.answer import Outcome, Surroundings
-from memhook.answering.block import Extent, Ranked, hook_block
+from memhook.answering.answer import Outcome, Surroundings, packed_outcome
+from memhook.answering.block import Ranked
 from memhook.answering.silence import Silence
 from memhook.core.actions import Action
-from memhook.core.memory import Memory
 from memhook.core.rendering import PROMPT_HEADING
 from memhook.core.terms import terms
 from memhook.library.access import surfacing
@@ -25,20 +23,14 @@ def action_outcome(action: Action, around: Surroundings) -> Outcome:
     if reason:
         return Outcome(reason)
     with around.stages.timed("anchors"):
-        found: Sequence[Ranked] = anchored_to(action, around)
-    if not found:
-        return Outcome(Silence.NOTHING_ANCHORED)
+        found = anchored_to(action, around)
     weights = {term: 1.0 for one in found for anchor in one.parts for term in terms(anchor)}
     with around.stages.timed("check"):
-        found, remarks = around.doubts.remarked(found)
-    with around.stages.timed("pack"):
-        settings = around.settings
-        extent = Extent(settings.preview_chars, settings.hooks.best_chars)
-        bounds = around.bounds(PROMPT_HEADING, None)
-        block = hook_block(found, bounds, settings.hooks.detail, extent, weights, around.account, remarks)
-    nothing_found = Silence.NOTHING_ANCHORED
-    reason = silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short)
-    return Outcome(reason, block)
+        weighed = around.doubts.remarked(found)
+    best_chars = around.settings.hooks.best_chars
+    return packed_outcome(
+        weighed, around, PROMPT_HEADING, Silence.NOTHING_ANCHORED, best_chars=best_chars, weights=weights
+    )
 
 
 def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
@@ -59,9 +51,6 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
         if one.memory in memories
     ]
     ranked.sort(key=lambda one: (-one.score, -one.memory.updated.timestamp(), one.memory.id))
-    fit = _fit(around, [one.memory for one in ranked[: 2 * MOST_MEMORIES]])
+    best = [one.memory for one in ranked[: 2 * MOST_MEMORIES]]
+    fit = {memory.id: memory for memory in around.library.fit_to_show(best)}
     return [replace(one, memory=fit[one.memory.id]) for one in ranked if one.memory.id in fit][:MOST_MEMORIES]
-
-
-def _fit(around: Surroundings, memories: Sequence[Memory]) -> dict[str, Memory]:
-    return {memory.id: memory for memory in around.library.fit_to_show(memories)}

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 
 from memhook.answering import silence
 from memhook.answering.account import Account
 from memhook.answering.block import Block, Budget, Extent, hook_block
-from memhook.answering.doubts import NONE, Doubts
-from memhook.answering.recall import QUARANTINED, Recalled, for_prompt, for_session
+from memhook.answering.doubts import NONE, Doubts, Weighed
+from memhook.answering.recall import QUARANTINED, Recalled, for_prompt
 from memhook.answering.silence import SHOWN, Silence
 from memhook.answering.stages import Stages
 from memhook.core.grading import Grade, Strictness, grade_of
 from memhook.core.note_requests import Asked, asked_in
 from memhook.core.packing import PartLimit
-from memhook.core.rendering import PROMPT_HEADING, SESSION_HEADING, hook_frames
+from memhook.core.rendering import PROMPT_HEADING, hook_frames
 from memhook.library.joined import Searchable
 from memhook.settings import Settings
 from memhook.store.ledger import Injection
 from memhook.store.project import Project
 
 POISON_NOTICE = "memhook left out a memory that tries to command the assistant. See: memhook list --quarantined"
-
-TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,6 @@ class Surroundings:
     def is_short(self) -> bool:
         """Whether the session's budget, not the limit per event, decides."""
         return self.budget < self.settings.max_tokens
-
-    def bounds(self, heading: str, part_limit: PartLimit | None) -> Budget:
-        return Budget(self.budget, hook_frames(heading, not self.account.knows_label), part_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,73 +96,40 @@ def recalled_for(prompt: str, around: Surroundings) -> Recalled:
 
 def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     """Return the recalled memories that are new to the session and fit the budget."""
-    settings = around.settings
     with around.stages.timed("check"):
         weighed = around.doubts.weighed(recalled.worth_showing)
-    with around.stages.timed("pack"):
-        block = hook_block(
-            weighed.ranked,
-            around.bounds(PROMPT_HEADING, part_limit),
-            settings.hooks.detail,
-            _extent(recalled, settings),
-            recalled.weights,
-            around.account,
-            weighed.remarks,
-        )
-        block = replace(block, considered=(*block.considered, *weighed.left_out))
-    notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     nothing_found = Silence.SMALL_TALK if recalled.answer.is_small_talk else Silence.NOTHING_RELEVANT
-    reason = silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short)
-    return Outcome(reason, recalled.with_the_rest(block), notice, recalled.read_as)
+    best_chars = _best_chars(recalled, around.settings)
+    answer = packed_outcome(weighed, around, PROMPT_HEADING, nothing_found, part_limit, best_chars, recalled.weights)
+    considered = (*answer.block.considered, *recalled.rest)
+    notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
+    return Outcome(answer.silence, replace(answer.block, considered=considered), notice, recalled.read_as)
 
 
-def _extent(recalled: Recalled, settings: Settings) -> Extent:
-    """Return how much is shown: of the best memory half as much where memhook is unsure.
+def _best_chars(recalled: Recalled, settings: Settings) -> int:
+    """Return how much is shown of the best memory: half as much where memhook is unsure.
 
     On 225 prompts that costs nothing that they need, and a seventh less on those that need nothing.
     """
     is_sure = grade_of(recalled.answer.chance, Strictness(settings.hooks.relevance)) is Grade.SURE
-    return Extent(settings.preview_chars, settings.hooks.best_chars // (1 if is_sure else 2))
+    return settings.hooks.best_chars // (1 if is_sure else 2)
 
 
-def session_outcome(
-    source: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
+def packed_outcome(
+    weighed: Weighed,
+    around: Surroundings,
+    heading: str,
+    nothing_found: Silence,
+    part_limit: PartLimit | None = None,
+    best_chars: int = 0,
+    weights: Mapping[str, float] = MappingProxyType({}),
 ) -> Outcome:
-    """Answer the start of a session with the memories that matter most for the project."""
-    reason = silence.of_start(source, around.settings, around.budget, is_empty=around.library.store.count() == 0)
-    return Outcome(reason) if reason else _started(around, part_limit, times_shown)
-
-
-def subagent_outcome(
-    agent_type: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
-) -> Outcome:
-    """Answer the start of a subagent with memories for its type and for the project."""
-    reason = silence.of_start("", around.settings, around.budget, is_empty=False)
-    return Outcome(reason) if reason else _started(around, part_limit, times_shown, agent_type)
-
-
-def _started(
-    around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown, agent_type: str = ""
-) -> Outcome:
-    settings = around.settings
-    limit = settings.hooks.session_start.max_memories
-    ranked = for_session(
-        around.library,
-        around.project,
-        settings,
-        times_shown,
-        limit,
-        around.now,
-        around.stages,
-        agent_type,
-        around.account.client,
-    )
+    """Return the block of these memories, or why there is none."""
+    settings, account = around.settings, around.account
     with around.stages.timed("pack"):
-        extent = Extent(settings.preview_chars)  # without a prompt there is no best one
-        bounds = around.bounds(SESSION_HEADING, part_limit)
-        shown, remarks = around.doubts.remarked(ranked)
-        block = hook_block(shown, bounds, settings.hooks.detail, extent, {}, around.account, remarks)
-    nothing_found = Silence.NOTHING_FOR_PROJECT
-    return Outcome(
-        silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short), block
-    )
+        budget = Budget(around.budget, hook_frames(heading, not account.knows_label), part_limit)
+        extent = Extent(settings.preview_chars, best_chars)
+        block = hook_block(weighed.ranked, budget, settings.hooks.detail, extent, weights, account, weighed.remarks)
+    block = replace(block, considered=(*block.considered, *weighed.left_out))
+    reason = silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short)
+    return Outcome(reason, block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -24,6 +24,10 @@ class Ranked:
     memory: Memory
     score: float
     parts: dict[str, float] = field(default_factory=dict)
+
+    def considered(self, reason: str) -> Considered:
+        """Return the record of it: not shown for this reason."""
+        return Considered(self.memory.id, self.memory.content_hash, self.score, reason, parts=self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +128,10 @@ def _considered(
     chosen = {choice.index: choice for choice in block.chosen}
     reasons = {left.index: left.reason.value for left in block.left_out}
     for index, (one, offer) in enumerate(zip(ranked, offers, strict=True)):
-        entry = partial(Considered, one.memory.id, one.memory.content_hash, one.score, parts=one.parts)
-        if index in chosen:
-            text = chosen[index].rendering
-            part = chosen[index].part + 1
-            yield entry("", text.level.name.lower(), text.passages, text.tokens, part=part)
+        if choice := chosen.get(index):
+            text = choice.rendering
+            level, part = text.level.name.lower(), choice.part + 1
+            yield replace(one.considered(""), level=level, passages=text.passages, tokens=text.tokens, part=part)
         else:
             nothing_new = account.has_seen(one.memory) and not any(True for _ in offer)
-            yield entry(ALREADY_SHOWN if nothing_new else reasons.get(index, "over budget"))
+            yield one.considered(ALREADY_SHOWN if nothing_new else reasons.get(index, "over budget"))

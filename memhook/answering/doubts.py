@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memhook.answering.block import Ranked
 from memhook.core.grading import FLOOR
@@ -44,18 +44,16 @@ class Doubts:
         kept = [one for one in ranked if one not in quiet]
         if any(_factor(one, usage) != 1 for one in kept):
             kept.sort(key=lambda one: (one.memory.origin is Origin.CAPTURED, -one.score * _factor(one, usage)))
-        left_out = (Considered(one.memory.id, one.memory.content_hash, one.score, NEVER_USED, parts=one.parts)
-                    for one in quiet)  # fmt: skip
-        return Weighed(*self.remarked(kept), tuple(left_out))
+        return replace(self.remarked(kept), left_out=tuple(one.considered(NEVER_USED) for one in quiet))
 
-    def remarked(self, ranked: Sequence[Ranked]) -> tuple[tuple[Ranked, ...], dict[str, str]]:
+    def remarked(self, ranked: Sequence[Ranked]) -> Weighed:
         """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""
         found = {one.memory.id: self.findings(one.memory) for one in ranked}
         order = sorted(ranked, key=lambda one: found[one.memory.id].is_all_gone)
         successors = _within(self.successors(), order) if len(order) > 1 else {}
         remarks = {key: text for key, one in found.items() if (text := clause(one))}
         older = {old: f"older, may be superseded by {URN_PREFIX}{new}" for old, new in successors.items()}
-        return tuple(_newer_first(order, successors)), remarks | older
+        return Weighed(tuple(_newer_first(order, successors)), remarks | older)
 
 
 NONE = Doubts()

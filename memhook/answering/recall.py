@@ -1,22 +1,19 @@
-"""Find and rank memories: for a prompt, for a search, for the start of a session."""
+"""Find and rank memories: for a prompt, for a search."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 
-from memhook.answering.block import Block, Ranked
+from memhook.answering.block import Ranked
 from memhook.answering.stages import Stages
 from memhook.core import grading, ranking, trust
 from memhook.core.gist import gist
 from memhook.core.grading import FLOOR, Graded, Strictness, Verdict
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
-from memhook.core.ordering import recency
 from memhook.core.small_talk import request_in
 from memhook.core.spelling import repaired
 from memhook.core.terms import terms
@@ -27,7 +24,6 @@ from memhook.settings import Settings
 from memhook.store.embedding.calibration import multilingual_calibration
 from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Considered
-from memhook.store.project import Project, recent_work
 from memhook.store.table.filters import Filter
 
 _Vectors = dict[str, "Vector | None"]
@@ -38,12 +34,6 @@ TAIL_CHARS = 4_000
 BELOW_RELEVANCE = "below relevance"
 SAME_TEXT = "same text as another"
 QUARANTINED = "quarantined"
-
-GIT_SECONDS = 0.5
-RECENT = 50
-HALF_LIFE_DAYS = 30.0
-RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
-"""Namespaces and tags of memories that apply before the first prompt, as memhook's own tools suggest them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +48,6 @@ class Recalled:
     weights: Mapping[str, float] = field(default_factory=dict)
     answer: Verdict = field(default_factory=Verdict)
     read_as: Mapping[str, str] = field(default_factory=dict)
-
-    def with_the_rest(self, block: Block) -> Block:
-        """Return `block` with the candidates that were never offered to it."""
-        return replace(block, considered=(*block.considered, *self.rest))
 
 
 def for_prompt(
@@ -103,9 +89,8 @@ def _captured(
     reasons = trust.reasons_withheld([(one.memory, one.score) for one in offered], found.answer)
     left_out = {one.memory.id: reason for one, reason in zip(offered, reasons, strict=True)}
     others = trust.CHORE if found.answer.is_chore else trust.BELOW
-    refused = (found.considered({one.id}, left_out.get(one.id, others)) for one in found.scores)
-    shown = [one for one in offered if not left_out[one.memory.id]]
-    return shown, tuple(one for some in refused for one in some if one.reason)
+    refused = (found.record(one, reason) for one in found.scores if (reason := left_out.get(one.id, others)))
+    return [one for one in offered if not left_out[one.memory.id]], tuple(refused)
 
 
 def withheld_memories(
@@ -150,64 +135,9 @@ def for_enrichment(
     return [one for one in ranked if one.memory.id in relevant], [*may_be, *admitted], found.weights
 
 
-def for_session(
-    library: Searchable,
-    project: Project,
-    settings: Settings,
-    times_shown: Callable[[Sequence[str]], Mapping[str, int]],
-    limit: int,
-    now: datetime,
-    stages: Stages,
-    agent_type: str = "",
-    reader: str = "",
-) -> list[Ranked]:
-    """Return pinned memories, then rules, then others by nearness to recent work, recency and use.
-
-    For a subagent, memories with the namespace or tag of its type come before the rules.
-    """
-    allowed = surfacing(project.id, settings, now, reader)
-    with stages.timed("git"):
-        work = recent_work(project.root, GIT_SECONDS) if project.root else None
-    text = " ".join((work.branch, *work.subjects)) if work else ""
-    found = _ranking(library, text, allowed, stages).ranked(library, judge=list) if text.strip() else []
-    near = {one.memory.id: one for one in found}
-    with stages.timed("search"):
-        pinned = library.store.newest(replace(allowed, pinned=True), limit)
-        pool = {memory.id: memory for memory in (*pinned, *library.store.newest(allowed, RECENT))}
-        for names in filter(any, ((agent_type,), RULES)):  # of any age
-            filed = library.store.newest(replace(allowed, filed_under=names), limit)
-            pool |= {memory.id: memory for memory in filed}
-    pool |= {one.memory.id: one.memory for one in near.values()}
-    uses = times_shown(list(pool))
-
-    def usefulness(memory: Memory) -> Ranked:
-        nearness = near[memory.id].score if memory.id in near else 0.0
-        age = (now - max(memory.updated, memory.accessed or memory.updated)).total_seconds() / 86_400
-        parts = {
-            "nearness": nearness,
-            "recency": recency(age, HALF_LIFE_DAYS),
-            "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
-            "project": float(bool(memory.project)),
-            "rule": float(_is_filed_under(RULES, memory)),
-        }
-        if agent_type:
-            parts["type"] = float(_is_filed_under((agent_type,), memory))
-        return Ranked(memory, round(sum(_SESSION_WEIGHTS[name] * value for name, value in parts.items()), 4), parts)
-
-    ranked = sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
-    fit = (replace(one, memory=memory) for one in ranked for memory in library.fit_to_show([one.memory]))
-    return list(islice(fit, limit))  # lazy: only what is shown is screened
-
-
-def _is_filed_under(names: Collection[str], memory: Memory) -> bool:
-    return memory.namespace in names or not set(names).isdisjoint(memory.tags)
-
-
-# Judgement: the branch counts more than age, and a project's own note more than a global one. Rules first was measured
-# on 225 prompts in sessions of ten, by how many got needed words from the start that their own block lacks: within 300
-# and 600 tokens 3 and 10; newest first 0 and 1; in random order 1 to 3 and 4 to 5; by nearness to the vector of a rule
-# 1 and 2. A memory for the type of a subagent comes before all others.
-_SESSION_WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "rule": 1.0, "type": 2.0}
+def nearest(library: Searchable, text: str, allowed: Filter, stages: Stages) -> list[Ranked]:
+    """Return the best matches of a text that nobody typed, unscreened."""
+    return _ranking(library, text, allowed, stages).ranked(library, judge=list)
 
 
 @dataclass(frozen=True)
@@ -239,10 +169,7 @@ class _Ranking:
         """Yield those of `ids` that screening quarantined."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
-                content = self.candidates[one.id].content_hash
-                yield Considered(
-                    one.id, content, round(one.score, 4), f"{QUARANTINED}: {reason}", parts=self._parts(one)
-                )
+                yield self.record(one, f"{QUARANTINED}: {reason}")
 
     def once(self, ids: Collection[str]) -> set[str]:
         """Return `ids` without copies of a better one's text, in another project or store."""
@@ -252,15 +179,13 @@ class _Ranking:
                 first.setdefault(self.candidates[one.id].content_hash, one.id)
         return set(first.values())
 
-    def considered(self, ids: Collection[str], reason: str) -> tuple[Considered, ...]:
-        """Return the records of `ids`, which are not fetched for this reason."""
-        return tuple(
-            Considered(
-                one.id, self.candidates[one.id].content_hash, round(one.score, 4), reason, parts=self._parts(one)
-            )
-            for one in self.scores
-            if one.id in ids
-        )
+    def considered(self, ids: Collection[str], reason: str) -> Iterator[Considered]:
+        return (self.record(one, reason) for one in self.scores if one.id in ids)
+
+    def record(self, one: Graded, reason: str) -> Considered:
+        """Return the record of a candidate that is not fetched for this reason."""
+        content = self.candidates[one.id].content_hash
+        return Considered(one.id, content, round(one.score, 4), reason, parts=self._parts(one))
 
     def _parts(self, one: Graded) -> dict[str, float]:
         """Return the parts of the score: the evidence for this memory, and the chance of any relevant one."""

@@ -82,21 +82,14 @@ def withheld_from(
     prompt: str, library: Searchable, project: str, settings: Settings, now: datetime
 ) -> tuple[Considered, ...]:
     """Return the records of relevant memories that a hook may not show, for the ledger."""
-    return tuple(
-        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
-        for one, reason in withheld_memories(library, prompt, project, settings, now)
-        if reason != BELOW_RELEVANCE
-    )
+    found = withheld_memories(library, prompt, project, settings, now)
+    return tuple(one.considered(reason) for one, reason in found if reason != BELOW_RELEVANCE)
 
 
 def _withheld(prompt: str, around: Surroundings) -> tuple[list[Considered], dict[str, int]]:
     """Return the memories excluded by the filter: those that may be named, and counts of the others by kind."""
     found = withheld_memories(around.library, prompt, around.project.id, around.settings, around.now)
-    named = [
-        Considered(one.memory.id, one.memory.content_hash, one.score, reason, parts=one.parts)
-        for one, reason in found
-        if is_open(one.memory)
-    ]
+    named = [one.considered(reason) for one, reason in found if is_open(one.memory)]
     unnamed = [one.memory for one, reason in found if reason != BELOW_RELEVANCE and not is_open(one.memory)]
     return named, dict(Counter(map(_kind, unnamed)))
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memhook.answering.action import MOST_TOKENS, action_outcome
-from memhook.answering.answer import (
-    Outcome,
-    Surroundings,
-    TimesShown,
-    prompt_outcome,
-    session_outcome,
-    subagent_outcome,
-)
+from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.block import Block
 from memhook.answering.silence import Silence
+from memhook.answering.start import TimesShown, session_outcome, subagent_outcome
 from memhook.assistants.events import Event, Kind, ToolCall
 from memhook.core.actions import action_of
 from memhook.core.fencing import collapsed

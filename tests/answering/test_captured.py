@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhook.answering.account import Account
-from memhook.answering.answer import Outcome, Surroundings, prompt_outcome, session_outcome
+from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.recall import for_enrichment, for_search
 from memhook.answering.stages import Stages
+from memhook.answering.start import session_outcome
 from memhook.core import trust
 from memhook.core.memory import Draft, Origin
 from memhook.library.access import enriching
