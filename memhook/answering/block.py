@@ -11,7 +11,7 @@ from memhook.answering.account import Account
 from memhook.answering.silence import ALREADY_SHOWN
 from memhook.core.excerpts import excerpt
 from memhook.core.memory import Memory
-from memhook.core.packing import Packed, PartLimit, Policy, packed
+from memhook.core.packing import Packed, PartLimit, packed
 from memhook.core.rendering import HOOK, Frame, Level, Rendering, Renderings, rendering
 from memhook.settings import Detail
 from memhook.store.ledger import Considered
@@ -94,8 +94,7 @@ def hook_block(
         return Renderings(_details(memory, detail, budget, extent.steps(rank)), render, account.is_new(memory))
 
     offers = [renderings(rank, one.memory) for rank, one in enumerate(ranked)]
-    policy = Policy.SKIP if detail == "full" else Policy.CASCADE
-    block = packed(offers, budget.tokens, budget.frames, budget.part_limit, policy)
+    block = packed(offers, budget.tokens, budget.frames, budget.part_limit, skips=detail == "full")
     titles = tuple(ranked[choice.index].memory.title for choice in block.chosen)
     return Block(block.parts, tuple(_considered(ranked, offers, block, account)), block.tokens, titles)
 
@@ -114,19 +113,14 @@ def _details(memory: Memory, detail: Detail, budget: Budget, steps: Sequence[int
 
 def _fits_alone(memory: Memory, budget: Budget) -> bool:
     """Return whether the whole memory fits an empty block; if not, a poorer level is shown instead."""
-    whole = rendering(memory, Level.FULL, HOOK)
-    frame = budget.frames[0]
-    alone = (frame.head, whole.text, frame.tail)
-    limit = budget.part_limit
-    fits_part = limit is None or sum(map(limit.measure, alone)) <= limit.size
-    return fits_part and whole.tokens + frame.tokens <= budget.tokens
+    whole = [rendering(memory, Level.FULL, HOOK)]
+    return bool(packed([whole], budget.tokens, budget.frames[:1], budget.part_limit).chosen)
 
 
 def _considered(
     ranked: Sequence[Ranked], offers: Sequence[Renderings[_Detail]], block: Packed, account: Account
 ) -> Iterable[Considered]:
     chosen = {choice.index: choice for choice in block.chosen}
-    reasons = {left.index: left.reason.value for left in block.left_out}
     for index, (one, offer) in enumerate(zip(ranked, offers, strict=True)):
         if choice := chosen.get(index):
             text = choice.rendering
@@ -134,4 +128,4 @@ def _considered(
             yield replace(one.considered(""), level=level, passages=text.passages, tokens=text.tokens, part=part)
         else:
             nothing_new = account.has_seen(one.memory) and not any(True for _ in offer)
-            yield one.considered(ALREADY_SHOWN if nothing_new else reasons.get(index, "over budget"))
+            yield one.considered(ALREADY_SHOWN if nothing_new else block.left_out[index].value)

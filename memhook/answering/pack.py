@@ -9,7 +9,7 @@ from datetime import datetime
 from memhook.answering.block import Ranked
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering, placed, recency
-from memhook.core.packing import Policy, packed
+from memhook.core.packing import packed
 from memhook.core.rendering import framed
 from memhook.core.tokens import estimated_tokens
 from memhook.core.topics import entry, headed, heading
@@ -62,7 +62,7 @@ def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle
     # The heading is written last: reserve room for the longest it can be.
     reserved = framed(heading(topic, len(memories), budget))
     entries = [[entry(memory)] for memory in memories]
-    chosen = packed(entries, budget, [reserved], policy=Policy.SKIP).chosen
+    chosen = packed(entries, budget, [reserved], skips=True).chosen
     if chosen:
         frame = framed("")
         body = f"{frame.head}{''.join(choice.rendering.text for choice in chosen)}{frame.tail}"

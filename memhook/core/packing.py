@@ -1,6 +1,6 @@
 """Fill a token budget with memories.
 
-packed(candidates, budget, frames, part_limit, policy, leaves_enough) -> Packed
+packed(candidates, budget, frames, part_limit, leaves_enough) -> Packed
 
 Hooks, `inject` and `pack` share this packer. In rank order, each memory is taken at the richest of its renderings that
 fits the rest of the budget. The budget covers the whole text, frames included, over all parts; if nothing is chosen,
@@ -9,8 +9,8 @@ there are no parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Reversible, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Reversible, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from math import inf
@@ -18,15 +18,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # else whoever names a limit, as every assistant does, would load the whole of rendering
     from memhook.core.rendering import Frame, Rendering
-
-
-class Policy(StrEnum):
-    """What happens when a memory does not fit at any of its levels."""
-
-    CASCADE = "cascade"
-    """Stop: no memory is shown in place of one that ranks higher."""
-    SKIP = "skip"
-    """Continue with the next."""
 
 
 class Reason(StrEnum):
@@ -55,20 +46,12 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A candidate that is not in the text."""
-
-    index: int
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
 class Packed:
-    """The finished parts, and the candidates in them and left out; `tokens` counts all text of the parts."""
+    """The finished parts, the candidates in them, and why others are not; `tokens` counts all text of the parts."""
 
     parts: tuple[str, ...] = ()
     chosen: tuple[Chosen, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: Mapping[int, Reason] = field(default_factory=dict)
     tokens: int = 0
 
     @property
@@ -81,8 +64,9 @@ def packed(
     budget: int,
     frames: Sequence[Frame],
     part_limit: PartLimit | None = None,
-    policy: Policy = Policy.CASCADE,
     leaves_enough: Callable[[int, int], bool] = lambda _behind, _left: True,
+    *,
+    skips: bool = False,
 ) -> Packed:
     """Pack the candidates that fit, in their order, each at most once.
 
@@ -91,13 +75,15 @@ def packed(
     behind: `leaves_enough` takes the rank of the next one and the tokens left.
 
     `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
+    The first that fits at no level is the last, so that nothing is shown in its place, unless `skips`.
     """
     usable = frames if part_limit else frames[:1]
     # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
     # carries most keeps a larger budget from carrying less.
     ways: list[Packed] = []
     for count in range(1, len(usable) + 1):
-        ways.append(_filled(candidates, budget, usable[:count], part_limit, policy, leaves_enough))
+        empty = _Place(budget, usable[:count], part_limit)
+        ways.append(_filled(candidates, empty, leaves_enough, skips=skips))
         if _is_complete(ways[-1], candidates):
             return ways[-1]
     return max(ways, key=lambda way: way.carried_tokens) if len(ways) > 1 else ways[0]
@@ -118,48 +104,63 @@ def utf8_bytes(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The state of the packer: the open part, and what is left of the budget and of that part."""
+    """The state of the packer: what is left of the budget, and of the open part."""
 
     left: int
+    frames: Sequence[Frame]
+    limit: PartLimit | None
     part: int = -1
     room: float = 0
+
+    def after(self, rendering: Rendering) -> _Place | Reason:
+        """Return the state after adding `rendering` to the open part, or to the next if it does not fit."""
+        size = self.limit.measure(rendering.text) if self.limit else 0
+        place = self._opened() if self.part < 0 or size > self.room else self
+        if size > place.room:
+            return Reason.OVER_PART_LIMIT
+        if rendering.tokens > place.left:
+            return Reason.OVER_BUDGET
+        return replace(place, left=place.left - rendering.tokens, room=place.room - size)
+
+    def _opened(self) -> _Place:
+        part = self.part + 1
+        if part >= len(self.frames):
+            return replace(self, part=part, room=0)
+        frame, limit = self.frames[part], self.limit
+        room = limit.size - limit.measure(frame.head) - limit.measure(frame.tail) if limit else inf
+        return replace(self, left=self.left - frame.tokens, part=part, room=room)
 
 
 def _filled(
     candidates: Sequence[Reversible[Rendering]],
-    budget: int,
-    frames: Sequence[Frame],
-    limit: PartLimit | None,
-    policy: Policy,
+    empty: _Place,
     leaves_enough: Callable[[int, int], bool],
+    *,
+    skips: bool,
 ) -> Packed:
-    place = _Place(left=budget)
+    place = empty
     chosen: list[Chosen] = []
-    left_out: list[LeftOut] = []
+    left_out: dict[int, Reason] = {}
     for index, renderings in enumerate(candidates):
-        found = _richest(renderings, place, frames, limit, partial(leaves_enough, index + 1))
+        found = _richest(renderings, place, partial(leaves_enough, index + 1))
         if not isinstance(found, Reason):
             rendering, place = found
             chosen.append(Chosen(index, rendering, place.part))
-        elif policy is Policy.SKIP or found is Reason.NOTHING_TO_SHOW:
-            left_out.append(LeftOut(index, found))
+        elif skips or found is Reason.NOTHING_TO_SHOW:
+            left_out[index] = found
         else:
-            left_out.extend(LeftOut(later, found) for later in range(index, len(candidates)))
+            left_out |= dict.fromkeys(range(index, len(candidates)), found)
             break
-    return Packed(_parts(chosen, frames), tuple(chosen), tuple(left_out), budget - place.left)
+    return Packed(_parts(chosen, empty.frames), tuple(chosen), left_out, empty.left - place.left)
 
 
 def _richest(
-    renderings: Reversible[Rendering],
-    place: _Place,
-    frames: Sequence[Frame],
-    limit: PartLimit | None,
-    leaves_enough: Callable[[int], bool],
+    renderings: Reversible[Rendering], place: _Place, leaves_enough: Callable[[int], bool]
 ) -> tuple[Rendering, _Place] | Reason:
     """Return the first rendering that leaves enough for the candidates behind, else the last that fits at all."""
     found: tuple[Rendering, _Place] | Reason = Reason.NOTHING_TO_SHOW
     for rendering in renderings:
-        after = _after(rendering, place, frames, limit)
+        after = place.after(rendering)
         if isinstance(after, Reason):
             found = after if isinstance(found, Reason) else found
             continue
@@ -167,39 +168,15 @@ def _richest(
             return rendering, after
         if isinstance(found, Reason):  # those between are not rendered if even the poorest leaves too little
             poorest = next(iter(reversed(renderings)))
-            last = _after(poorest, place, frames, limit)
+            last = place.after(poorest)
             if not isinstance(last, Reason) and not leaves_enough(last.left):
                 return poorest, last
         found = rendering, after
     return found
 
 
-def _after(rendering: Rendering, place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place | Reason:
-    """Return the state after adding `rendering` to the open part, or to the next if it does not fit."""
-    size = limit.measure(rendering.text) if limit else 0
-    if place.part < 0 or size > place.room:
-        place = _opened(place, frames, limit)
-    if size > place.room:
-        return Reason.OVER_PART_LIMIT
-    if rendering.tokens > place.left:
-        return Reason.OVER_BUDGET
-    return _Place(place.left - rendering.tokens, place.part, place.room - size)
-
-
-def _opened(place: _Place, frames: Sequence[Frame], limit: PartLimit | None) -> _Place:
-    part = place.part + 1
-    if part >= len(frames):
-        return _Place(place.left, part)
-    frame = frames[part]
-    room = limit.size - limit.measure(frame.head) - limit.measure(frame.tail) if limit else inf
-    return _Place(place.left - frame.tokens, part, room)
-
-
 def _parts(chosen: Sequence[Chosen], frames: Sequence[Frame]) -> tuple[str, ...]:
-    count = chosen[-1].part + 1 if chosen else 0
-    return tuple(_part([choice for choice in chosen if choice.part == part], frames[part]) for part in range(count))
-
-
-def _part(chosen: Iterable[Chosen], frame: Frame) -> str:
-    entries = "".join(choice.rendering.text for choice in chosen)
-    return (frame.head + entries + frame.tail).removesuffix("\n")
+    entries = [""] * (chosen[-1].part + 1 if chosen else 0)
+    for choice in chosen:
+        entries[choice.part] += choice.rendering.text
+    return tuple((frames[at].head + text + frames[at].tail).removesuffix("\n") for at, text in enumerate(entries))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memhook.core.excerpts import excerpt
 from memhook.core.memory import Memory, derived_summary, derived_title
-from memhook.core.packing import Packed, PartLimit, Policy, Reason, packed, utf8_bytes, utf16_units
+from memhook.core.packing import Packed, PartLimit, Reason, packed, utf8_bytes, utf16_units
 from memhook.core.rendering import HOOK, INJECT, Frame, Level, Rendering, Renderings, Style, hook_frames, rendering
 from memhook.core.tokens import estimated_tokens
 
@@ -32,7 +32,7 @@ def taken(result: Packed) -> list[tuple[int, int]]:
 
 
 def left_out(result: Packed) -> list[tuple[int, Reason]]:
-    return [(left.index, left.reason) for left in result.left_out]
+    return list(result.left_out.items())
 
 
 def test_each_memory_is_taken_at_the_richest_level_that_fits_what_is_left() -> None:
@@ -46,7 +46,7 @@ def test_the_cascade_stops_where_not_even_the_poorest_level_fits() -> None:
 
 
 def test_skipping_goes_on_with_what_is_smaller() -> None:
-    result = packed(pieces([60], [50], [10]), 100, BARE, policy=Policy.SKIP)
+    result = packed(pieces([60], [50], [10]), 100, BARE, skips=True)
     assert taken(result) == [(0, 60), (2, 10)]
     assert left_out(result) == [(1, Reason.OVER_BUDGET)]
 
@@ -128,7 +128,6 @@ def test_each_client_counts_in_its_own_units(measure: Callable[[str], int], size
 
 ladders = st.lists(st.integers(6, 120), max_size=4)
 limits = st.one_of(st.none(), st.integers(150, 600).map(PartLimit))
-policies = st.sampled_from(Policy)
 
 
 @settings(deadline=None)
@@ -176,11 +175,11 @@ def rendered(ranking: Sequence[Memory], levels: Sequence[Level], style: Style = 
 
 
 @settings(deadline=None)
-@given(rankings, level_sets, st.integers(1, 100_000) | st.integers(1, 3000), part_limits, policies)
+@given(rankings, level_sets, st.integers(1, 100_000) | st.integers(1, 3000), part_limits, st.booleans())
 def test_the_budget_and_the_parts_limit_hold_for_any_text(
-    ranking: list[Memory], levels: tuple[Level, ...], budget: int, limit: PartLimit | None, policy: Policy
+    ranking: list[Memory], levels: tuple[Level, ...], budget: int, limit: PartLimit | None, skips: bool
 ) -> None:
-    result = packed(rendered(ranking, levels), budget, FRAMES, limit, policy)
+    result = packed(rendered(ranking, levels), budget, FRAMES, limit, skips=skips)
     assert sum(map(estimated_tokens, result.parts)) <= result.tokens <= budget
     assert estimated_tokens("".join(result.parts)) <= budget
     assert estimated_tokens("\n".join(result.parts)) <= budget
@@ -188,17 +187,17 @@ def test_the_budget_and_the_parts_limit_hold_for_any_text(
 
 
 @settings(deadline=None)
-@given(rankings, level_sets, st.integers(1, 3000), part_limits, policies)
+@given(rankings, level_sets, st.integers(1, 3000), part_limits, st.booleans())
 def test_memories_keep_their_order_and_are_each_accounted_for_once(
-    ranking: list[Memory], levels: tuple[Level, ...], budget: int, limit: PartLimit | None, policy: Policy
+    ranking: list[Memory], levels: tuple[Level, ...], budget: int, limit: PartLimit | None, skips: bool
 ) -> None:
     candidates = rendered(ranking, levels)
-    result = packed(candidates, budget, FRAMES, limit, policy)
+    result = packed(candidates, budget, FRAMES, limit, skips=skips)
     shown = [choice.index for choice in result.chosen]
     assert shown == sorted(set(shown))
-    assert sorted(shown + [left.index for left in result.left_out]) == list(range(len(ranking)))
+    assert sorted(shown + list(result.left_out)) == list(range(len(ranking)))
     assert [choice.part for choice in result.chosen] == sorted(choice.part for choice in result.chosen)
-    assert result == packed(candidates, budget, FRAMES, limit, policy)
+    assert result == packed(candidates, budget, FRAMES, limit, skips=skips)
 
 
 @settings(deadline=None)
