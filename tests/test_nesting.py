@@ -23,7 +23,7 @@ OWN = {
     "mcp_server/stdio.py __init__": "what memhook wrote itself",
     "mcp_server/stdio.py _listed": "a file of the package",
     "screening/intents.py vocabulary": "a file of the package",
-    "screening/secret_kinds.py kinds": "a file of the package",
+    "screening/secrets.py _kinds": "a file of the package",
     "settings.py _parsed": "its caller catches it",
     "store/embedding/calibration.py calibration_of": "a file of the package",
     "store/embedding/model_files.py": "files verified by their hash",

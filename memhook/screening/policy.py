@@ -12,7 +12,7 @@ from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
 from memhook.screening.poison import reason_to_distrust
-from memhook.screening.secrets import is_free, masked, without
+from memhook.screening.secrets import is_free, masked
 
 _TEXTS = names_with(Trait.MASKED, str)
 _NAMES = names_with(Trait.MASKED, tuple)
@@ -27,29 +27,18 @@ def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ..
         kinds.extend(found.kinds)
         return found.text
 
-    changed = dict(fields)
-    for name in _TEXTS:
-        if changed.get(name):
-            changed[name] = clean(changed[name])
-    for name in _NAMES:
-        if changed.get(name):
-            changed[name] = tuple(map(clean, changed[name]))
-    return changed, tuple(dict.fromkeys(kinds))
+    texts = {name: clean(fields[name]) for name in _TEXTS if fields.get(name)}
+    names = {name: tuple(map(clean, fields[name])) for name in _NAMES if fields.get(name)}
+    return {**fields, **texts, **names}, tuple(dict.fromkeys(kinds))
 
 
 def shown_as(memory: Memory) -> Memory:
     """`memory` without secrets; itself when it has none."""
-    texts = [getattr(memory, name) for name in _TEXTS]
-    if is_free(*texts, *(text for name in _NAMES for text in getattr(memory, name))):
+    fields = {name: getattr(memory, name) for name in (*_TEXTS, *_NAMES)}
+    if is_free(*(fields[name] for name in _TEXTS), *(text for name in _NAMES for text in fields[name])):
         return memory
-    changed: dict[str, Any] = {}
-    for name in _TEXTS:
-        if (text := without(value := getattr(memory, name))) != value:
-            changed[name] = text
-    for name in _NAMES:
-        if (names := tuple(map(without, value := getattr(memory, name)))) != value:
-            changed[name] = names
-    return replace(memory, **changed) if changed else memory
+    changed, kinds = masked_fields(fields)
+    return replace(memory, **changed) if kinds else memory
 
 
 def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:

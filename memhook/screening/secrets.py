@@ -11,14 +11,15 @@ such start is known by the name it is given to, by its place in a URL, or by its
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import unquote
 
-from memhook.screening.secret_kinds import kinds
 from memhook.screening.secret_values import (
     is_example,
     is_password,
@@ -101,9 +102,18 @@ def _lowered(text: str) -> str:
 
 
 @cache
+def _kinds(table: str) -> tuple[tuple[str, str, str], ...]:
+    """The rows of a table of `secret_kinds.toml`, which explains them: kind, the text to search for first, pattern."""
+    data = tomllib.loads(Path(__file__).with_name("secret_kinds.toml").read_text(encoding="utf-8"))
+    names = data["names"]
+    named = re.compile(f"<({'|'.join(names)})>")
+    return tuple((kind, text, named.sub(lambda found: names[found[1]], rest)) for kind, text, rest in data[table])
+
+
+@cache
 def _by_start() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
-    for kind, start, rest in kinds("starting"):
+    for kind, start, rest in _kinds("starting"):
         found.setdefault(start, []).append((kind, rest))
     return found
 
@@ -116,7 +126,7 @@ def _tokens(text: str) -> Iterator[Span]:
         if start in runs:
             for kind, rest in rules:
                 yield from _matches(text, kind, _starting(start, rest), start)
-    for kind, mark, pattern in kinds("shaped"):
+    for kind, mark, pattern in _kinds("shaped"):
         if mark in runs and _compiled(pattern).search(runs):
             yield from _matches(text, kind, _compiled(pattern))
 
@@ -268,7 +278,7 @@ def _is_for_people(name: str) -> bool:
 
 
 def _in_requests(text: str, lowered: str) -> Iterator[Span]:
-    for kind, mark, rest in kinds("requested"):
+    for kind, mark, rest in _kinds("requested"):
         at, read = lowered.find(mark), 0
         while at >= 0:
             following = lowered.find(mark, at + len(mark))
@@ -281,9 +291,7 @@ def _in_requests(text: str, lowered: str) -> Iterator[Span]:
             at = following
 
 
-@cache
-def _request(rest: str) -> re.Pattern[str]:
-    return re.compile(rest)
+_request = cache(re.compile)
 
 
 def _is_credential(kind: str, value: str) -> bool:

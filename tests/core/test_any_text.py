@@ -300,7 +300,6 @@ CALLS: dict[str, Call] = {
 }
 
 NO_TEXT = {
-    "secret_kinds.kinds": "the name of a table",
     "rendering.Renderings.at": "a step",
     "memory.id_from_bytes": "bytes",
     "memory.names_with": "traits",
