@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import mul
 
-from memhook.core.ranking import FOREIGN_EVEN, FOREIGN_SLOPE, Scored
+from memhook.core.ranking import Scored, unread_odds
 
 
 class Grade(StrEnum):
@@ -182,11 +182,6 @@ TALK_MARGIN = 0.5
 FITTED_DECADES = 3.4
 BEYOND_FITTED = 0.5
 
-# Without vectors the best lexical share decides: even at .18 for one memory, plus .1 for each factor of ten.
-LEXICAL_SLOPE = 9.7
-LEXICAL_EVEN = 0.18
-LEXICAL_DECADE = 0.1
-
 # The score of a candidate, from the chance of the answer and how much less evidence it has than the best: fitted on the
 # ten best candidates of 1,500 prompts. In a larger store more of them come near the best. A candidate that is likely by
 # itself is not dropped beside a better one: at a chance of .7 alone it is just worth a preview.
@@ -246,11 +241,9 @@ def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) ->
     cosines = [one.multilingual if prompt.is_multilingual else one.dense for one in ranked]
     nearest = max((cosine for cosine in cosines if cosine is not None), default=None)
     if nearest is None:
-        lexical = max(one.lexical for one in ranked)
-        return LEXICAL_SLOPE * (lexical - LEXICAL_EVEN - LEXICAL_DECADE * decades)
+        return unread_odds(max(one.lexical for one in ranked), None, decades)
     if not prompt.is_understood:
-        by_terms = LEXICAL_SLOPE * (ranked[0].lexical - LEXICAL_EVEN - LEXICAL_DECADE * decades)
-        return by_terms + FOREIGN_SLOPE * (nearest - FOREIGN_EVEN)
+        return unread_odds(ranked[0].lexical, nearest, decades)
     return (
         calibration.constant
         + calibration.nearest * nearest

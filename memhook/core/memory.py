@@ -183,6 +183,12 @@ def derived_summary(content: str) -> str:
     return shortened(sentence, SUMMARY_CHARS)
 
 
+def titled(title: str, content: str) -> str:
+    """Title and content, without a title that only repeats the beginning of the content."""
+    start = title.rstrip("…").strip()
+    return content if not start or content.lstrip("# \n").startswith(start) else f"{title}\n{content}"
+
+
 def shortened(text: str, limit: int) -> str:
     """`text`, or its start up to a word within `limit` characters, marked as cut.
 

@@ -3,6 +3,7 @@
 embedded_text(...), indexed_text(...)  the text of a memory to embed, and to analyse into terms
 embedded_prompt(prompt)                the text of a prompt to embed
 term_weights(...), attainable(...)     the weight of each term of a prompt, and of the best ones together
+unread_odds(...)                       the evidence where the terms decide
 ranked(...)                            the candidates, best first, each with its evidence and the parts of it
 
 The evidence is the sum of four parts: the cosine of the embeddings, the share of the prompt's weight that the memory's
@@ -18,6 +19,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+
+from memhook.core.memory import titled
 
 # Chosen on four development sets: commit messages against work items, titles against notes, questions against chat
 # turns and against facts. LEXICAL_WEIGHT, EVEN and EVEN_PER_DECADE were also fitted on three and tested on the fourth;
@@ -120,21 +123,13 @@ class Scored:
     multilingual: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Even:
-    """The score at which the evidence is even, with an embedding and by terms alone."""
-
-    both: float
-    lexical: float
-
-
 def embedded_text(title: str, content: str, created: str = "", tags: Iterable[str] = ()) -> str:
     """Return the text of a memory to embed. `created` is an ISO date or time, or empty.
 
     The date in words makes a memory findable by its day; before the text it would weaken short memories.
     """
     notes = ", ".join(part for part in (*tags, _date_in_words(created)) if part)
-    return f"{_titled(title, content)} ({notes})" if notes else _titled(title, content)
+    return f"{titled(title, content)} ({notes})" if notes else titled(title, content)
 
 
 def embedded_prompt(prompt: str) -> str:
@@ -146,7 +141,7 @@ def embedded_prompt(prompt: str) -> str:
 
 def indexed_text(title: str, content: str, created: str = "", tags: Iterable[str] = ()) -> str:
     """Return the text of a memory to analyse into terms: everything, the date in words included."""
-    return "\n".join(part for part in (_titled(title, content), " ".join(tags), _date_in_words(created)) if part)
+    return "\n".join(part for part in (titled(title, content), " ".join(tags), _date_in_words(created)) if part)
 
 
 def term_weights(prompt_terms: Iterable[str], df: Mapping[str, int], documents: int) -> dict[str, float]:
@@ -177,12 +172,12 @@ def ranked(
     """
     weights = term_weights(prompt_terms, df, documents)
     most = attainable(weights)
-    even = _even(documents if searched is None else searched)
+    decades = math.log10(max(documents if searched is None else searched, 1))
     lexical = [_lexical(weights, most, candidate.terms, average_length) for candidate in candidates]
     in_titles = term_weights((term for one in candidates for term in one.title_terms), df, documents)
     titles = [_title_share(weights, candidate.title_terms, in_titles) for candidate in candidates]
     alone = [
-        _evidence(candidate, share, title, even, is_english=is_english)
+        _evidence(candidate, share, title, decades, is_english=is_english)
         for candidate, share, title in zip(candidates, lexical, titles, strict=True)
     ]
     gains = _companion_gains(candidates, alone)
@@ -217,30 +212,31 @@ def _title_share(asked: Collection[str], title_terms: Sequence[str], weights: Ma
     return matched / (sum(weights[term] for term in distinct) + TITLE_PRIOR)
 
 
-def _even(searched: int) -> _Even:
-    decades = math.log10(max(searched, 1))
-    return _Even(
-        both=EVEN + EVEN_PER_DECADE * decades, lexical=LEXICAL_ONLY_EVEN + LEXICAL_ONLY_EVEN_PER_DECADE * decades
-    )
-
-
-def _evidence(candidate: Candidate, lexical: float, title: float, even: _Even, *, is_english: bool) -> float:
+def _evidence(candidate: Candidate, lexical: float, title: float, decades: float, *, is_english: bool) -> float:
     cosine, other = candidate.cosine, candidate.multilingual
-    by_terms = LEXICAL_ONLY_SLOPE * (lexical - even.lexical)
-    if cosine is None:
-        return by_terms if other is None else _together(FOREIGN_PROMPT, other, 0.0, lexical, even)
-    if not is_english:
-        leaning = by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
-        return leaning if other is None else _together(FOREIGN_PROMPT, other, cosine, lexical, even)
-    alone = SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even.both)
+    even = EVEN + EVEN_PER_DECADE * decades
+    if cosine is None or not is_english:
+        if other is None:
+            return unread_odds(lexical, cosine, decades)
+        return _together(FOREIGN_PROMPT, other, cosine or 0.0, lexical, even)
+    alone = SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even)
     return alone if other is None else max(alone, _together(ENGLISH_PROMPT, other, cosine, lexical, even))
 
 
+def unread_odds(lexical: float, cosine: float | None, decades: float) -> float:
+    """Return the log odds where no model reads the prompt: by its terms, and a little by an English model's cosine.
+
+    `decades` are those of the number of memories searched.
+    """
+    by_terms = LEXICAL_ONLY_SLOPE * (lexical - (LEXICAL_ONLY_EVEN + LEXICAL_ONLY_EVEN_PER_DECADE * decades))
+    return by_terms if cosine is None else by_terms + FOREIGN_SLOPE * (cosine - FOREIGN_EVEN)
+
+
 def _together(
-    weights: tuple[float, float, float, float], multilingual: float, cosine: float, lexical: float, even: _Even
+    weights: tuple[float, float, float, float], multilingual: float, cosine: float, lexical: float, even: float
 ) -> float:
     evidence = weights[0] * multilingual + weights[1] * cosine + weights[2] * lexical + weights[3]
-    return evidence - SLOPE * even.both
+    return evidence - SLOPE * even
 
 
 def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> list[float]:
@@ -261,12 +257,6 @@ def _companion_gains(candidates: Sequence[Candidate], odds: Sequence[float]) -> 
             for index in sitting:
                 gains[index] = COMPANION_SHARE * max(0.0, odds[second if index == first else first])
     return gains
-
-
-def _titled(title: str, content: str) -> str:
-    """Join title and content; omit a title that only repeats the beginning of the content."""
-    start = title.rstrip("…").strip()
-    return content if not start or content.lstrip("# \n").startswith(start) else f"{title}\n{content}"
 
 
 def _date_in_words(created: str) -> str:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, titled
 from memhook.core.terms import STOP_WORDS, terms
 
 READ_CHARS = 40_000  # of an answer with its tool calls, and of what was said before
@@ -38,7 +38,7 @@ def was_used(memory: Memory, known: Iterable[str], answer: str, frequencies: Map
 
     `frequencies` counts the memories with a term, of `documents` in the project.
     """
-    told, given = _words(_text(memory)), _words(answer[:READ_CHARS])
+    told, given = _words(titled(memory.title, memory.content)), _words(answer[:READ_CHARS])
     said, answered = set(known), dict(given)
     length = max(1.0, len(given) / max(SHORT_WORDS, len(told)))
     surprise = {
@@ -76,9 +76,3 @@ def _words(text: str) -> list[tuple[str, bool]]:
 
 def _pairs(words: Sequence[tuple[str, bool]]) -> set[tuple[str, str]]:
     return {(first, second) for (first, _), (second, _) in pairwise(words) if first != second}
-
-
-def _text(memory: Memory) -> str:
-    """Return the content, with the title before it unless it only repeats the beginning."""
-    is_derived = memory.content.startswith(memory.title.rstrip("…"))
-    return memory.content if is_derived else f"{memory.title}\n{memory.content}"
