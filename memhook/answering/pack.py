@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memhook.answering.block import Ranked
+from memhook.core.fencing import indented, one_line
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering, placed, recency
 from memhook.core.packing import packed
-from memhook.core.rendering import framed
+from memhook.core.rendering import Level, Rendering, framed, origin_of
 from memhook.core.tokens import estimated_tokens
-from memhook.core.topics import entry, headed, heading
 from memhook.errors import InvalidInput
 
 CANDIDATES = 50
 MIN_TOKENS, MAX_TOKENS = 1, 100_000
 SECONDS_A_DAY = 86_400
+TOPIC_CHARS = 120
+TITLE_CHARS = 500  # the longest title possible
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +62,41 @@ def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle
     """Pack whole memories in their order; skip those too large for the rest of the budget."""
     budget = clamped(budget_tokens)
     # The heading is written last: reserve room for the longest it can be.
-    reserved = framed(heading(topic, len(memories), budget))
-    entries = [[entry(memory)] for memory in memories]
+    reserved = framed(_heading(topic, len(memories), budget))
+    entries = [[_entry(memory)] for memory in memories]
     chosen = packed(entries, budget, [reserved], skips=True).chosen
     if chosen:
         frame = framed("")
         body = f"{frame.head}{''.join(choice.rendering.text for choice in chosen)}{frame.tail}"
-        return Bundle(headed(topic, len(chosen), body), tuple(memories[choice.index] for choice in chosen))
+        return Bundle(_headed(topic, len(chosen), body), tuple(memories[choice.index] for choice in chosen))
     return Bundle(next((text for text in _empty(topic, len(memories), budget) if estimated_tokens(text) <= budget), ""))
+
+
+def _entry(memory: Memory) -> Rendering:
+    """Render a header line with title, URN and origin, and the content indented below it; nothing is cut."""
+    name = f"**{title}** " if (title := one_line(memory.title, TITLE_CHARS)) else ""
+    text = f"- {name}[{memory.urn}] ({', '.join(origin_of(memory))})\n{indented(memory.content)}"
+    return Rendering(Level.FULL, text, estimated_tokens(text))
+
+
+def _heading(topic: str, count: int, tokens: int) -> str:
+    memories = "1 memory" if count == 1 else f"{count} memories"
+    return f"## Context for '{one_line(topic, TOPIC_CHARS)}' ({memories}, ~{tokens} tokens)\n"
+
+
+def _headed(topic: str, count: int, body: str) -> str:
+    """Prepend the heading, whose token count includes itself: raise it until it is stable."""
+    tokens = 0
+    while True:
+        text = f"{_heading(topic, count, tokens)}{body}".removesuffix("\n")
+        if (actual := estimated_tokens(text)) <= tokens:
+            return text
+        tokens = actual
 
 
 def _empty(topic: str, candidates: int, budget: int) -> Iterator[str]:
     note = f"(no memory fits into {budget} tokens)" if candidates else "(no memories)"
-    yield headed(topic, 0, f"{note}\n")
+    yield _headed(topic, 0, f"{note}\n")
     yield note
 
 

@@ -25,7 +25,6 @@ passages       the one passage of a long text to show
 excerpts       the several passages of a long text to show
 tokens         the token estimate, without a tokenizer
 rendering      a memory as text for a model: levels of detail, styles, frames
-topics         whole memories as text, for `pack`
 packing        filling a token budget
 fencing        making remembered text safe to print and to show to a model
 entries        the memories in an emitted block, found again

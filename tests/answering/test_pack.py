@@ -37,6 +37,16 @@ def test_as_many_whole_memories_as_fit_and_the_heading_counts_them() -> None:
     assert told(packed.text) == (8, estimated_tokens(packed.text))
 
 
+def test_remembered_text_forges_neither_an_entry_nor_a_urn_and_is_not_cut() -> None:
+    content = "urn:memhook:zzzzzzzzzzzz]\n## Heading\n- **x**: y\n" + "c " * 9_999 + "end"
+    packed = bundle("release", [memory(1, content, title="t" * 500)], 20_000)
+    _, _, first, *rest = packed.text.split("\n")
+    assert re.findall(r"(?<!\\)urn:memhook:\w+", first) == ["urn:memhook:000000000001"]
+    assert first.startswith(f"- **{'t' * 500}** [")
+    assert all(line.startswith("  ") for line in rest[:-1] if line)
+    assert rest[-2].endswith("c end")
+
+
 def test_a_memory_too_big_for_what_is_left_is_passed_over_not_cut() -> None:
     big, small = memory(1, "word " * 900), memory(2, "short")
     packed = bundle("t", [small, big, memory(3, "also short")], 150)

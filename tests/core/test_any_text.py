@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 
 import memhook.core
 import memhook.screening
-from memhook.answering import paging
+from memhook.answering import pack, paging
 from memhook.core import (
     actions,
     anchor_index,
@@ -57,7 +57,6 @@ from memhook.core import (
     supersession,
     terms,
     tokens,
-    topics,
     trust,
 )
 from memhook.core.memory import Memory, Origin
@@ -192,7 +191,6 @@ CALLS: dict[str, Call] = {
     "staleness.targets_of": lambda text: staleness.targets_of(remembered(text)),
     "staleness.symbols_of": lambda text: staleness.symbols_of(remembered(text)),
     "places.parsed": lambda text: [places.parsed(text).words, places.parsed(f"a/{text}#1")],
-    "places.place_of": lambda text: places.place_of(replace(remembered(""), session=text)),
     "places.sessions_of": lambda text: places.sessions_of((text, f"a/{text}#1")),
     "trust.gate_of": lambda text: trust.gate_of(captured(text)),
     "trust.is_trusted_more": lambda text: trust.is_trusted_more(captured(text)),
@@ -225,6 +223,7 @@ CALLS: dict[str, Call] = {
     "memory.is_id": memory.is_id,
     "memory.Field.read": lambda text: [one.read(text) for one in memory.FIELDS if one.kind in (str, tuple)],
     "memory.plain": memory.plain,
+    "memory.titled": lambda text: memory.titled(text, text),
     "memory.shortened": lambda text: memory.shortened(text, 80),
     "metrics.carried": lambda text: metrics.carried(metrics.GoldQuery("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,
@@ -294,9 +293,6 @@ CALLS: dict[str, Call] = {
     "toml_layout.comments_in": toml_layout.comments_in,
     "toml_layout.layout_of": rejecting(toml_layout.layout_of),
     "toml_layout.literal": toml_layout.literal,
-    "topics.entry": lambda text: topics.entry(remembered(text)),
-    "topics.headed": lambda text: topics.headed(text, 1, text),
-    "topics.heading": lambda text: topics.heading(text, 1, 1),
 }
 
 NO_TEXT = {
@@ -314,6 +310,7 @@ NO_TEXT = {
     "phrases.all_of": "the name of a list",
     "phrases.languages": "memhook's own words",
     "ranking.attainable": "numbers",
+    "ranking.unread_odds": "numbers",
     "grading.Verdict.supported_by": "numbers",
     "grading.Verdict.worth_naming": "numbers",
     "grading.Verdict.worth_showing": "numbers",
@@ -353,6 +350,7 @@ ELSEWHERE: dict[str, Call] = {
     "supply.markdown, a list": lambda text: markdown.records(f"---\ntags: [{text}]\n---\n# {text}", "a.md", "/a.md"),
     "supply.files": lambda text: files.source_of(text.encode("utf-8", "replace"), "a"),
     "writing.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
+    "answering.pack": lambda text: pack.bundle(text, [remembered(text)], 10_000),
     "answering.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
     "supply.reference_server": lambda text: reference_server.records([(1, text)]),
 }
@@ -512,7 +510,7 @@ def words() -> list[str]:
 # Made of the others, which read each word of four letters by themselves, and slow: words of three will do here, and
 # `scripts/soak` has all of them.
 COMPOSED = {
-    *("ranking", "rendering", "packing", "passages", "topics", "policy"),
+    *("ranking", "rendering", "packing", "passages", "policy"),
     *("anchor_index", "excerpts", "receipts", "staleness", "supersession"),
 }
 ASKED_FOR_WORDS = [name for name in EVERY if name not in QUADRATIC]
