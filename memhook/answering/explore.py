@@ -34,22 +34,13 @@ class Question:
             raise InvalidInput(f"limit must be 0 or more, not {self.limit}.")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPage:
-    ranked: tuple[Ranked, ...]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ListPage:
-    memories: tuple[Memory, ...]
-    next_cursor: str | None
-
-
 def search_page(
     library: Searchable, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
-) -> SearchPage:
-    """Return a page, sorted by `ordering` within each 50 by relevance: later finds never precede what was shown."""
+) -> tuple[list[Ranked], str | None]:
+    """Return a page and the cursor of the next, sorted by `ordering` within each 50 by relevance.
+
+    Later finds never precede what was shown.
+    """
     seen, last = 0, None
     if question.cursor:
         moment, seen, *place = place_of(question.cursor, question.asked, 6)
@@ -64,11 +55,13 @@ def search_page(
     following = None
     if page and is_more:
         following = cursor(question.asked, [now.isoformat(), seen + len(page), *page[-1][0]])
-    return SearchPage(tuple(one for _, one in page), following)
+    return [one for _, one in page], following
 
 
-def list_page(store: ReadableStore, question: Question, now: datetime, offset: int = 0) -> ListPage:
-    """Return a page, last changed first."""
+def list_page(
+    store: ReadableStore, question: Question, now: datetime, offset: int = 0
+) -> tuple[list[Memory], str | None]:
+    """Return a page and the cursor of the next, last changed first."""
     last = None
     if question.cursor:
         moment, updated, key = place_of(question.cursor, question.asked, 3)
@@ -78,7 +71,7 @@ def list_page(store: ReadableStore, question: Question, now: datetime, offset: i
     following = None
     if page and len(found) > len(page):
         following = cursor(question.asked, [now.isoformat(), page[-1].updated.isoformat(), page[-1].id])
-    return ListPage(tuple(page), following)
+    return page, following
 
 
 def _behind(last: tuple[Any, ...] | None, keys: Sequence[tuple[Any, ...]]) -> int:

@@ -9,8 +9,6 @@ from memhook.core.memory import URN_PREFIX, id_of
 
 # Only memhook's own lines start at the margin, so remembered text cannot forge an entry.
 _ENTRY = re.compile(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
-
-
 _NAME = re.compile(rf"{URN_PREFIX}([a-z0-9]+)")
 NOT_NAMED = "another"
 
@@ -20,12 +18,8 @@ def without_entries(text: str, ids: Collection[str], instead: str) -> str:
 
     def kept(entry: re.Match[str]) -> str:
         header, rest = entry["header"], entry[0][len("- ") + len(entry["header"]) :]
-        if _id_in(header) in ids:
+        if id_of(header.rsplit(" ", 1)[-1]) in ids:
             return instead
         return f"- {_NAME.sub(lambda name: NOT_NAMED if name[1] in ids else name[0], header)}{rest}"
 
     return _ENTRY.sub(kept, text)
-
-
-def _id_in(header: str) -> str:
-    return id_of(header.rsplit(" ", 1)[-1])

@@ -76,8 +76,9 @@ def clean(text: str) -> str:
 
 def indented(text: str) -> str:
     """Clean `text` and indent its lines by two spaces; drop blank lines at either end."""
-    lines = [_without_role(line).rstrip() for line in without_urns(clean(text)).split("\n")]
-    return "".join(f"{INDENT}{line}\n" if line else "\n" for line in _without_outer_blanks(lines))
+    lines = (_without_role(line).rstrip() for line in without_urns(clean(text)).split("\n"))
+    visible = "\n".join(lines).strip("\n")
+    return "".join(f"{INDENT}{line}\n" if line else "\n" for line in visible.split("\n")) if visible else ""
 
 
 def one_line(text: str, limit: int) -> str:
@@ -104,11 +105,6 @@ def collapsed(text: str) -> str:
 def _without_role(line: str) -> str:
     is_likely = line.lstrip(" \t").startswith(_ROLES)  # the pattern is slow
     return f"{found[0]}\\{line[found.end() :]}" if is_likely and (found := _ROLE.match(line)) else line
-
-
-def _without_outer_blanks(lines: list[str]) -> list[str]:
-    filled = [at for at, line in enumerate(lines) if line]
-    return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
 def _escaped(found: re.Match[str]) -> str:

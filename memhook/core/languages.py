@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -29,21 +28,13 @@ _OTHER_LETTER = re.compile("[^\\W\\d_\u0000-\u036f\u1e00-\u1eff\u2000-\u2bff\ufb
 _DENSE_LETTER = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The function words of English, those of other languages that are not English, and of these the weak ones."""
-
-    english: frozenset[str]
-    other: frozenset[str]
-    weak: frozenset[str]
-
-
 @cache
-def _function_words() -> _Words:
+def _function_words() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The function words of English, those of other languages that are not English, and of these the weak ones."""
     data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     english, *others = (frozenset(words.split()) for words in data["languages"].values())
     other = frozenset().union(*others) - english - frozenset(data["no_proof"].split())
-    return _Words(english, other, other & frozenset(data["weak"].split()))
+    return english, other, other & frozenset(data["weak"].split())
 
 
 def is_english(text: str) -> bool:
@@ -58,9 +49,9 @@ def _is_english(text: str) -> bool:
     if _is_in_another_script(said, words):
         return False
     known = _function_words()
-    english, weak, other = (sum(map(some.__contains__, words)) for some in (known.english, known.weak, known.other))
+    english, other, weak = (sum(map(some.__contains__, words)) for some in known)
     if not text.isascii():
-        other += sum(len(word) > 1 and not word.isascii() and word not in known.other for word in words)
+        other += sum(len(word) > 1 and not word.isascii() and word not in known[1] for word in words)
     strong = other - weak
     if strong + weak <= english:
         return True

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memhook.core.memory import Memory
-
 SESSION_CHARS = 12
 
 
@@ -29,10 +27,6 @@ def parsed(text: str) -> Place:
     assistant, slash, rest = text.partition("/")
     session, _, turn = rest.rpartition("#") if "#" in rest else (rest, "", "")
     return Place(assistant, session, turn.partition("/")[0]) if slash else Place()
-
-
-def place_of(memory: Memory) -> Place:
-    return parsed(memory.session)
 
 
 def sessions_of(names: Iterable[str]) -> set[str]:

@@ -63,7 +63,7 @@ def findings(memory: Memory, repository: Repository, exists: Callable[[str], boo
     gone, checked, commits = [], 0, Counter[int]()
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
-    for anchor in memory.anchors or _named(memory.title, memory.content):
+    for anchor in _anchors(memory):
         for state, times in _checks(anchor, repository, lost, exists):
             checked += 1
             gone += [anchor] if not state else []
@@ -82,14 +82,12 @@ def clause(found: Findings) -> str:
 
 def symbols_of(memory: Memory) -> frozenset[str]:
     """The identifiers whose presence in the files can be looked up."""
-    anchors = memory.anchors or _named(memory.title, memory.content)
-    return frozenset(name for one in anchors if (name := _symbol(one)))
+    return frozenset(name for one in _anchors(memory) if (name := _symbol(one)))
 
 
 def targets_of(memory: Memory) -> frozenset[str]:
     """The targets of make and just and the scripts of npm that it names."""
-    anchors = memory.anchors or _named(memory.title, memory.content)
-    return frozenset(run[1] for one in anchors if (run := _RUN.match(one)))
+    return frozenset(run[1] for one in _anchors(memory) if (run := _RUN.match(one)))
 
 
 def is_target(name: str, repository_targets: Collection[str]) -> bool:
@@ -100,9 +98,11 @@ def is_target(name: str, repository_targets: Collection[str]) -> bool:
     return any(name.startswith(start) and name.endswith(end) for start, _, end in patterns)
 
 
-@lru_cache(CACHED)
-def _named(title: str, content: str) -> tuple[str, ...]:
-    return anchors_of(title, content)
+def _anchors(memory: Memory) -> Sequence[str]:
+    return memory.anchors or _named(memory.title, memory.content)
+
+
+_named = lru_cache(CACHED)(anchors_of)
 
 
 def _symbol(anchor: str) -> str:

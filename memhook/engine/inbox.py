@@ -17,7 +17,7 @@ from typing import Any
 
 from memhook.answering import recall
 from memhook.core.memory import Memory, Origin, Sensitivity
-from memhook.core.places import place_of
+from memhook.core.places import parsed
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
 from memhook.engine.revising import versioned
@@ -181,7 +181,7 @@ def _item(kind: str, memory: Memory, other: Memory | None = None, proposal: Prop
         "memory": versioned(memory),
         "other": versioned(other) if other else None,
         "reason": proposal.reason if proposal else "",
-        "from": place_of(memory).words,
+        "from": parsed(memory.session).words,
         "at": at.isoformat(),
     }
 

@@ -22,7 +22,7 @@ from memhook.core.anchors import anchors_of
 from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ordering import Ordering
 from memhook.core.packing import PartLimit, utf16_units
-from memhook.core.places import place_of
+from memhook.core.places import parsed
 from memhook.core.tokens import estimated_tokens
 from memhook.core.trust import gate_of
 from memhook.engine.accounts import account_of
@@ -114,11 +114,12 @@ def search(
     order = ordering_of(ordering)
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
-    page = explore.search_page(caller.all, query, question, order, caller.settings.pack.half_life_days, _now())
-    records = _records(caller, [one.memory for one in page.ranked])
-    scores = ({"score": one.score, "score_parts": one.parts} for one in page.ranked)
+    half_life = caller.settings.pack.half_life_days
+    ranked, following = explore.search_page(caller.all, query, question, order, half_life, _now())
+    records = _records(caller, [one.memory for one in ranked])
+    scores = ({"score": one.score, "score_parts": one.parts} for one in ranked)
     results = [{**record, **score} for record, score in zip(records, scores, strict=True)]
-    return {"results": results, "next_cursor": page.next_cursor}
+    return {"results": results, "next_cursor": following}
 
 
 def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **conditions: Any) -> dict[str, Any]:
@@ -128,12 +129,12 @@ def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **
     is_about_quarantine = bool(conditions.get("quarantined"))
     if is_about_quarantine:
         caller.library.quarantine_suspects()
-    page = explore.list_page(store, question, _now(), offset)
-    memories = page.memories if is_about_quarantine else caller.all.fit_to_show(page.memories)
+    memories, following = explore.list_page(store, question, _now(), offset)
+    fit = memories if is_about_quarantine else caller.all.fit_to_show(memories)
     return {
-        "memories": _records(caller, memories),
+        "memories": _records(caller, fit),
         "total": store.count(_filter(caller, _now(), **conditions)),
-        "next_cursor": page.next_cursor,
+        "next_cursor": following,
     }
 
 
@@ -336,7 +337,7 @@ def _captured(caller: Caller, memory: Memory) -> dict[str, Any] | None:
     if memory.origin is not Origin.CAPTURED:
         return None
     use = caller.ledger.usage([memory.id]).get(memory.id, Usage()) if caller.ledger else Usage()
-    place, date = place_of(memory).words, memory.created.date().isoformat()
+    place, date = parsed(memory.session).words, memory.created.date().isoformat()
     return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
 
 
