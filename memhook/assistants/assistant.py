@@ -11,7 +11,7 @@ from typing import Any
 
 from memhook.assistants.edits import Edit
 from memhook.assistants.events import TOOL_KINDS, UNANSWERED, Answer, Event, Kind, Payload, ToolCall, text, tool_call
-from memhook.assistants.sessions.recording import SessionFormat
+from memhook.assistants.recording import SessionFormat
 from memhook.core.packing import PartLimit
 
 SECONDS = 10

@@ -10,8 +10,9 @@ from typing import Any
 
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, json_object, json_server
-from memhook.assistants.events import Kind
-from memhook.assistants.sessions import claude as claude_sessions
+from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.reading import inner, line_format, moment, objects, ran, words
+from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 from memhook.core.packing import PartLimit, utf16_units
 
 # Claude Code 2.1 takes 10,000 UTF-16 units of one hook entry whole and replaces 10,001 by a file path.
@@ -19,7 +20,6 @@ PART_LIMIT = PartLimit(10_000, utf16_units)
 PARTS = 2  # hook entries per event
 CHARACTERS_PER_TOKEN = 4  # of plain English; denser text fills the budget before it fills the entries
 CARRIED_TOKENS = PARTS * PART_LIMIT.size // CHARACTERS_PER_TOKEN
-
 
 TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write|mcp__.*memhook__remember"
 """The tools that touch a file, run a command, or save something: the event says in which session."""
@@ -90,6 +90,48 @@ def _directories_called(encoded: str, at: Path = Path("/"), so_far: str = "") ->
 
 _OWN = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
 
+_NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+_CLIENT = "<synthetic>"  # the client speaks for the model: an error of the network, "No response requested."
+_EDITS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+
+
+def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    """A line per event; the results of tools are in the user's lines."""
+    about: About | None = None
+    commands: dict[str, str] = {}
+    for line in lines:
+        if line.get("isSidechain"):
+            continue
+        if (session := text(line, "sessionId")) and (directory := text(line, "cwd")) and about is None:
+            about = About(session, directory)
+            yield about
+        content = inner(line, "message").get("content")
+        if line.get("type") == "user":
+            yield from _user(line, content, commands)
+        elif line.get("type") == "assistant" and inner(line, "message").get("model") != _CLIENT:
+            yield from _assistant(content, commands)
+
+
+def _user(line: Payload, content: object, commands: dict[str, str]) -> Iterator[Step]:
+    for block in objects(content):
+        command = commands.pop(text(block, "tool_use_id"), "") if block.get("type") == "tool_result" else ""
+        result = block.get("content")
+        yield from ran(command, words(result), failed=block.get("is_error") is True)
+    if not any(line.get(mark) for mark in _NOT_TYPED) and (typed := words(content)):
+        yield Prompt(typed, moment(line.get("timestamp")))
+
+
+def _assistant(content: object, commands: dict[str, str]) -> Iterator[Step]:
+    for block in objects(content):
+        if block.get("type") == "tool_use":
+            yield Used(is_edit=text(block, "name") in _EDITS)
+            commands[text(block, "id")] = text(inner(block, "input"), "command")
+        elif said := words([block]):
+            yield Reply(said)
+    if isinstance(content, str):
+        yield Reply(words(content))
+
+
 CLAUDE = Assistant(
     name="claude",
     title="Claude Code",
@@ -113,6 +155,6 @@ CLAUDE = Assistant(
     also_loads=(AlsoLoads("AGENTS.md", _OWN), AlsoLoads(".claude/AGENTS.md", _OWN)),
     follows_references=True,
     notes_by_directory=memories_by_directory,
-    session_format=claude_sessions.FORMAT,
+    session_format=line_format(lambda head: '"parentUuid"' in head and '"parts"' not in head, _steps),
     sessions=("projects/*/*.jsonl",),
 )

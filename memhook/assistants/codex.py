@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path, PurePath
+from typing import Any
 
 from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, toml_server
 from memhook.assistants.events import Kind, Payload, text
-from memhook.assistants.sessions import codex as codex_sessions
+from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, parsed, ran
+from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 from memhook.core.packing import PartLimit, utf8_bytes
 
 # Codex 0.166 takes 10,000 bytes of one hook entry whole and cuts the middle out of more.
@@ -60,6 +64,63 @@ def _has_plugin(where: Where) -> bool:
     )
 
 
+def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    """A line per event, wrapped in a payload. A prompt that is there as an event and as an item is one."""
+    before: Step | None = None
+    for step in _every(lines):
+        if not (isinstance(step, Prompt) and isinstance(before, Prompt) and step.text == before.text):
+            yield step
+        before = step
+
+
+def _every(lines: Iterator[Payload]) -> Iterator[Step]:
+    commands: dict[str, Any] = {}
+    for line in lines:
+        payload = inner(line, "payload")
+        match line.get("type"), payload.get("type"):
+            case "session_meta", _:
+                yield _about(payload)
+            case "event_msg", "user_message":
+                yield Prompt(text(payload, "message")[:READ_CHARS], moment(line.get("timestamp")))
+            case "event_msg", ("agent_message" | "task_complete"):
+                if said := text(payload, "message", "last_agent_message"):
+                    yield Reply(said[:READ_CHARS])
+            case "event_msg", "item_completed":
+                yield from _item(inner(payload, "item"), moment(line.get("timestamp")))
+            case "response_item", "custom_tool_call":
+                yield Used(is_edit=True)
+            case "response_item", "function_call":
+                arguments = parsed(text(payload, "arguments")) or {}
+                command = arguments.get("cmd") or arguments.get("command")
+                commands[text(payload, "call_id")] = command
+                yield Used(is_edit="apply_patch" in str(command))
+            case "response_item", "function_call_output":
+                output, code = _output(payload.get("output"))
+                yield from ran(commands.pop(text(payload, "call_id"), ""), output, code=code)
+
+
+def _item(item: Payload, when: datetime | None) -> Iterator[Step]:
+    """What was said, as versions record it that keep their history in pages."""
+    said = "\n".join(text(part, "text") for part in objects(item.get("content")))[:READ_CHARS]
+    if text(item, "type") == "UserMessage":
+        yield Prompt(said, when)
+    elif text(item, "type") == "AgentMessage" and said:
+        yield Reply(said)
+
+
+def _about(payload: Payload) -> About:
+    is_subagent = isinstance(payload.get("source"), dict) or payload.get("thread_source") == "subagent"
+    remote = text(inner(payload, "git"), "repository_url")
+    return About(text(payload, "id"), text(payload, "cwd"), remote, is_subagent)
+
+
+def _output(output: Any) -> tuple[str, Any]:
+    """The output of a command and its exit code, in the format of today and in that of 2025."""
+    written = output if isinstance(output, str) else text(output, "content") if isinstance(output, dict) else ""
+    found = parsed(written) or {}
+    return text(found, "output") or written, inner(found, "metadata").get("exit_code")
+
+
 CODEX = Assistant(
     name="codex",
     title="Codex",
@@ -80,6 +141,6 @@ CODEX = Assistant(
     note="Codex runs no hook before you have trusted it: start codex, look at the hooks it shows and trust them.",
     user_notes=("AGENTS.md", "AGENTS.override.md", "memories/*.md"),
     project_notes=("AGENTS.md",),
-    session_format=codex_sessions.FORMAT,
+    session_format=line_format(lambda head: '"session_meta"' in head, _steps),
     sessions=("sessions/*/*/*/rollout-*.jsonl",),
 )

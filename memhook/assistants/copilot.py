@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import enables_plugin
 from memhook.assistants.edits import Edit, json_server, json_text, whole_file
-from memhook.assistants.events import Kind, Payload
-from memhook.assistants.sessions import copilot as copilot_sessions
+from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, ran
+from memhook.assistants.recording import UNKNOWN, About, Problem, Prompt, Reply, Step, Used
 
 
 def _unnamed_event(payload: Payload) -> str:
@@ -43,6 +45,42 @@ def _edits(where: Where) -> tuple[Edit, ...]:
     )
 
 
+VERSION = 1
+_EDITS = ("edit", "create", "apply_patch", "str_replace_editor")
+
+
+def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    """A line per event, named with dots."""
+    commands: dict[str, str] = {}
+    for line in lines:
+        data = inner(line, "data")
+        is_subagents = bool(data.get("parentToolCallId"))
+        match line.get("type"):
+            case "session.start":
+                yield _about(data)
+                if data.get("version", VERSION) != VERSION:
+                    yield Problem(UNKNOWN)
+                    return
+            case "user.message" if not is_subagents:
+                yield Prompt(text(data, "content")[:READ_CHARS], moment(line.get("timestamp")))
+            case "assistant.message" if not is_subagents and text(data, "content"):
+                yield Reply(text(data, "content")[:READ_CHARS])
+            case "tool.execution_start":
+                yield Used(is_edit=text(data, "toolName") in _EDITS)
+                commands[text(data, "toolCallId")] = text(inner(data, "arguments"), "command")
+            case "tool.execution_complete":
+                output = text(inner(data, "result"), "content") or text(inner(data, "error"), "message")
+                failed = data.get("success") is False
+                yield from ran(commands.pop(text(data, "toolCallId"), ""), output, failed=failed)
+
+
+def _about(data: Payload) -> About:
+    context = inner(data, "context")
+    repository = text(context, "repository")
+    host = text(context, "repositoryHost") or "github.com"
+    return About(text(data, "sessionId"), text(context, "cwd"), f"https://{host}/{repository}" if repository else "")
+
+
 COPILOT = Assistant(
     name="copilot",
     title="Copilot CLI",
@@ -68,6 +106,6 @@ COPILOT = Assistant(
     user_notes=("copilot-instructions.md", "instructions/**/*.instructions.md"),
     project_notes=(".github/copilot-instructions.md", ".github/instructions/**/*.instructions.md"),
     also_loads=(AlsoLoads("AGENTS.md"), AlsoLoads("CLAUDE.md"), AlsoLoads("GEMINI.md")),
-    session_format=copilot_sessions.FORMAT,
+    session_format=line_format(lambda head: '"session.start"' in head, _steps),
     sessions=("session-state/*/events.jsonl",),
 )

@@ -5,13 +5,15 @@ After a tool has run it sends the prompt's event again with an empty prompt, whi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import memories_by_directory
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, joined, json_server
-from memhook.assistants.events import Kind, Payload
-from memhook.assistants.sessions import qwen as qwen_sessions
+from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, ran, words
+from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 
 
 def _wrote(payload: Payload) -> bool:
@@ -30,6 +32,45 @@ def _edits(where: Where) -> tuple[Edit, ...]:
     of_tools |= where.tool_hooks("qwen", ("PreToolUse",), "mcp__.*memhook__remember")
     hooks = hook_groups(settings, where.hooks("qwen", (*START_AND_PROMPT, "Stop")), of_tools)
     return (joined(settings, hooks, server),)
+
+
+_EDITS = ("edit", "replace", "write_file")
+
+
+def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
+    """A line per message, in the format of Google's API."""
+    about: About | None = None
+    commands: dict[str, str] = {}
+    for line in lines:
+        if line.get("isSidechain") or line.get("agentId"):
+            continue
+        if about is None and text(line, "sessionId"):
+            about = About(text(line, "sessionId"), text(line, "cwd"))
+            yield about
+        parts = inner(line, "message").get("parts")
+        match line.get("type"):
+            case "user" if not line.get("subtype") and line.get("provenance", "real_user") == "real_user":
+                shown = text(inner(line, "systemPayload"), "displayText")[:READ_CHARS]
+                yield Prompt(shown or words(parts), moment(line.get("timestamp")))
+            case "assistant":
+                yield from _reply(parts, commands)
+            case "tool_result":
+                yield from _results(line, parts, commands)
+
+
+def _reply(parts: object, commands: dict[str, str]) -> Iterator[Step]:
+    if said := words(parts):
+        yield Reply(said)
+    for call in filter(None, (inner(part, "functionCall") for part in objects(parts))):
+        yield Used(is_edit=text(call, "name") in _EDITS)
+        commands[text(call, "id")] = text(inner(call, "args"), "command")
+
+
+def _results(line: Payload, parts: object, commands: dict[str, str]) -> Iterator[Step]:
+    failed = inner(line, "toolCallResult").get("status") == "error"
+    for response in (inner(part, "functionResponse") for part in objects(parts)):
+        output = text(inner(response, "response"), "output", "error")
+        yield from ran(commands.pop(text(response, "id"), ""), output, failed=failed)
 
 
 QWEN = Assistant(
@@ -53,6 +94,6 @@ QWEN = Assistant(
     also_loads=(AlsoLoads("AGENTS.md"),),
     follows_references=True,
     notes_by_directory=memories_by_directory,
-    session_format=qwen_sessions.FORMAT,
+    session_format=line_format(lambda head: '"parentUuid"' in head and '"parts"' in head, _steps),
     sessions=("projects/*/chats/*.jsonl",),
 )

@@ -16,7 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from memhook.assistants.assistant import Where
-from memhook.assistants.sessions.recording import About
+from memhook.assistants.recording import About
 from memhook.cli.ahead import answered
 from memhook.cli.asking import agreed
 from memhook.cli.output import said_json, say, warn

@@ -15,7 +15,7 @@ from memhook.answering import silence
 from memhook.answering.usage import used_in
 from memhook.assistants.events import Event, Kind
 from memhook.assistants.known import KNOWN
-from memhook.assistants.sessions.recording import Prompt, Ran, Reply, Step, Used
+from memhook.assistants.recording import Prompt, Ran, Reply, Step, Used
 from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
 from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.sessions.recording import Recording
+from memhook.assistants.recording import Recording
 from memhook.paths import write_private
 from memhook.supply.lessons import Signature, is_same_order, signature
 from memhook.supply.sessions import Order

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memhook.assistants.sessions.recording import Ran, Step, Used
+from memhook.assistants.recording import Ran, Step, Used
 from memhook.core.cues import standing_orders
 from memhook.core.note_requests import own_words
 from memhook.core.terms import STOP_WORDS, terms

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
-from memhook.assistants.sessions.recording import UNREADABLE, About, Recording
+from memhook.assistants.recording import UNREADABLE, About, Recording
 from memhook.store.project import Project, remote_identity
 
 HEAD_BYTES = 1 << 16

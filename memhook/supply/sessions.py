@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memhook.assistants.sessions.recording import About, Problem, Prompt, Reply, Step
+from memhook.assistants.recording import About, Problem, Prompt, Reply, Step
 from memhook.core.memory import derived_title
 from memhook.screening.credentials import may_hold_credentials
 from memhook.supply.digests import PRIVATE, SECRETS, Exchange, captured, digest

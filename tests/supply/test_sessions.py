@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from memhook.assistants import reading
 from memhook.assistants.assistant import Where
-from memhook.assistants.sessions import reading
-from memhook.assistants.sessions.reading import words
-from memhook.assistants.sessions.recording import UNKNOWN, About, Recording, Step
+from memhook.assistants.reading import words
+from memhook.assistants.recording import UNKNOWN, About, Recording, Step
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.bookmarks import Bookmarks

@@ -1,5 +1,7 @@
 """A recorded session and its steps."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

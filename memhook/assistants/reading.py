@@ -1,8 +1,10 @@
-"""What the readers of recorded sessions share.
+"""What the assistants' readers of recorded sessions share.
 
 A reader never raises because of a file: whatever is wrong with it is a `Problem` among the steps. Any field may be
 missing or of another type. Tool output is looked at to tell whether a command failed, and goes no further.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -14,23 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.sessions.recording import (
-    UNKNOWN,
-    UNREADABLE,
-    About,
-    Problem,
-    Ran,
-    Recording,
-    SessionFormat,
-    Step,
-)
+from memhook.assistants.recording import UNKNOWN, UNREADABLE, About, Problem, Ran, Recording, SessionFormat, Step
 
 LARGEST_BYTES = 64 << 20
 TAIL_BYTES = 256 << 10
 READ_CHARS = 20_000
 """Of a prompt or a reply."""
 LONGEST_COMMAND = 2_000
-
 BEING_WRITTEN = "being written"
 CUT_SHORT = "cut short"
 HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
