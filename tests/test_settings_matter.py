@@ -201,8 +201,8 @@ def test_the_ledger_is_kept_for_so_many_days(runner: Runner, home: Path) -> None
     runner.engine.accounts.record(replace(INJECTION, at=now - timedelta(days=10)))
 
     def is_kept() -> bool:
-        assert runner.engine._ledger is not None
-        return bool(runner.engine._ledger.events())
+        assert runner.engine.accounts.ledger is not None
+        return bool(runner.engine.accounts.ledger.events())
 
     runner.engine.keep_house(now)
     assert is_kept()

@@ -1,4 +1,4 @@
-"""The sessions' accounts: every call that hooks make to the ledger.
+"""The sessions' accounts: every call to the ledger that goes on without it.
 
 A ledger that fails is reported in the log and costs only the account: then nothing counts as shown before.
 """
@@ -31,7 +31,7 @@ def _or(asked: Callable[Concatenate[Ledger, P], T], otherwise: T) -> Callable[Co
 
     def call(self: Accounts, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return otherwise if self._ledger is None else asked(self._ledger, *args, **kwargs)
+            return otherwise if self.ledger is None else asked(self.ledger, *args, **kwargs)
         except StoreError as error:
             log.warning("%s", error.message)
             return otherwise
@@ -43,7 +43,7 @@ class Accounts:
     """The record of what was shown, stored and reported in which session, as far as there is a ledger."""
 
     def __init__(self, ledger: Ledger | None) -> None:
-        self._ledger = ledger
+        self.ledger = ledger
         self._read: set[str] = set()
 
     reset = _or(Ledger.reset, None)
@@ -65,12 +65,20 @@ class Accounts:
     """None when the ledger does not say."""
     end_reports = _or(Ledger.end_reports, None)
     prune = _or(Ledger.prune, 0)
+    events = _or(Ledger.events, [])
+    showings = _or(Ledger.showings, (0, 0))
+    history = _or(Ledger.history, [])
+    last_injection = _or(Ledger.last_injection, None)
+    last_runs = _or(Ledger.last_runs, [])
+    last_by_event = _or(Ledger.last_by_event, {})
+    has_receipts = _or(Ledger.has_receipts, False)
+    projects = _or(Ledger.projects, {})
+    problem = _or(Ledger.problem, "the record of what was shown cannot be opened")
     _account = _or(account_of, Account())
     _was_read = _or(Ledger.was_read, False)
     _mark_read = _or(Ledger.mark_read, None)
     _record_captured = _or(Ledger.record_captured, None)
     _take_back = _or(Ledger.take_back, None)
-    _has_receipts = _or(Ledger.has_receipts, False)
 
     def of(self, session: str, agent: str, client: str, on_the_way: Iterable[tuple[str, Shown]] = ()) -> Account:
         """`on_the_way` is what another event brings the session at this moment."""
@@ -82,7 +90,7 @@ class Accounts:
 
     def measured_usage(self, memories: Sequence[str]) -> Mapping[str, Usage]:
         """As `usage`, and nothing where no assistant reports the end of an exchange."""
-        return self.usage(memories) if self._has_receipts() else {}
+        return self.usage(memories) if self.has_receipts() else {}
 
     def successors(self) -> Mapping[str, str]:
         """The newer memory for each that may be superseded, as long as the user has not decided."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def browse(
 
     With `stale`, the last changed of this project of which something is gone or changed in the repository.
     """
-    used = caller.ledger.usage() if caller.ledger else {}
+    used = caller.accounts.usage()
     if stale:
         conditions["project"] = caller.project.id
     allowed = _filter(caller, used, **conditions)
@@ -122,7 +122,7 @@ def _record(caller: Caller, memory: Memory, used: Usage | None = None) -> dict[s
 def look(caller: Caller, reference: str, events: int = 50) -> dict[str, Any]:
     """One memory, what it has superseded and by what it was, what keeps it back, and when it was shown to whom."""
     memory = remember.found(caller.all, [reference])[0]
-    used = caller.ledger.usage([memory.id]) if caller.ledger else {}
+    used = caller.accounts.usage([memory.id])
     return {
         **explain(caller, memory.urn, events),
         "memory": _record(caller, memory, used.get(memory.id)),
@@ -191,21 +191,20 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
 
 def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
     """Events by day, memories by origin and week, how often they were used, and their size."""
-    now = datetime.now(UTC)
-    since = now - timedelta(days=days)
-    uses = caller.ledger.usage() if caller.ledger else {}
-    recorded = caller.ledger.events(since) if caller.ledger else []
-    shown, used = caller.ledger.showings(since) if caller.ledger else (0, 0)
+    since = caller.now - timedelta(days=days)
+    uses = caller.accounts.usage()
+    recorded = caller.accounts.events(since)
+    shown, used = caller.accounts.showings(since)
     created = caller.library.store.columns(["origin", "created"])
     return {
-        "days": usage.by_day(recorded, now, days),
+        "days": usage.by_day(recorded, caller.now, days),
         "origins": usage.by_week(zip(created["origin"], created["created"], strict=True)),
         "shown": shown,
         "used": used,
         "memories_shown": sum(one.shown > 0 for one in uses.values()),
         "memories_used": sum(one.used > 0 for one in uses.values()),
         "bytes": _size(caller.library.store.uri),
-        "ledger_bytes": caller.ledger.path.stat().st_size if caller.ledger else 0,
+        "ledger_bytes": caller.accounts.ledger.path.stat().st_size if caller.accounts.ledger else 0,
     }
 
 

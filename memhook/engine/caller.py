@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from memhook.answering.doubts import NONE, Doubts
+from memhook.engine.accounts import Accounts
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Rights
 from memhook.errors import StoreError
@@ -32,11 +34,12 @@ class Caller:
     open_shared: Callable[[], list[Library]]
     settings: Settings
     project: Project
-    ledger: Ledger | None
+    accounts: Accounts
+    aliases: ProjectAliases
     paths: Paths
+    now: datetime
     pause: Pause | None = None
     rights: Rights = OWNER_RIGHTS
-    aliases: ProjectAliases | None = None
     doubts_in: Callable[[Project], Doubts] = lambda _: NONE
     """The evidence against memories of a project, as its hooks have it."""
 
@@ -51,6 +54,6 @@ class Caller:
     @property
     def record(self) -> Ledger:
         """The ledger, for a call that is nothing without it."""
-        if self.ledger is None:
+        if self.accounts.ledger is None:
             raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
-        return self.ledger
+        return self.accounts.ledger

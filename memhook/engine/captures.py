@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,7 @@ from memhook.errors import InvalidInput
 from memhook.screening.policy import shown_as
 from memhook.store.ledger import Usage
 from memhook.store.table.filters import Filter
-from memhook.writing.captured import UsageOf, came_in, capture, captured_of, forget_captured
+from memhook.writing.captured import came_in, capture, captured_of, forget_captured
 from memhook.writing.transfer import draft_from
 
 DISTILLED = "distilled from"
@@ -25,22 +25,22 @@ DISTILLED = "distilled from"
 def capture_(caller: Caller, records: Sequence[Mapping[str, Any]], again: bool = False) -> dict[str, int]:
     """Store digests of sessions, given as the lines of an import have them; return what became of how many."""
     drafts = list(_drafts(records, caller.project.id))
-    counts = capture(caller.library, drafts, datetime.now(UTC), usage_of(caller), again)
+    counts = capture(caller.library, drafts, caller.now, caller.accounts.usage, again)
     return asdict(replace(counts, refused=counts.refused + len(records) - len(drafts)))
 
 
 def forget_captured_(caller: Caller, session: str = "", dry_run: bool = False) -> list[dict[str, Any]]:
     """Forget what was captured and not reviewed, of one session or of all."""
-    found = forget_captured(caller.library, session, datetime.now(UTC), dry_run)
+    found = forget_captured(caller.library, session, caller.now, dry_run)
     return [{"urn": one.urn, "title": shown_as(one).title, "project": one.project} for one in found]
 
 
 def supplied(caller: Caller) -> dict[str, Any]:
     """Which sources are switched on, what came in from each during a week, and how much waits for a review."""
-    store, since = caller.library.store, datetime.now(UTC) - timedelta(days=7)
+    store, since = caller.library.store, caller.now - timedelta(days=7)
     written = store.newest(Filter(captured=False, since=since), store.count())
     captured = captured_of(store)
-    uses = usage_of(caller)([one.id for one in captured]) if captured else {}
+    uses = caller.accounts.usage([one.id for one in captured]) if captured else {}
     fresh = (one for one in captured if came_in(one, uses.get(one.id, Usage())) >= since)
     sources = Counter([one.origin.value for one in written] + [one.source or one.origin.value for one in fresh])
     return {
@@ -61,7 +61,7 @@ def undistilled(caller: Caller, limit: int = 40) -> list[dict[str, Any]]:
 
 def distilled(caller: Caller, facts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, int]:
     """Store facts that a model made of digests, by the ids of these, as captured memories of the same places."""
-    now, digests = datetime.now(UTC), caller.library.store.by_ids(list(facts))
+    digests = caller.library.store.by_ids(list(facts))
     drafts = [
         Draft(
             one["fact"],
@@ -75,18 +75,14 @@ def distilled(caller: Caller, facts: Mapping[str, Sequence[Mapping[str, str]]]) 
         for key, digest in digests.items()
         for number, one in enumerate(facts[key], 1)
     ]
-    counts = capture(caller.library, drafts, now, usage_of(caller))
+    counts = capture(caller.library, drafts, caller.now, caller.accounts.usage)
     for key in digests:
-        caller.record.mark_read(_distilled(key), now)
+        caller.record.mark_read(_distilled(key), caller.now)
     return asdict(counts)
 
 
 def _distilled(key: str) -> str:
     return f"distilled {key}"
-
-
-def usage_of(caller: Caller) -> UsageOf:
-    return caller.ledger.usage if caller.ledger else lambda _: {}
 
 
 def _drafts(records: Sequence[Mapping[str, Any]], project: str) -> Iterator[Draft]:

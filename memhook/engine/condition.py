@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from memhook.engine.caller import Caller
 from memhook.engine.captures import supplied
-from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.store.embedding import multilingual
-from memhook.store.ledger import Run
 from memhook.store.table.filters import Filter
-
-log = logging.getLogger("memhook")
 
 
 def status(caller: Caller) -> dict[str, Any]:
@@ -38,19 +32,19 @@ def status(caller: Caller) -> dict[str, Any]:
         "renewal": None if renewal is None else {"done": renewal.done, "total": renewal.total},
         "max_tokens": caller.settings.max_tokens,
         "supply": supplied(caller),
-        "ledger": str(caller.ledger.path) if caller.ledger else "",
-        "shared": [_replica_state(library) for library in caller.open_shared()],
-        "replica": _replica_state(caller.library) if store.replica else None,
+        "ledger": str(caller.accounts.ledger.path) if caller.accounts.ledger else "",
+        "shared": [_replica_state(library, caller.now) for library in caller.open_shared()],
+        "replica": _replica_state(caller.library, caller.now) if store.replica else None,
         "used": _used(caller),
-        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in _last_runs(caller)],
+        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in caller.accounts.last_runs()],
     }
 
 
 def _used(caller: Caller) -> dict[str, int]:
     """How often memories were shown and used so far, and the tokens of the last week."""
-    week = datetime.now(UTC) - timedelta(days=7)
-    usage = caller.ledger.usage().values() if caller.ledger else ()
-    events = caller.ledger.events(week) if caller.ledger else []
+    week = caller.now - timedelta(days=7)
+    usage = caller.accounts.usage().values()
+    events = caller.accounts.events(week)
     return {
         "shown": sum(one.shown for one in usage),
         "used": sum(one.used for one in usage),
@@ -70,7 +64,7 @@ def _languages(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _replica_state(library: Library) -> dict[str, Any]:
+def _replica_state(library: Library, now: datetime) -> dict[str, Any]:
     """The local copy of a remote store, and how old it is."""
     replica = library.store.replica
     assert replica is not None  # noqa: S101  each that is shared is one
@@ -80,7 +74,7 @@ def _replica_state(library: Library) -> dict[str, Any]:
         "uri": replica.origin_uri,
         "memories": library.store.count(),
         "refreshed": refreshed.isoformat() if refreshed else None,
-        "age_seconds": round((datetime.now(UTC) - refreshed).total_seconds(), 1) if refreshed else None,
+        "age_seconds": round((now - refreshed).total_seconds(), 1) if refreshed else None,
         "problem": replica.problem,
     }
 
@@ -90,27 +84,16 @@ def refresh(caller: Caller) -> list[dict[str, Any]]:
     elsewhere = [one for one in (caller.library, *caller.open_shared()) if one.store.replica]
     for library in elsewhere:
         library.refresh()
-    return [_replica_state(library) for library in elsewhere]
+    return [_replica_state(library, caller.now) for library in elsewhere]
 
 
 def health(caller: Caller) -> dict[str, Any]:
     """The state of the store and the ledger, checked row by row, for `doctor`."""
     report = caller.library.store.health()
     model = caller.library.wanted_model
-    problem, runs = "the record of what was shown cannot be opened", {}
-    if caller.ledger is not None:
-        problem, runs = caller.ledger.problem(), caller.ledger.last_by_event()
     return {
         **report,
         "model_sha256": model.sha256 if model else "",
-        "ledger_problem": problem,
-        "last_runs": {event: at.isoformat() for event, at in runs.items()},
+        "ledger_problem": caller.accounts.problem(),
+        "last_runs": {event: at.isoformat() for event, at in caller.accounts.last_by_event().items()},
     }
-
-
-def _last_runs(caller: Caller) -> Sequence[Run]:
-    try:
-        return caller.ledger.last_runs() if caller.ledger else ()
-    except StoreError as error:
-        log.warning("%s", error.message)
-        return ()

@@ -81,8 +81,7 @@ class Engine:
         self._following = Following(paths.followed, Path.home())
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._compared = datetime.now(UTC)
-        self._ledger = self._opened_ledger()
-        self.accounts = Accounts(self._ledger)
+        self.accounts = Accounts(self._opened_ledger())
         self.repositories = Repositories()
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
@@ -108,6 +107,7 @@ class Engine:
 
     def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> Caller:
         """The caller of an operation; where a store is named, it is the only one asked."""
+        now = datetime.now(UTC)
         named = partial(self._libraries.named, store, settings)
         return Caller(
             open_library=named if store else partial(self.library, settings),
@@ -115,11 +115,12 @@ class Engine:
             open_shared=partial(self._libraries.shared, settings),
             settings=settings,
             project=project,
-            ledger=self._ledger,
-            paths=self.paths,
-            pause=self.pause(project, datetime.now(UTC)),
-            rights=rights,
+            accounts=self.accounts,
             aliases=self._aliases,
+            paths=self.paths,
+            now=now,
+            pause=self.pause(project, now),
+            rights=rights,
             doubts_in=self.doubts,
         )
 
@@ -259,8 +260,8 @@ class Engine:
         """Close everything, and delete what only a running process needs."""
         for library in self._libraries.all():
             library.store.close()
-        if self._ledger is not None:
-            self._ledger.close()
+        if self.accounts.ledger is not None:
+            self.accounts.ledger.close()
 
     def keep_house(self, now: datetime) -> None:
         if self.loaded().unreadable:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering import recall
@@ -50,8 +49,8 @@ def inbox_keep(
     """Make captured memories the user's own, with these fields changed; decline what is proposed about others."""
     memories, proposals = _waiting(caller, references, versions)
     before = [one for one in memories if one.origin is Origin.CAPTURED or fields]
-    changes = {one.id: {**REVIEWED, **typed(fields)} for one in before}
-    after = remember.edited_together(caller.library, changes, _now(), versions=versions) if before else []
+    changes = {one.id: {**REVIEWED, **typed(fields, caller.now)} for one in before}
+    after = remember.edited_together(caller.library, changes, caller.now, versions=versions) if before else []
     return _decided(caller, before, after, proposals, memories)
 
 
@@ -62,9 +61,9 @@ def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str,
     successors = remember.found(caller.library, list(dict.fromkeys(replaced.values())))
     changes = {one.id: {"supersedes": _and_replaced(one, replaced)} for one in successors}
     gone = [one for one in memories if one.id not in replaced]
-    after = remember.edited_together(caller.library, changes, _now()) if changes else []
+    after = remember.edited_together(caller.library, changes, caller.now) if changes else []
     if gone:
-        remember.forgotten(caller.library, [one.id for one in gone], _now(), versions)
+        remember.forgotten(caller.library, [one.id for one in gone], caller.now, versions)
     return _decided(caller, [*gone, *successors], after, proposals, memories)
 
 
@@ -77,9 +76,9 @@ def inbox_merge(
     if target.id == item.id:
         raise InvalidInput("A memory cannot be merged with itself.", "Name another one.")
     joined = content or _joined(target.content, item.content)
-    remember.forgotten(caller.library, [item.id], _now(), versions)  # first: the other may become the same text
+    remember.forgotten(caller.library, [item.id], caller.now, versions)  # first: the other may become the same text
     try:
-        after = remember.edited(caller.library, target.id, {**REVIEWED, "content": joined}, _now())
+        after = remember.edited(caller.library, target.id, {**REVIEWED, "content": joined}, caller.now)
     except Exception:
         revision.put_back(caller.library, [plain_form(item)], {})
         raise
@@ -115,7 +114,7 @@ def _captured(caller: Caller, here: bool) -> Filter:
 
 def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory, Memory | None]]:
     """The open proposals with the memories they are about, as far as these are current and may be named."""
-    proposals = caller.ledger.proposals() if caller.ledger else []
+    proposals = caller.accounts.proposals()
     names = [name for one in proposals for name in (one.memory, one.other) if name]
     found = caller.library.store.by_ids(list(dict.fromkeys(names)), Filter(redacted=False, superseded=False))
     there = {name: memory for name, memory in found.items() if is_open(memory)}
@@ -184,7 +183,3 @@ def _item(kind: str, memory: Memory, other: Memory | None = None, proposal: Prop
         "from": parsed(memory.session).words,
         "at": at.isoformat(),
     }
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

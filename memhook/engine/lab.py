@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering.account import Account
@@ -44,7 +43,7 @@ def try_prompt(
     settings = _with_overrides(caller.settings, overrides or {})
     chosen = _project(caller, project)
     doubts = caller.doubts_in(chosen)
-    around = Surroundings(caller.all, settings, chosen, Account(), datetime.now(UTC), Stages(), doubts)
+    around = Surroundings(caller.all, settings, chosen, Account(), caller.now, Stages(), doubts)
     part_limit = PartLimit(part_units, utf16_units) if part_units else None
     report = explained_prompt(prompt, "", around, caller.pause, part_limit, with_withheld=withheld)
     return {**report, "settings": _values(settings), "saved": _values(caller.settings)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -57,19 +57,19 @@ def remember_(
     `close_to` has memories of the same project with nearly the same text, `may_supersede` older ones with another value
     for the same; `masked` has the kinds of secrets masked.
     """
-    given = typed(fields)
+    given = typed(fields, caller.now)
     if given.get("origin") == Origin.AGENT and not given.get("session"):
         given["session"] = _session_here(caller, client, in_session)
     masked = list(masked_fields({"content": content, **given})[1])
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = Draft(content=content, **{**home, **given})
-    stored = remember.remembered(caller.library, [draft], _now(), again=True)[0]
+    stored = remember.remembered(caller.library, [draft], caller.now, again=True)[0]
     assert stored.memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
         record, near = _remembered_again(caller, stored.memory, given), Neighbours()
     else:
-        forget_said(caller.library, stored.memory, _now())
+        forget_said(caller.library, stored.memory, caller.now)
         record, near = record_of(stored.memory), _compared(caller, stored.memory)
     return {"outcome": stored.outcome, "memory": record, **_named_near(caller, near), "masked": masked}
 
@@ -86,11 +86,10 @@ def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) 
 
 def _session_here(caller: Caller, client: str, session: str) -> str:
     """The place in this session, or in the last one that the client has at work in the project."""
-    ledger = caller.ledger
-    last = ledger.last_injection(session, caller.project.id, client=client) if ledger else None
-    if ledger is None or last is None or not last.session:
+    last = caller.accounts.last_injection(session, caller.project.id, client=client)
+    if last is None or not last.session:
         return ""
-    return f"{last.client}/{last.session}#{ledger.turn_of(last.session)}"
+    return f"{last.client}/{last.session}#{caller.accounts.turn_of(last.session)}"
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
@@ -99,9 +98,8 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
     _refuse_suspects(caller, memories)
     if touch:
         try:
-            caller.all.touch(memories, _now())
-            if caller.ledger:
-                caller.ledger.mark_used([memory.id for memory in memories], _now())
+            caller.all.touch(memories, caller.now)
+            caller.accounts.mark_used([memory.id for memory in memories], caller.now)
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)
@@ -115,7 +113,7 @@ def search(
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)
     half_life = caller.settings.pack.half_life_days
-    ranked, following = explore.search_page(caller.all, query, question, order, half_life, _now())
+    ranked, following = explore.search_page(caller.all, query, question, order, half_life, caller.now)
     records = _records(caller, [one.memory for one in ranked])
     scores = ({"score": one.score, "score_parts": one.parts} for one in ranked)
     results = [{**record, **score} for record, score in zip(records, scores, strict=True)]
@@ -129,11 +127,11 @@ def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **
     is_about_quarantine = bool(conditions.get("quarantined"))
     if is_about_quarantine:
         caller.library.quarantine_suspects()
-    memories, following = explore.list_page(store, question, _now(), offset)
+    memories, following = explore.list_page(store, question, caller.now, offset)
     fit = memories if is_about_quarantine else caller.all.fit_to_show(memories)
     return {
         "memories": _records(caller, fit),
-        "total": store.count(_filter(caller, _now(), **conditions)),
+        "total": store.count(_filter(caller, caller.now, **conditions)),
         "next_cursor": following,
     }
 
@@ -154,10 +152,10 @@ def inject(
     weights: Mapping[str, float] | None = None
     if hits is not None:
         named = injection.hits_of(hits)
-        found = injection.named(caller.all, named, named_ones(open_to_caller, _now(), include_restricted))
+        found = injection.named(caller.all, named, named_ones(open_to_caller, caller.now, include_restricted))
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
-        allowed = enriching(caller.project.id, surfacing, _now(), include_restricted)
+        allowed = enriching(caller.project.id, surfacing, caller.now, include_restricted)
         relevant, weak, weights = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
         found = injection.found(relevant, weak)
     else:
@@ -178,13 +176,13 @@ def pack(
     """As many whole memories about a topic as fit; from a store that cannot be asked, none."""
     order = ordering_of(ordering)
     surfacing = narrowed(caller.rights.within(()), caller.settings.namespaces)
-    allowed = enriching(caller.project.id, surfacing, _now())
+    allowed = enriching(caller.project.id, surfacing, caller.now)
     try:
         ranked = recall.for_search(caller.all, topic, allowed, PACK_CANDIDATES)
     except StoreError as error:
         log.warning("nothing packed: %s", error.message)
         ranked = []
-    ranked = ordered(ranked, order, caller.settings.pack.half_life_days, _now())
+    ranked = ordered(ranked, order, caller.settings.pack.half_life_days, caller.now)
     packed = bundle(topic, [one.memory for one in ranked], budget_tokens)
     return {
         "text": packed.text,
@@ -196,7 +194,7 @@ def pack(
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     check_home(caller, [reference])
-    changes = typed(fields)
+    changes = typed(fields, caller.now)
     if "redacted" in changes:
         raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     current = remember.found(caller.library, [reference], caller.rights.visible)[0]
@@ -211,13 +209,13 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     check_home(caller, references)
     remember.found(caller.library, references, caller.rights.visible)
-    return [record_of(memory) for memory in remember.forgotten(caller.library, references, _now())]
+    return [record_of(memory) for memory in remember.forgotten(caller.library, references, caller.now)]
 
 
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
     """Empty memories in everything memhook wrote; their URNs stay."""
     check_home(caller, references)
-    return _expunged(caller, expunge.redacted(_holdings(caller), references, _now()))
+    return _expunged(caller, expunge.redacted(_holdings(caller), references, caller.now))
 
 
 def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
@@ -227,7 +225,7 @@ def purge(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
 
 
 def _holdings(caller: Caller) -> expunge.Holdings:
-    return expunge.Holdings(caller.library, caller.ledger, caller.paths)
+    return expunge.Holdings(caller.library, caller.accounts.ledger, caller.paths)
 
 
 def _expunged(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
@@ -276,7 +274,7 @@ def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[s
     if library is None:
         raise NotFound(f"No shared store is called {target}.", f"memhook config set stores.{target}.uri LOCATION")
     memories = [judged(one) for one in remember.found(caller.all, references)]
-    copies = [shared_copy(memory, library, _now()) for memory in memories]
+    copies = [shared_copy(memory, library, caller.now) for memory in memories]
     return [{"outcome": one.outcome, "memory": record_of(replace(one.memory, store=target))} for one in copies]
 
 
@@ -292,7 +290,7 @@ def why(
         last = caller.record.last_injection(session) if session else None
         account = account_of(caller.record, session, "", last.client if last else "") if session else Account()
         doubts = caller.doubts_in(caller.project)
-        around = Surroundings(caller.all, caller.settings, caller.project, account, _now(), Stages(), doubts)
+        around = Surroundings(caller.all, caller.settings, caller.project, account, caller.now, Stages(), doubts)
         part_limit = PartLimit(part_units, utf16_units) if part_units else None
         report = explained_prompt(prompt, session, around, caller.pause, part_limit)
         return {**report, "session_budget": {"spent": account.spent, "of": caller.settings.session_max_tokens}}
@@ -318,7 +316,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
     obstacles = {
         silence.at_rest(caller.settings, caller.pause) or "": "",
         "another project" if is_elsewhere else "": memory.project,
-        reason_withheld(memory, caller.settings, _now()): "",
+        reason_withheld(memory, caller.settings, caller.now): "",
     }
     return {
         "urn": memory.urn,
@@ -327,8 +325,8 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),
-        "times_shown": caller.ledger.times_shown([memory.id]).get(memory.id, 0) if caller.ledger else 0,
-        "history": caller.ledger.history(memory.id, events) if caller.ledger else [],
+        "times_shown": caller.accounts.times_shown([memory.id]).get(memory.id, 0),
+        "history": caller.accounts.history(memory.id, events),
     }
 
 
@@ -336,14 +334,14 @@ def _captured(caller: Caller, memory: Memory) -> dict[str, Any] | None:
     """Where and when a memory on probation was captured, and what use it was; None for any other."""
     if memory.origin is not Origin.CAPTURED:
         return None
-    use = caller.ledger.usage([memory.id]).get(memory.id, Usage()) if caller.ledger else Usage()
+    use = caller.accounts.usage([memory.id]).get(memory.id, Usage())
     place, date = parsed(memory.session).words, memory.created.date().isoformat()
     return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
 
 
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
     """Prompts, tokens and memories shown, in the last `days` or since recording began."""
-    return usage.usage(caller.all.store, caller.record, _now(), days, caller.project.id if here else None)
+    return usage.usage(caller.all.store, caller.record, caller.now, days, caller.project.id if here else None)
 
 
 def import_lines(
@@ -357,7 +355,7 @@ def import_lines(
     """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one."""
     numbered = [(int(number), str(text)) for number, text in lines]
     mode = transfer.Mode(again, update, dry_run)
-    result = transfer.imported(caller.library, numbered, caller.project.id if here else "", _now(), mode)
+    result = transfer.imported(caller.library, numbered, caller.project.id if here else "", caller.now, mode)
     entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
     noticed = {"masked": result.masked, "quarantined": result.quarantined}
     noticed["global"] = result.made_global if caller.project.id else 0
@@ -460,8 +458,7 @@ def _compared(caller: Caller, memory: Memory) -> Neighbours:
     if Scope.READ not in caller.rights.scopes:
         return Neighbours()
     near = neighbours(caller.library, memory, caller.rights.visible)
-    if caller.ledger:
-        caller.ledger.propose(superseding(memory, near), _now())
+    caller.accounts.propose(superseding(memory, near), caller.now)
     return near
 
 
@@ -482,7 +479,7 @@ def check_home(caller: Caller, references: Sequence[str]) -> None:
 
 def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memory:
     writer = Origin.USER if caller.rights == OWNER_RIGHTS else Origin.AGENT
-    return remember.edited(caller.library, reference, changes, _now(), caller.rights.visible, writer)
+    return remember.edited(caller.library, reference, changes, caller.now, caller.rights.visible, writer)
 
 
 def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
@@ -503,7 +500,7 @@ def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) 
         )
 
 
-def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+def typed(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Fields of a draft as they came over the wire, in the types a draft has."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():
@@ -512,7 +509,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
         if name in names_with(Trait.IMPORTED, tuple):
             typed[name] = tuple(value)
         elif name in names_with(Trait.IMPORTED, datetime):
-            typed[name] = moment_ahead(value, _now()) if value else None
+            typed[name] = moment_ahead(value, now) if value else None
         elif name == "sensitivity":
             typed[name] = sensitivity_named(value)
         elif name == "origin":
@@ -537,7 +534,3 @@ def sensitivity_named(name: str) -> Sensitivity:
         return Sensitivity(name)
     except ValueError:
         raise InvalidInput(f"There is no sensitivity {name!r}.", f"It is one of: {', '.join(Sensitivity)}.") from None
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

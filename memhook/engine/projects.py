@@ -14,8 +14,8 @@ from memhook.writing import projects, remember
 
 def projects_(caller: Caller) -> dict[str, Any]:
     """Every project that has memories or sessions, and how many memories are global."""
-    aliases = caller.aliases.all() if caller.aliases else {}
-    return projects.known_projects(caller.library.store, caller.ledger, aliases, caller.project.id)
+    last_used = caller.accounts.projects()
+    return projects.known_projects(caller.library.store, last_used, caller.aliases.all(), caller.project.id)
 
 
 def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = False) -> dict[str, Any]:
@@ -27,16 +27,16 @@ def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = Fal
         raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
     memories = projects.of_project(caller.library.store, one)
     result = projects.Moved(len(memories), 0) if dry_run else projects.moved(caller.library, memories, other)
-    if not dry_run and caller.aliases:
+    if not dry_run:
         caller.aliases.merge(one, other)
-        if caller.ledger:
-            caller.ledger.move_project(one, other)
+        if caller.accounts.ledger:
+            caller.accounts.ledger.move_project(one, other)
     return {"source": one, "target": other, "moved": result.moved, "folded": result.folded}
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:
     """Make later sessions in `source` its own again. What was merged stays where it is."""
-    target = caller.aliases.split(source) if caller.aliases else ""
+    target = caller.aliases.split(source)
     if not target:
         raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
     return {"source": source, "target": target}
@@ -62,7 +62,7 @@ def _project_named(caller: Caller, named: str) -> str:
         return ""
     if named == "here" and caller.project.id:
         return caller.project.id
-    aliases = caller.aliases.all() if caller.aliases else {}
+    aliases = caller.aliases.all()
     known = [one["id"] for one in projects_(caller)["projects"]]
     if named in known or named in aliases:
         return aliases.get(named, named)

@@ -6,7 +6,6 @@ Each returns the memories and `undo`: the call that takes it back, as method and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from memhook.answering.records import record_of
@@ -35,16 +34,16 @@ def revise(
     if "redacted" in fields:
         raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     before = _own(caller, references)
-    given = typed(fields)
+    given = typed(fields, caller.now)
     wanted = {one.id: {**given, **_tags(one, given, add_tags, remove_tags)} for one in before}
-    after = remember.edited_together(caller.library, wanted, datetime.now(UTC), versions=versions or {})
+    after = remember.edited_together(caller.library, wanted, caller.now, versions=versions or {})
     return {**_changed(before, after), "masked": list(masked_fields(given)[1])}
 
 
 def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Forget memories; what undoes it brings them back under their URNs."""
     before = _own(caller, references)
-    remember.forgotten(caller.library, [one.id for one in before], datetime.now(UTC), versions)
+    remember.forgotten(caller.library, [one.id for one in before], caller.now, versions)
     return _changed(before, [])
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from memhook.answering.doubts import is_never_used
@@ -29,51 +29,41 @@ def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, 
 
     A contradiction is about the older memory; `other` is the newer one, as for a duplicate.
     """
-    now = datetime.now(UTC)
-    allowed = replace(open_ones(now), projects=in_reach(caller.project.id).projects if here else ())
+    allowed = replace(open_ones(caller.now), projects=in_reach(caller.project.id).projects if here else ())
     memories = caller.library.store.newest(allowed, MOST_COMPARED)
-    items = [*_pairs(caller, memories, now), *_stale(caller, memories), *_by_use(caller, memories, now)]
+    items = [*_duplicates(caller, memories), *_proposed(caller, memories), *_by_use(caller, memories)]
     once = {(item["memory"]["id"], (item["other"] or {}).get("id", "")): item for item in reversed(items)}
     kept = list(reversed(once.values()))
     return {"items": kept[:limit], "total": len(kept), "kinds": dict(Counter(item["kind"] for item in kept))}
 
 
-def _pairs(caller: Caller, memories: Sequence[Memory], now: datetime) -> Iterator[Item]:
-    """Duplicates and contradictions; what the user has declined before is not proposed again."""
+def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
+    """Nearly the same texts. What they supersede is proposed, unless the user has declined it before."""
     for memory in memories:
         near = neighbours(caller.library, memory, caller.rights.visible)
-        yield from (
-            _item("duplicate", one, "nearly the same text", memory)
-            for one in near.close
-            if one.updated <= memory.updated
-        )
-        if caller.ledger:
-            caller.ledger.propose(superseding(memory, near), now)
-    yield from _proposed(caller, memories, "supersede", "contradiction")
+        older = [one for one in near.close if one.updated <= memory.updated]
+        yield from (_item("duplicate", one, "nearly the same text", memory) for one in older)
+        caller.accounts.propose(superseding(memory, near), caller.now)
 
 
-def _stale(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
-    yield from _proposed(caller, memories, "retire", "stale")
-
-
-def _proposed(caller: Caller, memories: Sequence[Memory], asked: str, kind: str) -> Iterator[Item]:
+def _proposed(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
     by_id = {memory.id: memory for memory in memories}
-    for one in caller.ledger.proposals() if caller.ledger else ():
-        if one.kind == asked and one.memory in by_id and (not one.other or one.other in by_id):
-            yield _item(kind, by_id[one.memory], one.reason, by_id.get(one.other))
+    proposals = [one for one in caller.accounts.proposals() if one.memory in by_id and one.other in ("", *by_id)]
+    for asked, kind in (("supersede", "contradiction"), ("retire", "stale")):
+        for one in proposals:
+            if one.kind == asked:
+                yield _item(kind, by_id[one.memory], one.reason, by_id.get(one.other))
 
 
-def _by_use(caller: Caller, memories: Sequence[Memory], now: datetime) -> Iterator[Item]:
-    usage = caller.ledger.usage([memory.id for memory in memories]) if caller.ledger and memories else {}
-    has_receipts = caller.ledger is not None and caller.ledger.has_receipts()
-    old = now - timedelta(days=NEVER_SHOWN_DAYS)
+def _by_use(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
+    usage = defaultdict(Usage, caller.accounts.usage([memory.id for memory in memories]))
+    for memory in memories if caller.accounts.has_receipts() else ():
+        if is_never_used(usage[memory.id]):
+            yield _item("never used", memory, f"shown {usage[memory.id].shown} times, never used")
+    old = caller.now - timedelta(days=NEVER_SHOWN_DAYS)
     for memory in memories:
-        found = usage.get(memory.id, Usage())
-        if has_receipts and is_never_used(found):
-            yield _item("never used", memory, f"shown {found.shown} times, never used")
-    for memory in memories:
-        found = usage.get(memory.id, Usage())
-        if not found.shown and not found.used and memory.created < old and not memory.pinned:
+        is_unknown = not usage[memory.id].shown and not usage[memory.id].used
+        if is_unknown and memory.created < old and not memory.pinned:
             yield _item("never shown", memory, f"stored {memory.created.date()}, never shown")
 
 

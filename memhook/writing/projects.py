@@ -9,7 +9,6 @@ from typing import Any
 
 from memhook.core.memory import Memory, Sensitivity
 from memhook.library.library import Library
-from memhook.store.ledger import Ledger
 from memhook.store.memories import MemoryStore
 from memhook.store.project_aliases import name_of
 from memhook.store.table import changes
@@ -25,10 +24,11 @@ class Moved:
     folded: int
 
 
-def known_projects(store: MemoryStore, ledger: Ledger | None, aliases: Mapping[str, str], here: str) -> dict[str, Any]:
+def known_projects(
+    store: MemoryStore, last_used: Mapping[str, str], aliases: Mapping[str, str], here: str
+) -> dict[str, Any]:
     """Return every project with memories or recorded sessions, those with most memories first."""
     counts = store.counted_by("project")
-    last_used = ledger.projects() if ledger else {}
     ids = {*counts, *last_used, *aliases.values(), here} - {"", *aliases}
     projects = [
         {

@@ -45,10 +45,10 @@ def stored(call: Call, engine: Engine) -> None:
             for n, reason in ((1, ""), (3, ""), (2, "far"))
         ),
     )
-    assert engine._ledger
-    number = engine._ledger.record(recorded)
-    engine._ledger.delivered(number, 1)
-    engine._ledger.mark_used(["aaaaaaaaaaa1"], datetime.now(UTC))
+    assert engine.accounts.ledger
+    number = engine.accounts.ledger.record(recorded)
+    engine.accounts.ledger.delivered(number, 1)
+    engine.accounts.ledger.mark_used(["aaaaaaaaaaa1"], datetime.now(UTC))
 
 
 def found(call: Call, **conditions: Any) -> set[int]:

@@ -109,7 +109,7 @@ def test_without_a_ledger_memories_still_come(
     assistant: Assistant, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assistant.remembers(FACT)
-    monkeypatch.setattr(assistant.runner.engine.accounts, "_ledger", None)
+    monkeypatch.setattr(assistant.runner.engine.accounts, "ledger", None)
     assert FACT in assistant.prompts(QUESTION)
     assert FACT in assistant.prompts(QUESTION)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from memhook.core.memory import Draft, Memory, Origin, content_hash
+from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import DEFAULT_SCOPES, OWNER, Rights
@@ -22,6 +23,7 @@ from memhook.settings import Settings
 from memhook.store.embedding.encoder import Vector
 from memhook.store.ledger import Ledger
 from memhook.store.project import Project
+from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import remember, transfer
@@ -38,7 +40,8 @@ ASSISTANT = Rights(frozenset(DEFAULT_SCOPES))
 def caller(library: Library) -> Caller:
     paths = user_paths()
     home, ledger = Project("", None, ""), Ledger(paths.ledger)
-    return Caller(lambda: library, lambda: library, list, Settings(), home, ledger, paths)
+    accounts, aliases = Accounts(ledger), ProjectAliases(paths)
+    return Caller(lambda: library, lambda: library, list, Settings(), home, accounts, aliases, paths, datetime.now(UTC))
 
 
 def call(caller: Caller, method: str, rights: Rights = OWNER, **params: Any) -> Any:
