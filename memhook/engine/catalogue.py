@@ -74,7 +74,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "inbox_drop": Operation("inbox.inbox_drop", OWNER_ALONE),
     "inbox_merge": Operation("inbox.inbox_merge", OWNER_ALONE),
     "inbox_near": Operation("inbox.inbox_near", OWNER_ALONE, repeatable=True),
-    "inbox_undo": Operation("inbox.inbox_undo", OWNER_ALONE),
     "export_page": Operation("operations.export_page", OWNER_ALONE, repeatable=True),
     "status": Operation("condition.status", OWNER_ALONE, repeatable=True),
     "health": Operation("condition.health", OWNER_ALONE),

@@ -19,13 +19,13 @@ from memhook.core.memory import Memory, Origin, Sensitivity
 from memhook.core.places import parsed
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
-from memhook.engine.revising import versioned
+from memhook.engine.revising import changed, versioned
 from memhook.errors import InvalidInput
 from memhook.library.access import in_reach, is_open
 from memhook.store.ledger import Proposal
 from memhook.store.table.filters import Filter
 from memhook.writing import remember, revision
-from memhook.writing.revision import plain_form, version_of
+from memhook.writing.revision import plain_form
 
 CAPTURED = "captured"
 NEAREST = 3
@@ -44,17 +44,17 @@ def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = Fa
 
 
 def inbox_keep(
-    caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None, **fields: Any
+    caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}, **fields: Any
 ) -> dict[str, Any]:
     """Make captured memories the user's own, with these fields changed; decline what is proposed about others."""
     memories, proposals = _waiting(caller, references, versions)
     before = [one for one in memories if one.origin is Origin.CAPTURED or fields]
     changes = {one.id: {**REVIEWED, **typed(fields, caller.now)} for one in before}
     after = remember.edited_together(caller.library, changes, caller.now, versions=versions) if before else []
-    return _decided(caller, before, after, proposals, memories)
+    return changed(caller, before, after, memories, proposals)
 
 
-def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
+def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}) -> dict[str, Any]:
     """Forget captured memories, and do what is proposed about others."""
     memories, proposals = _waiting(caller, references, versions)
     replaced = {one.memory: one.other for one in proposals if one.other}
@@ -64,11 +64,11 @@ def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str,
     after = remember.edited_together(caller.library, changes, caller.now) if changes else []
     if gone:
         remember.forgotten(caller.library, [one.id for one in gone], caller.now, versions)
-    return _decided(caller, [*gone, *successors], after, proposals, memories)
+    return changed(caller, [*gone, *successors], after, memories, proposals)
 
 
 def inbox_merge(
-    caller: Caller, reference: str, into: str, content: str = "", versions: Mapping[str, str] | None = None
+    caller: Caller, reference: str, into: str, content: str = "", versions: Mapping[str, str] = {}
 ) -> dict[str, Any]:
     """Add what a captured memory says to another one, or replace the text of that by `content`; the first one goes."""
     (item,), proposals = _waiting(caller, [reference], versions)
@@ -82,7 +82,7 @@ def inbox_merge(
     except Exception:
         revision.put_back(caller.library, [plain_form(item)], {})
         raise
-    return _decided(caller, [item, target], [after], proposals, [after])
+    return changed(caller, [item, target], [after], [after], proposals)
 
 
 def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
@@ -93,19 +93,6 @@ def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
     )
     ranked = recall.for_search(caller.library, memory.content, open_ones, NEAREST + 1)
     return [versioned(one.memory) for one in ranked if one.memory.id != memory.id][:NEAREST]
-
-
-def inbox_undo(
-    caller: Caller,
-    memories: Sequence[Mapping[str, Any]],
-    versions: Mapping[str, str] | None = None,
-    proposals: Sequence[int] = (),
-) -> dict[str, Any]:
-    """Put memories back as they were before a decision, and the proposals into the inbox."""
-    restored = revision.put_back(caller.library, memories, versions or {}) if memories else []
-    if proposals:
-        caller.record.decide(proposals, decided=False)
-    return {"memories": [versioned(one) for one in restored]}
 
 
 def _captured(caller: Caller, here: bool) -> Filter:
@@ -127,11 +114,11 @@ def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory
 
 
 def _waiting(
-    caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None
+    caller: Caller, references: Sequence[str], versions: Mapping[str, str]
 ) -> tuple[list[Memory], list[Proposal]]:
     """The items of these names; raises InvalidInput for one that is not in the inbox, Conflict for a changed one."""
     memories = remember.found(caller.library, references)
-    revision.refuse_changed(memories, versions or {})
+    revision.refuse_changed(memories, versions)
     ids = {memory.id for memory in memories}
     proposals = [one for one, *_ in _proposed(caller) if one.memory in ids]
     asked_about = {one.memory for one in proposals}
@@ -139,26 +126,6 @@ def _waiting(
         if memory.origin is not Origin.CAPTURED and memory.id not in asked_about:
             raise InvalidInput(f"{memory.urn} does not wait for a review.", "See: memhook inbox")
     return memories, proposals
-
-
-def _decided(
-    caller: Caller,
-    before: Sequence[Memory],
-    after: Sequence[Memory],
-    proposals: Sequence[Proposal],
-    shown: Sequence[Memory],
-) -> dict[str, Any]:
-    numbers = [one.number for one in proposals]
-    if numbers:
-        caller.record.decide(numbers)
-    current = {one.id: one for one in after}
-    back = {
-        "memories": [plain_form(one) for one in before],
-        "versions": {one.id: version_of(one) for one in after},
-        "proposals": numbers,
-    }
-    records = [versioned(current.get(one.id, one)) for one in shown]
-    return {"memories": records, "undo": {"method": "inbox_undo", "params": back}}
 
 
 def _and_replaced(memory: Memory, replaced: Mapping[str, str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from memhook.engine.caller import Caller
 from memhook.engine.operations import check_home, mute, release, typed
 from memhook.errors import InvalidInput
 from memhook.screening.policy import masked_fields
+from memhook.store.ledger import Proposal
 from memhook.writing import remember, revision
 from memhook.writing.revision import plain_form, version_of
 
@@ -21,7 +22,7 @@ from memhook.writing.revision import plain_form, version_of
 def revise(
     caller: Caller,
     references: Sequence[str],
-    versions: Mapping[str, str] | None = None,
+    versions: Mapping[str, str] = {},
     add_tags: Sequence[str] = (),
     remove_tags: Sequence[str] = (),
     **fields: Any,
@@ -36,23 +37,48 @@ def revise(
     before = _own(caller, references)
     given = typed(fields, caller.now)
     wanted = {one.id: {**given, **_tags(one, given, add_tags, remove_tags)} for one in before}
-    after = remember.edited_together(caller.library, wanted, caller.now, versions=versions or {})
-    return {**_changed(before, after), "masked": list(masked_fields(given)[1])}
+    after = remember.edited_together(caller.library, wanted, caller.now, versions=versions)
+    return {**changed(caller, before, after, after), "masked": list(masked_fields(given)[1])}
 
 
-def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
+def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}) -> dict[str, Any]:
     """Forget memories; what undoes it brings them back under their URNs."""
     before = _own(caller, references)
     remember.forgotten(caller.library, [one.id for one in before], caller.now, versions)
-    return _changed(before, [])
+    return changed(caller, before, [], before)
 
 
 def put_back(
-    caller: Caller, memories: Sequence[Mapping[str, Any]], versions: Mapping[str, str] | None = None
+    caller: Caller,
+    memories: Sequence[Mapping[str, Any]],
+    versions: Mapping[str, str] = {},
+    proposals: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Put memories back as they were. `versions` are those that the change to undo has made."""
-    restored = revision.put_back(caller.library, memories, versions or {})
+    """Put memories back as they were, and proposals into the inbox. `versions` are what the change to undo has made."""
+    restored = revision.put_back(caller.library, memories, versions) if memories else []
+    if proposals:
+        caller.record.decide(proposals, decided=False)
     return {"memories": [versioned(one) for one in restored]}
+
+
+def changed(
+    caller: Caller,
+    before: Sequence[Memory],
+    after: Sequence[Memory],
+    shown: Sequence[Memory],
+    proposals: Sequence[Proposal] = (),
+) -> dict[str, Any]:
+    """Record that these are decided; return the memories `shown` after a change, and the call that takes it back."""
+    if numbers := [one.number for one in proposals]:
+        caller.record.decide(numbers)
+    current = {one.id: one for one in after}
+    back = {
+        "memories": [plain_form(one) for one in before],
+        "versions": {one.id: version_of(one) for one in after},
+        "proposals": numbers,
+    }
+    records = [versioned(current.get(one.id, one)) for one in shown]
+    return {"memories": records, "undo": {"method": "put_back", "params": back}}
 
 
 def _own(caller: Caller, references: Sequence[str]) -> list[Memory]:
@@ -65,11 +91,6 @@ def _tags(memory: Memory, given: Mapping[str, Any], add: Sequence[str], remove: 
         return {}
     kept = [tag for tag in given.get("tags", memory.tags) if tag not in remove]
     return {"tags": tuple(dict.fromkeys([*kept, *add]))}
-
-
-def _changed(before: Sequence[Memory], after: Sequence[Memory]) -> dict[str, Any]:
-    back = {"memories": [plain_form(one) for one in before], "versions": {one.id: version_of(one) for one in after}}
-    return {"memories": [versioned(one) for one in after or before], "undo": {"method": "put_back", "params": back}}
 
 
 def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def edited_together(
     now: datetime,
     visible: Filter = OWNER,
     writer: Origin = Origin.USER,
-    versions: Mapping[str, str] | None = None,
+    versions: Mapping[str, str] = {},
 ) -> list[Memory]:
     """Change memories by reference, all or none; raise Conflict for one that has changed since its version."""
     store = library.store
@@ -131,7 +131,7 @@ def edited_together(
     vectors, model = library.vectors(foreseen)  # before the lock: it takes a while
     with store.writing():
         before = current()  # they may have been changed or forgotten since
-        refuse_changed(before, versions or {})
+        refuse_changed(before, versions)
         changed = changed_from(before)
         if list(map(_embedded, changed)) != list(map(_embedded, foreseen)):
             vectors, model = library.vectors(changed)
@@ -145,7 +145,7 @@ def edited_together(
 
 
 def forgotten(
-    library: Library, references: Sequence[str], now: datetime, versions: Mapping[str, str] | None = None
+    library: Library, references: Sequence[str], now: datetime, versions: Mapping[str, str] = {}
 ) -> list[Memory]:
     """Forget memories; what they superseded passes to their successors, or becomes current again.
 
@@ -153,7 +153,7 @@ def forgotten(
     """
     with library.store.writing():
         memories = found(library, references)
-        refuse_changed(memories, versions or {})
+        refuse_changed(memories, versions)
         library.store.write(table_changes.forget, memories, now)
         succession.hand_over(library.store, memories)
     return memories

@@ -126,9 +126,6 @@ def test_no_path_in_a_memory_or_an_imported_file_is_opened(assistant: Assistant,
     assert bait.opened() == []
 
 
-TAKE_BACK_WHAT_MEMHOOK_GAVE = {"put_back", "inbox_undo"}
-
-
 def test_no_path_that_a_peer_sends_is_opened(assistant: Assistant, bait: Bait) -> None:
     assistant.remembers(FACT)
     for path in bait.one_of_a_kind:
@@ -144,7 +141,7 @@ def test_no_path_that_a_peer_sends_is_opened(assistant: Assistant, bait: Bait) -
             "rights": None,
         }
         for method, operation in OPERATIONS.items():
-            if method in TAKE_BACK_WHAT_MEMHOOK_GAVE or method == "follow":  # the owner names files for it to read
+            if method in ("put_back", "follow"):  # takes what memhook gave; the owner names files for it to read
                 continue
             code = operation.function.__code__
             taken = set(code.co_varnames[: code.co_argcount]) | (
