@@ -14,7 +14,8 @@ from memhook.answering.records import record_of
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.staleness import clause
 from memhook.engine.caller import Caller
-from memhook.engine.operations import explain, projects_named, sensitivity_named
+from memhook.engine.explaining import explain
+from memhook.engine.operations import projects_named, sensitivity_named
 from memhook.errors import InvalidInput
 from memhook.library.access import OWNER, is_open
 from memhook.screening.policy import judged, shown_as

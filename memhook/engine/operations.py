@@ -9,30 +9,20 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from memhook.answering import explore, recall, silence, usage
+from memhook.answering import explore, recall
 from memhook.answering import inject as injection
-from memhook.answering.account import Account
-from memhook.answering.answer import Surroundings
 from memhook.answering.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
-from memhook.answering.stages import Stages
-from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.anchors import anchors_of
 from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ordering import Ordering
-from memhook.core.packing import PartLimit, utf16_units
-from memhook.core.places import parsed
 from memhook.core.tokens import estimated_tokens
-from memhook.core.trust import gate_of
-from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
-from memhook.library.access import OWNER, enriching, in_reach, is_open, named_ones, reason_withheld
-from memhook.screening.policy import judged, let_through, masked_fields, shown_as
-from memhook.store.ledger import Usage
+from memhook.library.access import OWNER, enriching, in_reach, named_ones
+from memhook.screening.policy import judged, let_through, masked_fields
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer
@@ -44,7 +34,6 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
-EXPLAINED_EVENTS = 5
 NAMED = 5  # of the memories that an ambiguous reference may mean
 FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
@@ -195,8 +184,6 @@ def pack(
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     check_home(caller, [reference])
     changes = typed(fields, caller.now)
-    if "redacted" in changes:
-        raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     current = remember.found(caller.library, [reference], caller.rights.visible)[0]
     _refuse_opening(caller, current, changes)
     remember.found(caller.library, changes.get("supersedes", ()), caller.rights.visible)
@@ -276,72 +263,6 @@ def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[s
     memories = [judged(one) for one in remember.found(caller.all, references)]
     copies = [shared_copy(memory, library, caller.now) for memory in memories]
     return [{"outcome": one.outcome, "memory": record_of(replace(one.memory, store=target))} for one in copies]
-
-
-def why(
-    caller: Caller, prompt: str | None = None, session: str = "", shown: bool = False, part_units: int = 0
-) -> dict[str, Any]:
-    """The last event of the session or the project, or with `prompt`, what that would get now.
-
-    With `shown`, the last event that got any text. `part_units` is the size of one part of a client's answer, in
-    UTF-16 units.
-    """
-    if prompt is not None:
-        last = caller.record.last_injection(session) if session else None
-        account = account_of(caller.record, session, "", last.client if last else "") if session else Account()
-        doubts = caller.doubts_in(caller.project)
-        around = Surroundings(caller.all, caller.settings, caller.project, account, caller.now, Stages(), doubts)
-        part_limit = PartLimit(part_units, utf16_units) if part_units else None
-        report = explained_prompt(prompt, session, around, caller.pause, part_limit)
-        return {**report, "session_budget": {"spent": account.spent, "of": caller.settings.session_max_tokens}}
-    last = caller.record.last_injection(session, caller.project.id, shown)
-    if last is None:
-        where = f"of the session {session}" if session else "in this project"
-        raise NotFound(
-            f"Nothing is recorded {where} yet.", 'See what a prompt would get: memhook why "how do we deploy?"'
-        )
-    earlier = None if last.text else caller.record.last_injection(session, caller.project.id, with_text=True)
-    spent = caller.record.spent(last.session, last.agent)
-    return {
-        **explained_record(last, caller.all, caller.settings),
-        "session_budget": {"spent": spent, "of": caller.settings.session_max_tokens},
-        "last_shown": earlier.at.isoformat() if earlier else None,
-    }
-
-
-def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> dict[str, Any]:
-    """Why one memory comes up here or does not: what keeps it back, and the last `events` that considered it."""
-    memory = judged(remember.found(caller.all, [reference])[0])
-    is_elsewhere = memory.project not in ("", caller.project.id)
-    obstacles = {
-        silence.at_rest(caller.settings, caller.pause) or "": "",
-        "another project" if is_elsewhere else "": memory.project,
-        reason_withheld(memory, caller.settings, caller.now): "",
-    }
-    return {
-        "urn": memory.urn,
-        "title": shown_as(memory).title if is_open(memory) else "",
-        "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
-        "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
-        "loaded_by": list(memory.loaded_by),
-        "captured": _captured(caller, memory),
-        "times_shown": caller.accounts.times_shown([memory.id]).get(memory.id, 0),
-        "history": caller.accounts.history(memory.id, events),
-    }
-
-
-def _captured(caller: Caller, memory: Memory) -> dict[str, Any] | None:
-    """Where and when a memory on probation was captured, and what use it was; None for any other."""
-    if memory.origin is not Origin.CAPTURED:
-        return None
-    use = caller.accounts.usage([memory.id]).get(memory.id, Usage())
-    place, date = parsed(memory.session).words, memory.created.date().isoformat()
-    return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
-
-
-def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
-    """Prompts, tokens and memories shown, in the last `days` or since recording began."""
-    return usage.usage(caller.all.store, caller.record, caller.now, days, caller.project.id if here else None)
 
 
 def import_lines(
@@ -506,6 +427,8 @@ def typed(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     for name, value in fields.items():
         if name not in names_with(Trait.IMPORTED) or name == "quarantine":
             raise InvalidInput(f"A memory has no field {name!r}.", "See the fields: memhook remember --help")
+        if name == "redacted":
+            raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
         if name in names_with(Trait.IMPORTED, tuple):
             typed[name] = tuple(value)
         elif name in names_with(Trait.IMPORTED, datetime):

@@ -12,7 +12,6 @@ from memhook.answering.records import record_of
 from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
 from memhook.engine.operations import check_home, mute, release, typed
-from memhook.errors import InvalidInput
 from memhook.screening.policy import masked_fields
 from memhook.store.ledger import Proposal
 from memhook.writing import remember, revision
@@ -32,8 +31,6 @@ def revise(
         return _annotated(caller, references, "muted", bool(fields["muted"]))
     if "released" in fields:
         return _annotated(caller, references, "released", bool(fields["released"]))
-    if "redacted" in fields:
-        raise InvalidInput("Redacting is more than a change: every copy is emptied.", "Run: memhook redact URN")
     before = _own(caller, references)
     given = typed(fields, caller.now)
     wanted = {one.id: {**given, **_tags(one, given, add_tags, remove_tags)} for one in before}

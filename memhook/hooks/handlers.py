@@ -13,7 +13,7 @@ from memhook.assistants.events import Event, Kind, ToolCall
 from memhook.core.actions import action_of
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
-from memhook.engine.agents import settings_of_agent
+from memhook.engine.scopes import narrowed
 from memhook.settings import Settings
 
 WELCOME = "memhook is on. There are no memories yet; "
@@ -31,9 +31,22 @@ def settings_for(event: Event, settings: Settings) -> Settings:
     if event.tool:
         return settings.model_copy(update={"max_tokens": min(settings.max_tokens, MOST_TOKENS)})
     if event.kind is Kind.SUBAGENT_START:
-        settings = settings_of_agent(settings, event.agent_type)
+        settings = _settings_of_agent(settings, event.agent_type)
     tokens = min(settings.max_tokens, settings.hooks.session_start.max_tokens)
     return settings.model_copy(update={"max_tokens": tokens})
+
+
+def _settings_of_agent(settings: Settings, agent_type: str) -> Settings:
+    """The session's, narrowed to what is set for this type; an agent of a plugin may be called without its plugin."""
+    names = (agent_type, agent_type.rpartition(":")[2])
+    agent = next((settings.agents[name] for name in names if name in settings.agents), None)
+    if agent is None:
+        return settings
+    own = {
+        "namespaces": narrowed(settings.namespaces, agent.namespaces),
+        "max_tokens": min(settings.max_tokens, agent.max_tokens or settings.max_tokens),
+    }
+    return settings.model_copy(update=own)
 
 
 def brief_notice(block: Block) -> str:
