@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from memhook.daemon import wire
-from memhook.daemon.peer import is_same_user
 from memhook.daemon.wire import Request
 from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import DaemonUnavailable, MemhookError
@@ -178,7 +177,7 @@ def _connected(paths: Paths) -> socket.socket:
     except OSError as error:
         connection.close()
         raise NothingDone("No daemon is running.", "Start it: memhook daemon start") from error
-    if not is_same_user(connection):
+    if not wire.is_same_user(connection):
         connection.close()
         raise DaemonUnavailable(
             f"{paths.socket} belongs to another user; memhook does not connect to it.",

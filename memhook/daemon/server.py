@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import memhook
 from memhook import __version__
 from memhook.daemon import hook_client, wire
-from memhook.daemon.peer import is_same_user
 from memhook.daemon.place import HAND_OVER_SECONDS, Place, acquired
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memhook")
 
-WORKERS = 16
-WAITING = 256  # clients that connect during load get STILL_STARTING at once, without waiting for a worker
+WORKERS = 16  # requests that are worked on at the same time
+CONNECTIONS = 256  # clients that connect during load get STILL_STARTING at once, without waiting for a worker
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
@@ -59,9 +58,8 @@ class Server:
         self._place = place
         self._paths = place.paths
         self._listener = place.listener
-        self._workers = ThreadPoolExecutor(WORKERS, "memhook-request")
-        self._waiting = ThreadPoolExecutor(WAITING, "memhook-waiting")
-        self._slots = threading.Semaphore(WORKERS)
+        self._connections = ThreadPoolExecutor(CONNECTIONS, "memhook-request")
+        self._workers = threading.Semaphore(WORKERS)
         self._runner: Future[Runner] = Future()
         self._started = time.monotonic()
         self._last_request = self._started
@@ -86,12 +84,11 @@ class Server:
         self._place.release_socket()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        for pool in (self._waiting, self._workers):
-            pool.shutdown(wait=True, cancel_futures=False)
+        self._connections.shutdown(wait=True, cancel_futures=False)
         if self._housekeeping.is_alive():
             self._housekeeping.join(HAND_OVER_SECONDS / 2)
         if self._is_loaded():
-            self._runner.result().close()
+            self._runner.result().engine.close()
 
     def stop(self, reason: str) -> None:
         if not self._stopping.is_set():
@@ -108,10 +105,10 @@ class Server:
             runner.open()
             self._runner.set_result(runner)
             self._let_waiting_clients_finish()
-            runner.warm_up()
+            runner.engine.warm_up()
             gc.collect()
             gc.freeze()  # scanning what was loaded again would cost some prompt tens of milliseconds
-            runner.give_memory_back(is_quiet=True)  # a third of it was needed to load only
+            runner.engine.give_memory_back(is_quiet=True)  # a third of it was needed to load only
         except Exception as error:
             log.exception("loading failed")
             self._last_error = f"{type(error).__name__}: {error}"
@@ -132,7 +129,7 @@ class Server:
             except OSError as error:
                 self.stop(f"the socket failed: {error}")
                 return
-            (self._workers if self._warm.is_set() else self._waiting).submit(self._serve, connection)
+            self._connections.submit(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
         """Serve one request. An error in it affects only this connection."""
@@ -140,7 +137,7 @@ class Server:
         with self._busy(), connection:
             try:
                 connection.settimeout(REQUEST_SECONDS)
-                if not is_same_user(connection):
+                if not wire.is_same_user(connection):
                     log.warning("refused a connection of another user")
                     return
                 header = wire.read_block(connection, wire.MAX_HEADER)
@@ -215,9 +212,10 @@ class Server:
                 self._last_request = time.monotonic()
                 self._counting.notify_all()
 
-    def _is_idle(self) -> bool:
+    def _rested(self, seconds: float) -> bool:
+        """Return whether for so long nobody has asked, and nobody waits for an answer."""
         with self._counting:
-            return not self._in_progress and time.monotonic() - self._last_request > self._idle_seconds()
+            return not self._in_progress and time.monotonic() - self._last_request > seconds
 
     def _answer(self, connection: socket.socket, request: wire.Request) -> None:
         if request.kind == "call":
@@ -239,7 +237,7 @@ class Server:
             runner = self._runner.result()
         except Exception:  # noqa: BLE001  logged by _load; a hook stays silent
             return b"", lambda: None
-        with self._slots:
+        with self._workers:
             return runner.hook(request.event, request.part, request.directory, dict(request.environment), request.body)
 
     def _managed(self, method: object) -> bytes:
@@ -259,7 +257,8 @@ class Server:
             return answer
         try:
             runner = self._runner.result()
-            result = runner.call(method, params, request.directory, dict(request.environment))
+            with self._workers:
+                result = runner.call(method, params, request.directory, dict(request.environment))
             return wire.result_block(result)
         except MemhookError as error:
             return wire.error_block(error)
@@ -286,10 +285,12 @@ class Server:
         return self._runner.done() and self._runner.exception() is None
 
     def _idle_seconds(self) -> float:
-        return self._runner.result().idle_seconds() if self._is_loaded() else USELESS_SECONDS
+        if not self._is_loaded():
+            return USELESS_SECONDS
+        return self._runner.result().engine.loaded().settings.daemon.idle_minutes * 60
 
     def _supervise(self) -> None:
-        if self._is_idle():
+        if self._rested(self._idle_seconds()):
             self.stop("idle")
         elif self._place.is_lost():
             self.stop("its lock or its socket was deleted or replaced")
@@ -313,15 +314,11 @@ class Server:
         A busy process needs more than a quiet one, so each has a baseline of its own. Code is unmapped when nobody
         waits for it.
         """
-        is_quiet = self._is_quiet()
+        is_quiet = self._rested(QUIET_SECONDS)
         if _resident_megabytes() < self._baseline_megabytes[is_quiet] + WORTH_GIVING_BACK[is_quiet]:
             return
-        self._runner.result().give_memory_back(is_quiet)
+        self._runner.result().engine.give_memory_back(is_quiet)
         self._baseline_megabytes[is_quiet] = _resident_megabytes()
-
-    def _is_quiet(self) -> bool:
-        with self._counting:
-            return not self._in_progress and time.monotonic() - self._last_request > QUIET_SECONDS
 
 
 def main() -> int:

@@ -111,7 +111,7 @@ class Engine:
         named = partial(self._libraries.named, store, settings)
         return Caller(
             open_library=named if store else partial(self.library, settings),
-            open_all=(lambda: joined([named()])) if store else partial(self.searched, settings),
+            open_all=partial(self.searched, settings, store),
             open_shared=partial(self._libraries.shared, settings),
             settings=settings,
             project=project,
@@ -166,9 +166,14 @@ class Engine:
         """The personal one. Raises StoreError when its store cannot be opened; the next call tries again."""
         return self._libraries.personal(settings)
 
-    def searched(self, settings: Settings) -> Searchable:
-        """The personal library and all the shared ones."""
-        return joined([self.library(settings), *self._libraries.shared(settings)])
+    def searched(self, settings: Settings, store: str = "") -> Searchable:
+        return joined(self._asked(settings, store))
+
+    def _asked(self, settings: Settings, store: str = "") -> list[Library]:
+        """The personal library and all the shared ones, or the one that is named."""
+        if store:
+            return [self._libraries.named(store, settings)]
+        return [self.library(settings), *self._libraries.shared(settings)]
 
     def first_copies(self, settings: Settings, seconds: float, store: str = "") -> list[str]:
         """Wait for the first copy of each store that is searched; return a note for each still missing.
@@ -177,11 +182,7 @@ class Engine:
         """
         deadline = time.monotonic() + seconds
         try:
-            libraries = (
-                [self._libraries.named(store, settings)]
-                if store
-                else [self.library(settings), *self._libraries.shared(settings)]
-            )
+            libraries = self._asked(settings, store)
         except StoreError:
             return []
         notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
@@ -225,7 +226,7 @@ class Engine:
         try:
             settings = self.settings()
             self._embedder(settings.embedding.model)
-            for library in (self.library(settings), *self._libraries.shared(settings)):
+            for library in self._asked(settings):
                 library.store.keep_in_memory()
                 library.languages.patience = AT_START_SECONDS
         except (StoreError, SettingsError) as error:
@@ -248,13 +249,8 @@ class Engine:
         library = self._libraries.is_open(settings)
         if library and library.store.repaired:
             return f"memhook: {library.store.repaired} Run: memhook doctor"
-        return self._late_news()
-
-    def _late_news(self) -> str:
-        for library in self._libraries.all():
-            if (replica := library.store.replica) and replica.late_news:
-                return f"memhook: {replica.late_news}"
-        return ""
+        replicas = (library.store.replica for library in self._libraries.all())
+        return next((f"memhook: {one.late_news}" for one in replicas if one and one.late_news), "")
 
     def close(self) -> None:
         """Close everything, and delete what only a running process needs."""

@@ -29,8 +29,6 @@ log = logging.getLogger("memhook")
 
 LOCK_SECONDS = 5.0
 
-Stamp = tuple[int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Followed:
@@ -40,9 +38,9 @@ class Followed:
     assistant: str
     project: str
     root: str
-    loaded_by: tuple[str, ...]
-    names: tuple[str, ...]
-    stamp: Stamp | None = None
+    loaded_by: Sequence[str]
+    names: Sequence[str]
+    stamp: Sequence[int] | None = None
 
     @property
     def start(self) -> Start:
@@ -54,7 +52,7 @@ def follow(caller: Caller, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     """Follow these files from now on."""
     with exclusive(caller.paths.followed.with_suffix(".lock"), LOCK_SECONDS):
         known = {one.path: one for one in _read(caller.paths.followed)}
-        known |= {one.path: one for one in map(_parsed, files)}
+        known |= {one["path"]: Followed(**one) for one in files}
         _write(caller.paths.followed, known.values())
     return {"followed": len(known)}
 
@@ -65,7 +63,7 @@ class Following:
     def __init__(self, register: Path, home: Path) -> None:
         self._register = register
         self._home = home
-        self._seen: Stamp | None = None
+        self._seen: Sequence[int] | None = None
         self._followed: list[Followed] = []
 
     def keep_up(self, library: Library, now: datetime) -> None:
@@ -99,10 +97,10 @@ class Following:
         """Update what the file says now, retire what it says no more; return it, and files it newly refers to."""
         stamp = stamp_of(Path(one.path))
         # A clone may change: its files must not fetch others from the home unasked.
-        read = [_parsed(kept.as_followed()) for kept in _stored(one, library, now, self._home)] if stamp else []
+        read = [Followed(**kept.as_followed()) for kept in _stored(one, library, now, self._home)] if stamp else []
         names = {name for new in read if new.path == one.path for name in new.names}
         _retire(library, [name for name in one.names if name not in names], one.project, now)
-        kept = tuple(dict.fromkeys((*one.names, *sorted(names))))
+        kept = list(dict.fromkeys((*one.names, *sorted(names))))
         return [*(new for new in read if new.path != one.path), replace(one, names=kept, stamp=stamp)]
 
 
@@ -123,19 +121,12 @@ def _retire(library: Library, names: Sequence[str], project: str, now: datetime)
 
 def _read(register: Path) -> list[Followed]:
     try:
-        files = json.loads(register.read_bytes())["files"]
-        return [_parsed(one) for one in files]
+        return [Followed(**one) for one in json.loads(register.read_bytes())["files"]]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, RecursionError, MemhookError) as error:
         log.warning("%s cannot be read (%s): no file is followed", register, error)
         return []
-
-
-def _parsed(record: Mapping[str, Any]) -> Followed:
-    lists = {name: tuple(record[name]) for name in ("loaded_by", "names")}
-    stamp = tuple(record["stamp"]) if record.get("stamp") else None
-    return Followed(**{**record, **lists, "stamp": stamp})
 
 
 def _write(register: Path, followed: Iterable[Followed]) -> None:

@@ -9,14 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 from memhook.answering.doubts import is_never_used
-from memhook.answering.records import record_of
 from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
+from memhook.engine.revising import versioned
 from memhook.library.access import in_reach, open_ones
-from memhook.screening.policy import shown_as
 from memhook.store.ledger import Usage
 from memhook.writing.closeness import neighbours, superseding
-from memhook.writing.revision import version_of
 
 MOST_COMPARED = 300
 NEVER_SHOWN_DAYS = 30
@@ -68,8 +66,4 @@ def _by_use(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
 
 
 def _item(kind: str, memory: Memory, reason: str, other: Memory | None = None) -> Item:
-    return {"kind": kind, "memory": _record(memory), "other": _record(other) if other else None, "reason": reason}
-
-
-def _record(memory: Memory) -> dict[str, Any]:
-    return {**record_of(shown_as(memory)), "version": version_of(memory)}
+    return {"kind": kind, "memory": versioned(memory), "other": versioned(other) if other else None, "reason": reason}

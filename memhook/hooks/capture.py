@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 
@@ -22,12 +21,8 @@ WAIT_SECONDS = 0.7  # of the 1.5 of a hook: a long import may hold the write loc
 STILL_STORING = "memhook: still storing your note; the next prompt reports the result."
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A message for the user, and the memories it mentions."""
-
-    text: str
-    memories: tuple[str, ...] = ()
+Message = tuple[str, Sequence[str]]
+"""A message for the user, and the memories it mentions."""
 
 
 class Captures:
@@ -49,46 +44,40 @@ class Captures:
         return ""
 
     def _execute(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
-        lines: list[_Message] = []
+        messages: list[Message] = []
         try:
             if not self._engine.accounts.was_captured(event.session, event.moment):  # by the other part of the prompt
-                for is_back, texts in _in_groups(commands):
-                    lines.append(self._taken_back(event, scene) if is_back else self._stored(texts, event, scene))
+                for is_back, some in groupby(commands, key=lambda command: command == TAKE_BACK):
+                    if is_back:
+                        messages += [self._taken_back(event, scene) for _ in some]
+                    else:  # those in a row are stored together
+                        messages.append(self._stored(list(some), event, scene))
         except MemhookError as error:
             log.error("a note was not stored: %s %s", error.message, error.hint)
-            lines.append(_Message(f"memhook could not do that: {error.message} {error.hint}".strip()))
+            messages.append((f"memhook could not do that: {error.message} {error.hint}".strip(), ()))
         except Exception as error:
             log.exception("a note was not stored")
-            lines.append(_Message(f"memhook could not do that ({type(error).__name__}); the log has the details."))
-        text = " ".join(filter(None, (line.text for line in lines)))
-        self.reports.finished(number, text, [memory for line in lines for memory in line.memories])
+            messages.append((f"memhook could not do that ({type(error).__name__}); the log has the details.", ()))
+        text = " ".join(text for text, _ in messages if text)
+        self.reports.finished(number, text, [memory for _, memories in messages for memory in memories])
 
-    def _stored(self, texts: Sequence[str], event: Event, scene: Scene) -> _Message:
+    def _stored(self, texts: Sequence[str], event: Event, scene: Scene) -> Message:
         now, settings = datetime.now(UTC), scene.loaded.settings
         library = self._engine.library(settings)
         source = f"prompt in {event.client}, session {event.session[: notes.SESSION_CHARS]}"
         stored = notes.stored_notes(library, texts, scene.project, settings, source, now)
         self._engine.accounts.record_captured(event.session, event.moment, stored, now)
-        return _Message(notes.confirmation(stored, scene.project), tuple(note.memory.id for note in stored))
+        return notes.confirmation(stored, scene.project), [note.memory.id for note in stored]
 
-    def _taken_back(self, event: Event, scene: Scene) -> _Message:
+    def _taken_back(self, event: Event, scene: Scene) -> Message:
         """Take back the last note. Without notes in the session, "forget that" is for the assistant: no message."""
         last = self._engine.accounts.last_captured(event.session)
         if last is None:
-            return _Message("")
+            return "", ()
         memory = notes.take_back(self._engine.library(scene.loaded.settings), last, datetime.now(UTC))
         self._engine.accounts.take_back(last)
         if memory is None:
-            return _Message("memhook: the last note was already forgotten.")
+            return "memhook: the last note was already forgotten.", ()
         title = notes.short_title(memory)
         text = f"memhook: forgot “{title}”." if last.is_new else f"memhook: “{title}” was stored before and stays."
-        return _Message(text, (memory.id,))
-
-
-def _in_groups(commands: Sequence[str]) -> list[tuple[bool, list[str]]]:
-    """Group consecutive notes, to store them together; each "forget that" is a group of its own."""
-    groups: list[tuple[bool, list[str]]] = []
-    for is_back, some in groupby(commands, key=lambda command: command == TAKE_BACK):
-        found = list(some)
-        groups += [(True, [one]) for one in found] if is_back else [(False, found)]
-    return groups
+        return text, (memory.id,)

@@ -19,7 +19,6 @@ from memhook.answering.account import Account
 from memhook.answering.answer import Outcome, Surroundings
 from memhook.answering.silence import Silence
 from memhook.answering.stages import Stages
-from memhook.assistants.assistant import Assistant
 from memhook.assistants.events import TRIAL_SESSION, UNANSWERED, Answer, Event, Kind
 from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.fencing import collapsed
@@ -101,7 +100,8 @@ class Runner:
         try:
             payload = _payload(name, body)
             assistant = assistant_for(payload, environment)
-            event = _event(assistant, payload, directory, environment)
+            where = directory or environment.get("CLAUDE_PROJECT_DIR", "")
+            event = assistant.event_of(payload, where) if payload else None
             if event is None:
                 return SILENCE
             if event.kind in UNANSWERED:
@@ -129,23 +129,11 @@ class Runner:
         self._one_part.renew(self.engine.loaded().settings)
         self.engine.open()
 
-    def warm_up(self) -> None:
-        self.engine.warm_up()
-
     def keep_house(self) -> None:
         self._one_part.renew(self.engine.loaded().settings)
         self._withheld.record()
         self._endings.store()
         self.engine.keep_house(datetime.now(UTC))
-
-    def give_memory_back(self, is_quiet: bool) -> None:
-        self.engine.give_memory_back(is_quiet)
-
-    def close(self) -> None:
-        self.engine.close()
-
-    def idle_seconds(self) -> float:
-        return self.engine.loaded().settings.daemon.idle_minutes * 60
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
@@ -359,12 +347,6 @@ def _injection(
         event.kind.value, event.session, event.agent, event.client, scene.project.id, settings.max_tokens, now, stages
     )
     return replace(whole, considered=whole.considered[:KEPT_CONSIDERED])
-
-
-def _event(
-    assistant: Assistant, payload: Mapping[str, Any], directory: str, environment: Mapping[str, str]
-) -> Event | None:
-    return assistant.event_of(payload, directory or environment.get("CLAUDE_PROJECT_DIR", "")) if payload else None
 
 
 def _payload(name: str, body: bytes) -> dict[str, Any]:

@@ -67,18 +67,18 @@ class Kept(Start):
             "project": self.project.id,
             "root": str(self.project.root or ""),
             "loaded_by": sorted(self.loaded_by),
-            "names": self.names,
+            "names": list(self.names),
             "stamp": stamp_of(self.path),
         }
 
 
-def stamp_of(path: Path) -> tuple[int, int] | None:
-    """The time and the size of a file, None where there is none."""
+def stamp_of(path: Path) -> list[int] | None:
+    """The time and the size of a file, None where there is none; a list, as JSON has it."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size
+    return [status.st_mtime_ns, status.st_size]
 
 
 def is_in_memory_folder(path: Path) -> bool:

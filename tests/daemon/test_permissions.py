@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.daemon import control, hook_client, peer
+from memhook.daemon import control, hook_client, wire
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import Paths, private_directory, refuse_foreign
 from tests.daemon.conftest import Served, event, hook
@@ -48,11 +48,11 @@ def test_the_kernel_says_that_a_peer_is_another_user(folder: Path) -> None:
         ran("socket.socket(socket.AF_UNIX).connect(sys.argv[1])", folder, str(folder / "s"))
         connection, _ = listener.accept()
         with connection:
-            assert peer.peer_uid(connection) == NOBODY
-            assert not peer.is_same_user(connection)
+            assert wire.peer_uid(connection) == NOBODY
+            assert not wire.is_same_user(connection)
     left, right = socket.socketpair(socket.AF_UNIX)
     with left, right:
-        assert peer.is_same_user(left)
+        assert wire.is_same_user(left)
 
 
 @as_root
@@ -81,7 +81,7 @@ def test_a_request_of_another_user_gets_no_answer_and_is_noted(served: Served, f
 def test_where_macos_and_linux_put_the_user_id() -> None:
     linux = (1234).to_bytes(4, sys.byteorder) + (1000).to_bytes(4, sys.byteorder) + bytes(4)
     macos = bytes(4) + (501).to_bytes(4, sys.byteorder) + bytes(68)
-    assert (peer.uid_in(linux), peer.uid_in(macos), peer.uid_in(b"")) == (1000, 501, -1)
+    assert (wire.uid_in(linux), wire.uid_in(macos), wire.uid_in(b"")) == (1000, 501, -1)
 
 
 @as_root

@@ -120,8 +120,8 @@ def test_who_is_still_being_answered_keeps_it_from_being_idle(place: Place, monk
     monkeypatch.setattr("memhook.daemon.server.time.monotonic", lambda: float(next(now)))
     one = server.Server(place)
     with one._busy():
-        assert not one._is_idle()
-    assert one._is_idle()
+        assert not one._rested(server.USELESS_SECONDS)
+    assert one._rested(server.USELESS_SECONDS)
 
 
 def test_a_newer_version_takes_over_after_its_answer(daemon: int, paths: Paths) -> None:
@@ -230,9 +230,13 @@ def test_without_a_daemon_a_call_says_so(paths: Paths) -> None:
 
 
 class _Loaded:
-    """A runner that counts how often it gives memory back."""
+    """A runner whose engine, itself, counts how often it gives memory back."""
 
     times = 0
+
+    @property
+    def engine(self) -> _Loaded:
+        return self
 
     def give_memory_back(self, is_quiet: bool) -> None:
         self.times += 1
@@ -243,7 +247,7 @@ def test_memory_is_given_back_when_it_has_grown(place: Place, monkeypatch: pytes
     sizes = iter([300.0, 280.0, 285.0, 330.0, 290.0])
     monkeypatch.setattr(server, "_resident_megabytes", lambda: next(sizes))
     one, loaded = server.Server(place), _Loaded()
-    monkeypatch.setattr(one, "_is_quiet", lambda: is_quiet)
+    monkeypatch.setattr(one, "_rested", lambda _: is_quiet)
     one._runner.set_result(cast("Runner", loaded))
     for _ in range(3):
         one._give_memory_back()
@@ -258,7 +262,7 @@ def test_what_could_not_be_given_back_during_an_import_is_given_back_after_it(
     one, loaded = server.Server(place), _Loaded()
     one._runner.set_result(cast("Runner", loaded))
     for is_quiet in (True, False, True):
-        monkeypatch.setattr(one, "_is_quiet", lambda quiet=is_quiet: quiet)
+        monkeypatch.setattr(one, "_rested", lambda _, quiet=is_quiet: quiet)
         one._give_memory_back()
     assert loaded.times == 3
 
@@ -289,8 +293,8 @@ def test_a_daemon_is_quiet_some_seconds_after_its_last_request(place: Place, mon
     monkeypatch.setattr("memhook.daemon.server.time.monotonic", lambda: next(now))
     one = server.Server(place)
     with one._busy():
-        assert not one._is_quiet()
-    assert [one._is_quiet(), one._is_quiet()] == [False, True]
+        assert not one._rested(server.QUIET_SECONDS)
+    assert [one._rested(server.QUIET_SECONDS) for _ in range(2)] == [False, True]
 
 
 ARENAS_OF_MANY_THREADS = """

@@ -209,7 +209,7 @@ def stored(template: Template, assistant: Assistant, home: Path) -> Memories:
     assistant.directory = template.folder / "work"
     if not template.kept:
         template.kept |= _made(assistant, {"store": template.store} if template.store else {})
-        assistant.runner.close()
+        assistant.runner.engine.close()
         template.copy_from(home)
         assistant.runner = Runner(assistant.runner.engine.paths)
     return dict(template.kept)

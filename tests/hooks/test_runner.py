@@ -41,7 +41,7 @@ def greeted(tmp_path_factory: pytest.TempPathFactory, real_embedder: Embedder) -
         assistant = Assistant(runner_with(real_embedder, patch), folder)
         assistant.remembers("hello there")
         yield assistant
-        assistant.runner.close()
+        assistant.runner.engine.close()
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PAYLOADS.glob("*.json")))
@@ -176,6 +176,6 @@ def test_while_the_daemon_starts_a_prompt_waits_longer_for_the_encoder_of_its_la
     assistant.remembers(FACT)
     assistant.runner.open()
     assistant.prompts("warum ist der Umzug der Tabelle so langsam?")
-    assistant.runner.warm_up()
+    assistant.runner.engine.warm_up()
     assistant.prompts("und warum ist die Tabelle so langsam?")
     assert list(dict.fromkeys(waits)) == [AT_START_SECONDS, AT_ONCE_SECONDS]
