@@ -10,10 +10,9 @@ gemini     Gemini CLI: a prompt is BeforeAgent there, timeouts are milliseconds,
 known      The assistants memhook knows, one line each, and which of them an event came from
 launcher   The shell script that every assistant runs: it knows the interpreter
 opencode   OpenCode: a plugin in JavaScript, which memhook installs, sends Claude Code's events
-presence   Which assistants are on this machine, and in which of them memhook is on, and how
 qwen       Qwen Code: Claude Code's events and answers, Gemini CLI's settings
 reading    What the readers of recorded sessions share: lines, objects, words, times, commands
 recording  A recorded session and its steps: prompts, replies, commands, edits
 receipts   A record of what memhook wrote into whose files, so that each can be restored byte for byte
-switching  Switching memhook on and off: first the changes, to be shown and confirmed, then writing them
+switching  Switching memhook on and off: where it is on, the changes to be shown and confirmed, then writing them
 """

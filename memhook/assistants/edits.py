@@ -87,30 +87,33 @@ def hook_groups(
 
 def json_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Edit:
     """The MCP server as a member of the object at `at`. One that the user wrote stays as it is."""
-
-    def add(text: str) -> str:
-        there = json_edit.value_at(text, (*at, SERVER))
-        is_settled = there is not None and (there == value or not _runs_memhook(there))
-        return text if is_settled else json_edit.with_member(text, (*at, SERVER), dict(value))
-
-    def remove(text: str, found: str) -> str:
-        there = json_edit.value_at(text, (*at, SERVER)) if text else None
-        return json_edit.without(text, (*at, SERVER), found) if _runs_memhook(there) else text
-
-    return Edit(path, add, remove)
+    return _server(path, (*at, SERVER), value, json_edit.value_at, json_edit.with_member, json_edit.without)
 
 
 def toml_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Edit:
     """The same in a TOML file."""
 
-    def add(text: str) -> str:
-        there = toml_table.table_at(text, (*at, SERVER))
-        is_settled = there is not None and (there == value or not _runs_memhook(there))
-        return text if is_settled else toml_table.with_table(text, (*at, SERVER), value)
+    def without(text: str, key: tuple[str, ...], _: str) -> str:
+        return toml_table.without_table(text, key)
 
-    def remove(text: str, _: str) -> str:
-        there = toml_table.table_at(text, (*at, SERVER))
-        return toml_table.without_table(text, (*at, SERVER)) if _runs_memhook(there) else text
+    return _server(path, (*at, SERVER), value, toml_table.table_at, toml_table.with_table, without)
+
+
+def _server(
+    path: Path,
+    key: tuple[str, ...],
+    value: Mapping[str, Any],
+    value_at: Callable[[str, tuple[str, ...]], Any],
+    with_value: Callable[[str, tuple[str, ...], dict[str, Any]], str],
+    without: Callable[[str, tuple[str, ...], str], str],
+) -> Edit:
+    def add(text: str) -> str:
+        there = value_at(text, key)
+        is_settled = there is not None and (there == value or not _runs_memhook(there))
+        return text if is_settled else with_value(text, key, dict(value))
+
+    def remove(text: str, found: str) -> str:
+        return without(text, key, found) if _runs_memhook(value_at(text, key)) else text
 
     return Edit(path, add, remove)
 
@@ -135,7 +138,7 @@ def _runs_memhook(entry: Any) -> bool:
 
 def _groups(text: str) -> Iterator[tuple[str, int, Any]]:
     """Each group of hooks with its event and its place in the event's list."""
-    hooks = json_edit.value_at(text, ("hooks",)) if text else None
+    hooks = json_edit.value_at(text, ("hooks",))
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
             if isinstance(group, dict) and isinstance(group.get("hooks"), list):

@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from memhook.errors import InvalidInput
 from memhook.files import durable
@@ -16,11 +15,11 @@ from memhook.paths import Paths, private_directory, write_private
 class Written:
     """One file: who has entries in it, the hash of what memhook wrote, and the copy of what was there before."""
 
-    owners: tuple[str, ...]
+    owners: list[str]
     digest: str
     backup: str = ""
     """Empty when there was no file."""
-    made_folders: tuple[str, ...] = ()
+    made_folders: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ def records_of(paths: Paths) -> Records:
     folder = paths.data / "switched-on"
     try:
         files = json.loads((folder / "record.json").read_text(encoding="utf-8"))["files"]
-        return Records(folder, {path: _written(fields) for path, fields in files.items()})
+        return Records(folder, {path: Written(**fields) for path, fields in files.items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Records(folder)
 
@@ -74,9 +73,3 @@ def write_bytes(path: Path, content: bytes, mode: int) -> None:
     target = path.resolve()
     durable.made_folder(target.parent, 0o777)
     durable.write(target, content, target.stat().st_mode & 0o7777 if target.exists() else mode)
-
-
-def _written(fields: Mapping[str, Any]) -> Written:
-    return Written(
-        tuple(fields["owners"]), str(fields["digest"]), str(fields["backup"]), tuple(fields.get("made_folders", ()))
-    )

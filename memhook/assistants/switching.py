@@ -1,8 +1,9 @@
-"""Switching memhook on and off: first the changes, to be shown and confirmed, then writing them."""
+"""Switching memhook on and off: where it is on, the changes to be shown and confirmed, then writing them."""
 
 from __future__ import annotations
 
 import difflib
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.edits import Edit
+from memhook.assistants.known import KNOWN
 from memhook.assistants.launcher import launcher_text
 from memhook.assistants.receipts import Records, Written, digest_of, write_bytes
 from memhook.errors import InvalidInput
@@ -38,6 +40,15 @@ class Change:
         old, new = (none if content is None else name for content in (self.before, self.after))
         lines = difflib.unified_diff(_lines(self.before), _lines(self.after), old, new)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """`ways` are those in which memhook is on there: settings, extension, project, plugin. One is enough."""
+
+    assistant: Assistant
+    found: bool
+    ways: tuple[str, ...]
 
 
 def owner_of(assistant: str, project: Path | None) -> str:
@@ -86,10 +97,10 @@ def switch_on(changes: Sequence[Change], owner: str, records: Records) -> None:
         before = records.files.get(str(change.path))
         folders = [str(folder) for folder in change.path.parents if not folder.exists()]
         records.files[str(change.path)] = Written(
-            owners=tuple(dict.fromkeys([*(before.owners if before else ()), owner])),
+            owners=list(dict.fromkeys([*(before.owners if before else ()), owner])),
             digest=digest_of(change.after or b""),
             backup=records.keep(change.original, change.path.name) if change.original is not None else "",
-            made_folders=tuple(dict.fromkeys([*(before.made_folders if before else ()), *folders])),
+            made_folders=list(dict.fromkeys([*(before.made_folders if before else ()), *folders])),
         )
         records.save()
         write(change)
@@ -108,7 +119,7 @@ def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]
     after = {str(change.path): change.after for change in changes}
     folders: list[str] = []
     for path, written in list(records.files.items()):
-        left = tuple(other for other in written.owners if other != owner)
+        left = [other for other in written.owners if other != owner]
         if left == written.owners:
             continue
         if left:
@@ -135,6 +146,27 @@ def write(change: Change) -> None:
 def owners(records: Records) -> list[str]:
     """Return the owners for which `memhook install` switched memhook on."""
     return sorted({owner for written in records.files.values() for owner in written.owners})
+
+
+def presences(where: Where) -> list[Presence]:
+    """One of every assistant; `where.project` is looked at too, if given."""
+    return [
+        Presence(assistant, is_found(assistant, where), tuple(_ways(assistant, where))) for assistant in KNOWN.values()
+    ]
+
+
+def is_found(assistant: Assistant, where: Where) -> bool:
+    path = where.environment.get("PATH", "")
+    return assistant.folder(where).is_dir() or shutil.which(assistant.name, path=path) is not None
+
+
+def _ways(assistant: Assistant, where: Where) -> Iterator[str]:
+    if is_on(assistant, replace(where, project=None)):
+        yield assistant.way
+    if where.project and is_on(assistant, where):
+        yield "project"
+    if assistant.has_plugin(where):
+        yield "plugin"
 
 
 def is_on(assistant: Assistant, where: Where) -> bool:
@@ -168,13 +200,15 @@ def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Chan
     written = records.files.get(str(edit.path))
     if before is None or (written is None and NAME not in before):  # then it need not even be valid
         return Change(edit.path, before, before)
-    is_alone = written is not None and written.owners == (owner,)
-    if written is not None and is_alone and written.digest == digest_of(before) and records.has_kept(written):
-        return Change(edit.path, before, records.kept(written))
-    found = records.kept(written) if written is not None and records.has_kept(written) else None
+    found, is_ours = None, False
+    if written is not None:
+        is_alone, is_kept = written.owners == [owner], records.has_kept(written)
+        found = records.kept(written) if is_kept else None
+        if is_alone and is_kept and written.digest == digest_of(before):
+            return Change(edit.path, before, found)
+        is_ours = is_alone and not written.backup
     with _naming(edit.path):
         rest = edit.remove(before.decode(), (found or b"").decode())
-    is_ours = written is not None and is_alone and not written.backup
     gone = (is_ours and rest.strip() in BLANK) or (not rest and bool(before))
     return Change(edit.path, before, None if gone else rest.encode())
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhook import __version__
 from memhook.assistants.claude import CARRIED_TOKENS, budget_note
-from memhook.assistants.presence import presences
-from memhook.assistants.switching import launcher_written
+from memhook.assistants.switching import launcher_written, presences
 from memhook.cli import round_trip as trial
 from memhook.cli.commands.daemon import daemon_state
 from memhook.cli.commands.install import where_of

@@ -14,9 +14,8 @@ from memhook.assistants import switching
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
 from memhook.assistants.launcher import is_temporary, launcher_path
-from memhook.assistants.presence import is_found
 from memhook.assistants.receipts import Records, records_of
-from memhook.assistants.switching import Change, Planned
+from memhook.assistants.switching import Change, Planned, is_found
 from memhook.cli.asking import agreed
 from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.output import say, warn

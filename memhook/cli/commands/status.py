@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memhook import __version__
-from memhook.assistants.presence import presences
+from memhook.assistants.switching import presences
 from memhook.cli.commands.daemon import daemon_state, summary
 from memhook.cli.commands.install import where_of
 from memhook.cli.commands.pause import as_json, current_pause, described
