@@ -262,7 +262,7 @@ def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[s
         raise NotFound(f"No shared store is called {target}.", f"memhook config set stores.{target}.uri LOCATION")
     memories = [judged(one) for one in remember.found(caller.all, references)]
     copies = [shared_copy(memory, library, caller.now) for memory in memories]
-    return [{"outcome": one.outcome, "memory": record_of(replace(one.memory, store=target))} for one in copies]
+    return [{"outcome": outcome, "memory": record_of(replace(copy, store=target))} for copy, outcome in copies]
 
 
 def import_lines(
@@ -278,9 +278,14 @@ def import_lines(
     mode = transfer.Mode(again, update, dry_run)
     result = transfer.imported(caller.library, numbered, caller.project.id if here else "", caller.now, mode)
     entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
-    noticed = {"masked": result.masked, "quarantined": result.quarantined}
-    noticed["global"] = result.made_global if caller.project.id else 0
-    return {"outcomes": result.outcomes, "entries": entries if dry_run else [], "bad": result.bad, **noticed}
+    return {
+        "outcomes": result.outcomes,
+        "entries": entries if dry_run else [],
+        "bad": result.bad,
+        "masked": sum(entry.is_masked for entry in result.entries),
+        "quarantined": sum(entry.is_quarantined for entry in result.entries),
+        "global": sum(entry.is_global for entry in result.entries) if caller.project.id else 0,
+    }
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:

@@ -26,12 +26,13 @@ def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = Fal
     if one == other:
         raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
     memories = projects.of_project(caller.library.store, one)
-    result = projects.Moved(len(memories), 0) if dry_run else projects.moved(caller.library, memories, other)
-    if not dry_run:
-        caller.aliases.merge(one, other)
-        if caller.accounts.ledger:
-            caller.accounts.ledger.move_project(one, other)
-    return {"source": one, "target": other, "moved": result.moved, "folded": result.folded}
+    if dry_run:
+        return {"source": one, "target": other, "moved": len(memories), "folded": 0}
+    result = projects.moved(caller.library, memories, other)
+    caller.aliases.merge(one, other)
+    if caller.accounts.ledger:
+        caller.accounts.ledger.move_project(one, other)
+    return {"source": one, "target": other, **result}
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:
@@ -52,8 +53,7 @@ def move_memories(
         memories += projects.of_project(caller.library.store, _project_named(caller, source))
     if dry_run:
         return {"target": other, "moved": sum(memory.project != other for memory in memories), "folded": 0}
-    result = projects.moved(caller.library, memories, other)
-    return {"target": other, "moved": result.moved, "folded": result.folded}
+    return {"target": other, **projects.moved(caller.library, memories, other)}
 
 
 def _project_named(caller: Caller, named: str) -> str:

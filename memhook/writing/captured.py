@@ -27,6 +27,7 @@ from memhook.store.table.filters import Filter
 from memhook.store.vectors import earlier_twins
 from memhook.writing.closeness import NEAREST, is_contained
 from memhook.writing.remember import MAX_LINE, checked_for_secrets, forgotten, memory_from
+from memhook.writing.revision import write_pairs
 
 KEPT = timedelta(days=60)
 MOST = 500
@@ -179,14 +180,10 @@ class _Plan:
         return sum(key not in self._replaced for key in gone)
 
     def write(self, model: ModelIdentity, again: bool) -> None:
-        added = [pair for key, pair in self._written.items() if key not in self._replaced]
-        changed = [pair for key, pair in self._written.items() if key in self._replaced]
         if again:
             names = [name for memory, _ in self._written.values() for name in memory.aliases]
             self._removed += [memory.id for memory in self._store.find("name", names, forgotten=True)]
-        for change, pairs in ((changes.add, added), (changes.replace, changed)):
-            if pairs:
-                self._store.write(change, [one for one, _ in pairs], [vector for _, vector in pairs], model)
+        write_pairs(self._store, list(self._written.values()), model, self._replaced)
         if self._removed:
             self._store.write(changes.remove, self._removed)
 

@@ -15,7 +15,7 @@ from memhook.settings import Settings
 from memhook.store.ledger import Captured
 from memhook.store.project import Project
 from memhook.store.table import changes
-from memhook.writing.remember import checked, forgotten, remembered
+from memhook.writing.remember import checked_for_secrets, forgotten, remembered
 
 SESSION_CHARS = 80
 TITLE_CHARS = 60
@@ -35,16 +35,14 @@ def stored_notes(
     library: Library, texts: Sequence[str], project: Project, settings: Settings, source: str, now: datetime
 ) -> list[Note]:
     """Store each text as a memory of this project, or as a global one outside of any."""
-    drafts = [
-        checked(Draft(content=text, namespace=_namespace(settings), project=project.id, source=source))
-        for text in texts
-    ]
+    given = (Draft(one, namespace=_namespace(settings), project=project.id, source=source) for one in texts)
+    drafts, kinds = zip(*map(checked_for_secrets, given), strict=True)
     hashes = [content_hash(draft.content) for draft in drafts]
     forgotten_before = {memory.content_hash for memory in library.store.find("content_hash", hashes, forgotten=True)}
     stored = remembered(library, drafts, now, again=True)
     return [
-        Note(one.memory, one.outcome == "stored", one.memory.content_hash in forgotten_before, masked(text).kinds)
-        for text, one in zip(texts, stored, strict=True)
+        Note(one.memory, one.outcome == "stored", one.memory.content_hash in forgotten_before, masked_kinds)
+        for masked_kinds, one in zip(kinds, stored, strict=True)
         if one.memory is not None
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,6 @@ from memhook.store.project_aliases import name_of
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import succession
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """The number of memories moved, and of those merged with one of the same content."""
-
-    moved: int
-    folded: int
 
 
 def known_projects(
@@ -49,8 +41,8 @@ def of_project(store: MemoryStore, project: str) -> list[Memory]:
     return store.by_reference(store.ids(Filter(projects=(project,))), Filter())
 
 
-def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
-    """Move memories into the project `target`; merge those whose content it has, under both names."""
+def moved(library: Library, memories: Iterable[Memory], target: str) -> dict[str, int]:
+    """Move memories into the project `target`; fold those whose content it has into that, under both names."""
     store = library.store
     with store.writing():
         wanted = [
@@ -70,7 +62,7 @@ def moved(library: Library, memories: Iterable[Memory], target: str) -> Moved:
                 moving[memory.content_hash] = memory
         store.write(changes.update, [memory.id for memory in moving.values()], project=target)
         _fold(library, folding, target)
-    return Moved(len(moving), len(folding))
+    return {"moved": len(moving), "folded": len(folding)}
 
 
 def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str) -> None:

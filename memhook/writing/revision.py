@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from memhook.core.memory import FIELDS, Memory, content_hash, plain
 from memhook.errors import Conflict, InvalidInput
 from memhook.library.library import Library
+from memhook.store.embedding.encoder import ModelIdentity, Vector
+from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 from memhook.writing import succession
 
@@ -49,15 +51,21 @@ def put_back(library: Library, forms: Sequence[Mapping[str, Any]], versions: Map
     with store.writing():
         refuse_changed(list(store.by_ids([one.id for one in memories]).values()), versions)
         there = {one.id for one in store.find("name", [one.id for one in memories], forgotten=None)}
-        pairs = list(zip(memories, vectors, strict=True))
-        for change, some in (
-            (changes.replace, [pair for pair in pairs if pair[0].id in there]),
-            (changes.add, [pair for pair in pairs if pair[0].id not in there]),
-        ):
-            if some:
-                store.write(change, [one for one, _ in some], [vector for _, vector in some], model)
+        write_pairs(store, list(zip(memories, vectors, strict=True)), model, there)
         succession.mark(store, memories)
     return memories
+
+
+def write_pairs(
+    store: MemoryStore, pairs: Sequence[tuple[Memory, Vector | None]], model: ModelIdentity, there: Collection[str]
+) -> None:
+    """Write memories with their vectors: those whose ids are `there` in place of what has them, the others as new."""
+    for change, some in (
+        (changes.add, [pair for pair in pairs if pair[0].id not in there]),
+        (changes.replace, [pair for pair in pairs if pair[0].id in there]),
+    ):
+        if some:
+            store.write(change, [memory for memory, _ in some], [vector for _, vector in some], model)
 
 
 def _memory(form: Mapping[str, Any]) -> Memory:

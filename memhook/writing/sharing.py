@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from memhook.core.memory import Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.errors import InvalidInput, NotFound
@@ -16,12 +15,6 @@ from memhook.writing.remember import draft_of, edited, found, remembered, unname
 
 # The fields that a copy takes over. Whether it was read, muted or released is not among them.
 COPIED = names_with(Trait.COPIED)
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    memory: Memory
-    outcome: Literal["stored", "already there", "updated"]
 
 
 def refuse_shared_ones(library: Library, others: Sequence[Library], references: Sequence[str], visible: Filter) -> None:
@@ -45,24 +38,23 @@ def holder(libraries: Sequence[Library], references: Sequence[str]) -> Library:
     return next(having_all, libraries[0])
 
 
-def shared_copy(memory: Memory, target: Library, now: datetime) -> Shared:
-    """Copy a memory to another store, under its own URN; update an earlier copy."""
+def shared_copy(memory: Memory, target: Library, now: datetime) -> tuple[Memory, str]:
+    """Copy a memory to another store, under its own URN, or update an earlier copy; return it, and what was done."""
     _refuse_private(memory)
     there = target.store.by_reference([memory.id], OWNER)
     if there:
         changes = {name: getattr(memory, name) for name in COPIED if getattr(memory, name) != getattr(there[0], name)}
         if not changes:
-            return Shared(there[0], "already there")
-        return Shared(edited(target, memory.id, changes, now), "updated")
+            return there[0], "already there"
+        return edited(target, memory.id, changes, now), "updated"
     known = {one.id for one in target.store.by_reference(memory.supersedes, OWNER)}
     supersedes = tuple(name for name in memory.supersedes if name in known)
     # No row has the origin "shared": each reader derives it, and older versions do not know it.
     origin = Origin.IMPORT if memory.origin is Origin.SHARED else memory.origin
-    draft = replace(draft_of(memory), supersedes=supersedes, aliases=(), muted=False, accessed=None, id=memory.id)
-    draft = replace(draft, origin=origin)
+    draft = replace(draft_of(memory), supersedes=supersedes, origin=origin, aliases=(), muted=False, accessed=None)
     stored = remembered(target, [draft], now, again=True)[0]
     assert stored.memory is not None  # noqa: S101  only an import can be refused
-    return Shared(stored.memory, "stored" if stored.outcome == "stored" else "already there")
+    return stored.memory, stored.outcome
 
 
 def _refuse_private(memory: Memory) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
@@ -39,18 +40,6 @@ class Imported:
     @property
     def outcomes(self) -> dict[str, int]:
         return dict(Counter(entry.outcome for entry in self.entries))
-
-    @property
-    def masked(self) -> int:
-        return sum(entry.is_masked for entry in self.entries)
-
-    @property
-    def quarantined(self) -> int:
-        return sum(entry.is_quarantined for entry in self.entries)
-
-    @property
-    def made_global(self) -> int:
-        return sum(entry.is_global for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +80,8 @@ def imported(library: Library, lines: Sequence[Line], project: str, now: datetim
             entries.append(_updated(library, number, earlier, drafts.pop(number), now, mode))
             failures.has_stored = True
 
-    def stored(some: Sequence[Draft]) -> Sequence[Stored]:
-        again = mode.again
-        return (
-            foreseen(library, some, now, again) if mode.dry else remembered(library, some, now, again, from_file=True)
-        )
-
-    entries += _all_but_bad(list(drafts.items()), stored, failures)
+    store = foreseen if mode.dry else partial(remembered, from_file=True)
+    entries += _all_but_bad(list(drafts.items()), lambda some: store(library, some, now, mode.again), failures)
     return Imported(tuple(sorted(entries, key=lambda entry: entry.line)), tuple(sorted(failures.bad)))
 
 
