@@ -13,15 +13,15 @@ from pathlib import Path
 
 from memhook.answering import silence
 from memhook.answering.usage import used_in
-from memhook.assistants.events import Event, Kind
+from memhook.assistants.events import Event, Kind, Payload
 from memhook.assistants.known import KNOWN
 from memhook.assistants.recording import Prompt, Ran, Reply, Step, Used
 from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
 from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
-from memhook.hooks.spool import Record, Spool
-from memhook.supply.digests import Exchange, digest, noted
-from memhook.supply.summaries import sections
+from memhook.hooks.spool import Spool
+from memhook.supply.digests import Exchange, digest, noted, sections
+from memhook.supply.source import Record
 from memhook.writing.captured import capture
 from memhook.writing.transfer import draft_from
 
@@ -72,7 +72,7 @@ class Endings:
             self._keep(self._digest(event, scene, exchange, ended), event, scene)
         self._spool.drain(self._stored)
 
-    def _stored(self, records: Sequence[Record]) -> None:
+    def _stored(self, records: Sequence[Payload]) -> None:
         library = self._engine.library(self._engine.settings())
         drafts = [draft_from(record, "") for record in records]
         counts = capture(library, drafts, datetime.now(UTC), self._engine.accounts.usage)

@@ -1,7 +1,7 @@
 """Where memories come from besides `remember`: files, other servers, what assistants keep themselves, sessions.
 
 bookmarks         How far each recorded session was read, and what the user ordered in it
-digests           One exchange of a session as a short note: what was asked, and how it ended
+digests           One exchange of a session as a short note: what was asked, and how it ended; sections of a summary
 distiller         Facts made of digests by a model that the user chose; off until one is set
 files             The formats that can be imported besides JSONL, one line each, and reading files and folders in them
 git               What git knows of a project: commits that say why, and records of decisions
@@ -13,6 +13,5 @@ recorded          The recorded sessions on this machine, or below folders that t
 reference_server  The file of MCP's reference memory server: a graph of entities with observations
 sessions          From a recorded session to the notes that are kept of it
 source            A format memories can be imported from, and the entries it yields
-summaries         The summary that an assistant writes when its context is compacted, as one note per section
 typed             What a person typed, of a prompt as an assistant records or sends it
 """

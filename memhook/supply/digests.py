@@ -1,4 +1,4 @@
-"""One exchange of a session as a short note: what was asked, and how it ended.
+"""One exchange of a session as a short note: what was asked, and how it ended; and a summary as one note a section.
 
 Tool output is no part of an exchange. What may hold a secret is dropped, not masked: a digest is no loss.
 """
@@ -6,6 +6,7 @@ Tool output is no part of an exchange. What may hold a secret is dropped, not ma
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,6 +41,17 @@ _SPACES = re.compile(r"[ \t]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _UNSPACED_WORD = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{1,2}"
 _WORD = re.compile(rf"{_UNSPACED_WORD}|[^\W\d_]+|\d+")
+# Claude Code numbers its sections, others use Markdown or a bold line.
+_HEADING = re.compile(
+    r"^(?:#{1,6}[ \t]+(?P<marked>\S.*)|\*\*(?P<bold>[^*\n]+)\*\*:?[ \t]*"
+    r"|\d{1,2}\.[ \t]+(?P<numbered>[^\n:]{3,60}):?[ \t]*)$",
+    re.MULTILINE,
+)
+_DRAFT = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?summary>")
+_NUMBER = re.compile(r"^\d{1,2}\.[ \t]+")
+_PROMPTS = re.compile(r"\b(?:user messages|user prompts)\b", re.IGNORECASE)
+"""A section that copies what the user typed: prompts are kept in digests only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,21 @@ def digest(exchange: Exchange) -> Entry:
     return Entry(exchange.place, captured(exchange, derived_title(asked), content, asked))
 
 
+def sections(summary: str) -> Iterator[tuple[str, str]]:
+    """Title and text of each section of the summary that an assistant writes when its context is compacted."""
+    text = _TAG.sub("", _DRAFT.sub("", summary)).strip()
+    marks = list(_HEADING.finditer(text))
+    ends = [*(mark.start() for mark in marks), len(text)]
+    titles = ["", *(_title(mark) for mark in marks)]
+    starts = [0, *(mark.end() for mark in marks)]
+    for title, start, end in zip(titles, starts, ends, strict=True):
+        body = text[start:end].strip()
+        if body and not _PROMPTS.search(title):
+            yield title, body
+
+
 def noted(exchange: Exchange, title: str, text: str) -> Entry:
-    """The same for a section of the summary that an assistant wrote of its session."""
+    """The same for a section of a summary."""
     said = _unfenced(without_blocks(text[:READ_CHARS]))
     content = _cut(said, SECTION_CHARS)
     if len(content) < FEWEST_CHARS:
@@ -128,3 +153,8 @@ def captured(exchange: Exchange, title: str, content: str, quote: str, place: st
         "origin": Origin.CAPTURED.value,
         **({"created": exchange.when.isoformat()} if exchange.when else {}),
     }
+
+
+def _title(mark: re.Match[str]) -> str:
+    written = mark["marked"] or mark["bold"] or mark["numbered"] or ""
+    return _NUMBER.sub("", written).strip(" \t*:#")

@@ -12,7 +12,7 @@ import pytest
 from memhook.hooks import spool as spool_module
 from memhook.paths import user_paths
 from memhook.store.pauses import EVERYWHERE, Pause, pause
-from memhook.supply.summaries import sections
+from memhook.supply.digests import sections
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import configure
 
@@ -41,6 +41,10 @@ def captured(assistant: Assistant) -> list[dict[str, Any]]:
     return [memory for memory in assistant.calls("list")["memories"] if memory["origin"] == "captured"]
 
 
+def spooled() -> list[Path]:
+    return spool_module.Spool(user_paths().spool).files()
+
+
 @pytest.fixture
 def capturing(assistant: Assistant, home: Path) -> Assistant:
     configure(home, "capture.enabled = true")
@@ -52,22 +56,22 @@ def test_an_exchange_that_has_ended_becomes_a_digest_that_knows_its_session(capt
     (memory,) = captured(capturing)
     assert memory["content"] == f"{ASKED}\n\n{ENDED}"
     assert (memory["session"], memory["quote"], memory["source"]) == ("claude/s1#1", ASKED, "session in claude")
-    assert not user_paths().spool.exists()
+    assert not spooled()
 
 
 def test_nothing_is_written_before_the_user_has_agreed(assistant: Assistant, home: Path) -> None:
     exchange(assistant)
-    assert not user_paths().spool.exists()
+    assert not spooled()
     configure(home, "capture.enabled = true")
     assert captured(assistant) == []
 
 
 def test_the_spool_is_private_and_survives_the_daemon(capturing: Assistant) -> None:
     exchange(capturing)
-    spool = user_paths().spool
-    assert stat.S_IMODE(spool.stat().st_mode) == 0o600
-    spool.write_bytes(spool.read_bytes() + b'{"cut in hal')
-    spool.rename(spool.with_suffix(".draining"))  # as a daemon leaves it that was killed while it stored them
+    (file,) = spooled()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.rename(user_paths().spool)  # as an older version left it, killed while it wrote
+    user_paths().spool.write_bytes(user_paths().spool.read_bytes() + b'{"cut in hal')
     assert [memory["quote"] for memory in captured(capturing)] == [ASKED]
     assert captured(capturing)[0]["content"].endswith("40 seconds.")
 
