@@ -68,21 +68,20 @@ class Following:
 
     def keep_up(self, library: Library, now: datetime) -> None:
         """Bring the memories of changed files up to date. Looking at an unchanged one costs its time and size."""
-        self._load()
-        if not any(stamp_of(Path(one.path)) != one.stamp for one in (*self._followed, *self._new_notes())):
+        if not self._changed():
             return
         with exclusive(self._register.with_suffix(".lock"), LOCK_SECONDS):
-            self._load()
+            changed = self._changed()
             known = {one.path: one for one in self._followed}
-            for one in [*self._followed, *self._new_notes()]:
-                if stamp_of(Path(one.path)) != one.stamp:
-                    known |= {new.path: new for new in self._refreshed(one, library, now)}
+            for one in changed:
+                known |= {new.path: new for new in self._refreshed(one, library, now)}
             _write(self._register, known.values())
 
-    def _load(self) -> None:
+    def _changed(self) -> list[Followed]:
         stamp = stamp_of(self._register)
         if stamp != self._seen:
             self._followed, self._seen = _read(self._register), stamp
+        return [one for one in (*self._followed, *self._new_notes()) if stamp_of(Path(one.path)) != one.stamp]
 
     def _new_notes(self) -> Iterator[Followed]:
         """Notes that an assistant added to a folder of its memories since."""

@@ -9,11 +9,11 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from memhook.assistants.assistant import AlsoLoads, Where
+from memhook.assistants.assistant import Where
 from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
 from memhook.store.project import Project
@@ -106,7 +106,7 @@ def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) ->
         if known is not None:
             if start.loaded_by <= known[0].loaded_by:
                 continue  # a circle ends here
-            start = Start(known[0].assistant, known[0].path, known[0].project, known[0].loaded_by | start.loaded_by)
+            start = replace(known[0], loaded_by=known[0].loaded_by | start.loaded_by)
         text = known[1] if known else _text(start.path)
         files[real] = (start, text)
         if depth < DEEPEST:
@@ -133,22 +133,16 @@ def _read_too(project: Project, home: Path) -> Iterator[Start]:
     """The files of others that an assistant reads."""
     for one in KNOWN.values():
         for also in one.also_loads:
-            path = _placed(also.pattern, project, home)
-            if path is not None and path.is_file() and not _is_kept_from(also, project, home):
-                yield Start(
-                    one.name, path, Project() if also.pattern.startswith("~/") else project, frozenset({one.name})
-                )
-
-
-def _is_kept_from(also: AlsoLoads, project: Project, home: Path) -> bool:
-    others = (_placed(name, project, home) for name in also.unless)
-    return any(other is not None and other.exists() for other in others)
+            path, *others = (_placed(name, project, home) for name in (also.pattern, *also.unless))
+            if path and path.is_file() and not any(other and other.exists() for other in others):
+                of = Project() if also.pattern.startswith("~/") else project
+                yield Start(one.name, path, of, frozenset({one.name}))
 
 
 def _placed(name: str, project: Project, home: Path) -> Path | None:
     if name.startswith("~/"):
         return home / name[2:]
-    return project.root / name if project.root is not None else None
+    return project.root / name if project.root else None
 
 
 def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
@@ -223,11 +217,10 @@ def _says_something(content: str) -> bool:
 
 
 def _told(record: dict[str, Any], start: Start, shown: str) -> dict[str, Any]:
-    path = start.path
-    tags = [path.parent.name] if path.parent.parent.name.startswith("agent-memory") else []
-    own = {"tags": tags} if tags else {}
+    folder = start.path.parent
+    own = {"tags": [folder.name]} if folder.parent.name.startswith("agent-memory") else {}
     placed = {"project": start.project.id, "loaded_by": sorted(start.loaded_by)}
-    return {**record, **own, **placed, "title": _telling(record, path, shown)}
+    return {**record, **own, **placed, "title": _telling(record, start.path, shown)}
 
 
 def _telling(record: Mapping[str, Any], path: Path, shown: str) -> str:
