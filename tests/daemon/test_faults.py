@@ -267,12 +267,13 @@ def test_settings_that_cannot_be_read_stop_the_running_daemon_and_the_next(paths
     paths.config_file.write_text(f'store.uri = "{elsewhere}"\n', encoding="utf-8")
     with_a_memory(paths)
     paths.config_file.write_text(f'store.uri = "{elsewhere}"\n= oops\n', encoding="utf-8")
-    for _ in range(2):
+    for is_first in (True, False):
         for method, params in (("remember", {"content": "lost"}), ("list", {})):
             with pytest.raises(SettingsError, match=r"config\.toml cannot be read.*line 2"):
                 control.called(paths, method, params)
-        control.stopped(paths)
-        control.started(paths)
+        if is_first:
+            control.stopped(paths)
+            control.started(paths)
     assert context_of(hook(event())) == ""
     assert not paths.store.exists()
     paths.config_file.write_text(f'store.uri = "{elsewhere}"\n', encoding="utf-8")

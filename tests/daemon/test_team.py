@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,8 @@ class Person:
         return control._wait_until(lambda: self.status()["shared"][0]["memories"] == memories, WAIT)
 
 
-@pytest.fixture
-def s3(tmp_path: Path) -> Iterator[S3]:
-    with running_s3(tmp_path) as server:
-        yield server
-
-
-def person(name: str, s3: S3, key: str = "writer") -> Person:
+@contextmanager
+def person(name: str, s3: S3, key: str = "writer") -> Iterator[Person]:
     home = s3.folder / name
     home.mkdir()
     kept = {variable: os.environ[variable] for variable in ("PATH", "GIT_CONFIG_GLOBAL") if variable in os.environ}
@@ -63,14 +59,42 @@ def person(name: str, s3: S3, key: str = "writer") -> Person:
     file.parent.mkdir(parents=True)
     file.write_text(tomli_w.dumps({"stores": {"team": team}}), encoding="utf-8")
     assert one.run("daemon", "start").returncode == 0
-    return one
-
-
-def test_two_people_see_each_others_memories_through_their_hooks(s3: S3) -> None:
-    ada, bob = person("ada", s3), person("bob", s3)
     try:
-        stored = ada.run("remember", FACT, "--store", "team")
+        yield one
+    finally:
+        one.run("daemon", "stop")
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
+    with running_s3(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def ada(s3: S3) -> Iterator[Person]:
+    """She has told the team something."""
+    with person("ada", s3) as one:
+        stored = one.run("remember", FACT, "--store", "team")
         assert stored.returncode == 0, stored.stderr
+        yield one
+
+
+def test_who_may_only_read_is_told_so_and_keeps_what_was_written_to_the_own_store(s3: S3, ada: Person) -> None:
+    with person("guest", s3, READ_ONLY_KEY) as guest:
+        guest.status()
+        assert guest.has_fetched(1)
+        refused = guest.run("remember", "may I?", "--store", "team")
+        assert refused.returncode == 1
+        assert "may read it and not write" in refused.stderr
+        assert guest.run("remember", "my own").returncode == 0
+        assert [one["store"] for one in json.loads(guest.run("list", "--json").stdout)["memories"]] == ["", "team"]
+        changed = guest.run("forget", json.loads(guest.run("list", "--json").stdout)["memories"][1]["urn"], "--yes")
+        assert "--store team" in changed.stderr
+
+
+def test_two_people_see_each_others_memories_through_their_hooks(s3: S3, ada: Person) -> None:
+    with person("bob", s3) as bob:
         assert bob.status()["shared"][0]["name"] == "team"
         assert bob.has_fetched(1)
         shown = bob.prompted(QUESTION, "first")
@@ -87,24 +111,3 @@ def test_two_people_see_each_others_memories_through_their_hooks(s3: S3) -> None
         assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
         logs = [path.read_text(encoding="utf-8") for one in (ada, bob) for path in one.home.rglob("*.log")]
         assert not any(SECRET in text for text in logs)
-    finally:
-        for one in (ada, bob):
-            one.run("daemon", "stop")
-
-
-def test_who_may_only_read_is_told_so_and_keeps_what_was_written_to_the_own_store(s3: S3) -> None:
-    ada, guest = person("ada", s3), person("guest", s3, READ_ONLY_KEY)
-    try:
-        ada.run("remember", FACT, "--store", "team")
-        guest.status()
-        assert guest.has_fetched(1)
-        refused = guest.run("remember", "may I?", "--store", "team")
-        assert refused.returncode == 1
-        assert "may read it and not write" in refused.stderr
-        assert guest.run("remember", "my own").returncode == 0
-        assert [one["store"] for one in json.loads(guest.run("list", "--json").stdout)["memories"]] == ["", "team"]
-        changed = guest.run("forget", json.loads(guest.run("list", "--json").stdout)["memories"][1]["urn"], "--yes")
-        assert "--store team" in changed.stderr
-    finally:
-        for one in (ada, guest):
-            one.run("daemon", "stop")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -92,24 +92,22 @@ def test_limits_are_in_the_assistant_s_own_unit() -> None:
 LONG = "Die Größe der Schlüssel änderte sich für das Ledger: " + "größer, älter, übler. " * 250
 
 
-@pytest.mark.parametrize(
-    ("client", "prompt_event", "measure", "limit"),
-    [
-        ("claude", "UserPromptSubmit", utf16_units, 10_000),
-        ("codex", "UserPromptSubmit", utf8_bytes, 10_000),
-        ("gemini", "BeforeAgent", len, 40_000),
-    ],
-)
-def test_no_part_is_above_what_the_assistant_carries(
-    assistant: Assistant, client: str, prompt_event: str, measure: Any, limit: int
-) -> None:
+CARRIED: list[tuple[str, str, Callable[[str], int], int]] = [
+    ("claude", "UserPromptSubmit", utf16_units, 10_000),
+    ("codex", "UserPromptSubmit", utf8_bytes, 10_000),
+    ("gemini", "BeforeAgent", len, 40_000),
+]
+
+
+def test_no_part_is_above_what_the_assistant_carries(assistant: Assistant) -> None:
     assistant.imports(*(f"{FACT} Case {number}. {LONG}" for number in range(6)))
-    assistant.environment = {FORCED: client, "MEMHOOK_HOOKS__DETAIL": "full", "MEMHOOK_MAX_TOKENS": "20000"}
-    event = {"hook_event_name": prompt_event, "session_id": "s", "prompt": QUESTION, "prompt_id": "p", "turn_id": "p"}
-    parts = [assistant.sends(event, part) for part in (1, 2)]
-    assert 0 < measure(parts[0]) <= limit
-    assert measure(parts[1]) <= limit
-    assert bool(parts[1]) == (limit == 10_000)  # one that carries everything needs no second part
+    for client, prompt_event, measure, limit in CARRIED:
+        assistant.environment = {FORCED: client, "MEMHOOK_HOOKS__DETAIL": "full", "MEMHOOK_MAX_TOKENS": "20000"}
+        event = {"hook_event_name": prompt_event, "session_id": client, "prompt": QUESTION, "prompt_id": "p"}
+        parts = [assistant.sends({**event, "turn_id": "p"}, part) for part in (1, 2)]
+        assert 0 < measure(parts[0]) <= limit
+        assert measure(parts[1]) <= limit
+        assert bool(parts[1]) == (limit == 10_000)  # one that carries everything needs no second part
 
 
 def native(name: str, **fields: Any) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def test_what_is_not_an_event_gets_nothing(runner: Runner, body: bytes) -> None:
     assert hooked(runner, body) == b""
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(payload=st.dictionaries(FIELDS, JSON, max_size=7), event=EVENTS, part=st.integers(-1, 4))
 def test_any_payload_gets_one_json_object_or_nothing(
     runner: Runner, payload: dict[str, Any], event: str, part: int

@@ -48,7 +48,7 @@ def test_a_welcome_that_came_too_late_comes_in_the_next_session(assistant: Assis
 def test_where_the_ledger_cannot_be_written_each_daemon_tells_a_thing_once(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assistant.runner.engine, "_ledger", None)
+    monkeypatch.setattr(assistant.runner.engine.accounts, "ledger", None)
     assert [list(assistant.answer(START)) for _ in range(2)] == [["systemMessage"], []]
 
 
