@@ -59,6 +59,7 @@ class Accounts:
     proposals = _or(Ledger.proposals, [])
     was_captured = _or(Ledger.was_captured, False)
     last_captured = _or(Ledger.last_captured, None)
+    take_back = _or(Ledger.take_back, None)
     begin_report = _or(Ledger.begin_report, 0)
     finish_report = _or(Ledger.finish_report, None)
     pending_reports = _or(Ledger.pending_reports, None)
@@ -78,7 +79,6 @@ class Accounts:
     _was_read = _or(Ledger.was_read, False)
     _mark_read = _or(Ledger.mark_read, None)
     _record_captured = _or(Ledger.record_captured, None)
-    _take_back = _or(Ledger.take_back, None)
 
     def of(self, session: str, agent: str, client: str, on_the_way: Iterable[tuple[str, Shown]] = ()) -> Account:
         """`on_the_way` is what another event brings the session at this moment."""
@@ -100,9 +100,6 @@ class Accounts:
         if session:  # without one nobody could say whose last note to take back
             rows = [Captured(n.memory.id, n.memory.content_hash, n.is_new, n.was_forgotten) for n in notes]
             self._record_captured(session, moment, rows, now)
-
-    def take_back(self, note: Captured) -> None:
-        self._take_back(note.number)
 
     def was_read(self, notice: str) -> bool:
         """Whether the user has read this notice before; without a ledger, since this process started."""

@@ -18,7 +18,6 @@ from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Se
 from memhook.core.ordering import Ordering
 from memhook.core.tokens import estimated_tokens
 from memhook.engine.caller import Caller
-from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, named_ones
@@ -340,7 +339,7 @@ def _filter(
     quarantined: bool = False,
 ) -> Filter:
     """The memories that the caller may see, narrowed by these conditions."""
-    if quarantined and caller.rights != OWNER_RIGHTS:
+    if quarantined and not caller.rights.is_owner:
         raise AccessDenied("Only the owner may see the quarantine.", "Run: memhook list --quarantined")
     return replace(
         caller.rights.visible,
@@ -363,7 +362,7 @@ def projects_named(caller: Caller, project: str) -> tuple[str, ...]:
 def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]:
     """As the caller may see them: without the names of predecessors and successors that it may not."""
     names = {name for memory in memories for name in (*memory.supersedes, memory.superseded_by) if name}
-    if caller.rights == OWNER_RIGHTS or not names:
+    if caller.rights.is_owner or not names:
         return [record_of(memory) for memory in memories]
     seen = caller.all.store.by_reference(sorted(names), caller.rights.visible)
     open_names = {name for memory in seen for name in (memory.id, *memory.aliases)}
@@ -404,14 +403,14 @@ def check_home(caller: Caller, references: Sequence[str]) -> None:
 
 
 def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memory:
-    writer = Origin.USER if caller.rights == OWNER_RIGHTS else Origin.AGENT
+    writer = Origin.USER if caller.rights.is_owner else Origin.AGENT
     return remember.edited(caller.library, reference, changes, caller.now, caller.rights.visible, writer)
 
 
 def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
     """Raise NotFound to anybody but the owner for a memory that is found to be poisoned."""
     hidden = [memory.urn for memory in memories if memory.quarantine]
-    if hidden and caller.rights != OWNER_RIGHTS:
+    if hidden and not caller.rights.is_owner:
         caller.all.fit_to_show(memories)
         raise NotFound(f"No memory is called {', '.join(hidden)}.", "See: memhook list")
 
@@ -420,7 +419,7 @@ def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) 
     """Only the owner lowers a sensitivity: no assistant may be talked into it."""
     levels = list(Sensitivity)
     wanted = changes.get("sensitivity", memory.sensitivity)
-    if caller.rights != OWNER_RIGHTS and levels.index(wanted) < levels.index(memory.sensitivity):
+    if not caller.rights.is_owner and levels.index(wanted) < levels.index(memory.sensitivity):
         raise AccessDenied(
             f"{memory.urn} is {memory.sensitivity}: only its owner may lower that.", "Run: memhook edit URN"
         )

@@ -41,7 +41,7 @@ class Rights:
 
         One without a scope looks past scopes and namespaces, and is the owner's.
         """
-        if scope is None and self != OWNER:
+        if scope is None and not self.is_owner:
             raise AccessDenied("This is open to the owner alone.", "Run it at the command line.")
         for needed in (scope, Scope.RESTRICTED if params.get("include_restricted") else None):
             if needed is not None and needed not in self.scopes:
@@ -72,7 +72,7 @@ class Rights:
         return Filter(
             sensitivities=tuple(levels),
             redacted=Scope.CONFIDENTIAL in self.scopes,
-            quarantined=None if self == OWNER else False,
+            quarantined=None if self.is_owner else False,
             namespaces=self.namespaces,
         )
 

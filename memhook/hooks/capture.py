@@ -75,7 +75,7 @@ class Captures:
         if last is None:
             return "", ()
         memory = notes.take_back(self._engine.library(scene.loaded.settings), last, datetime.now(UTC))
-        self._engine.accounts.take_back(last)
+        self._engine.accounts.take_back(last.number)
         if memory is None:
             return "memhook: the last note was already forgotten.", ()
         title = notes.short_title(memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from memhook.assistants.recording import About, Problem, Prompt, Reply, Step
@@ -91,23 +91,18 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
     found.turns = number
     found.entries.append(digest(exchange))
     if not about.is_subagent and PRIVATE not in prompt.text.lower():
-        pairs = list(dict.fromkeys(turn.pairs))
-        found.entries += _pairs([one for one in pairs if one.is_plain], exchange)
+        plain = {one.words: one.quote for one in turn.pairs if one.is_plain}
+        failed = {one.words: one.quote for one in turn.pairs if not one.is_plain}
         said = {sentence: sentence for sentence in orders(exchange.asked)}
-        failed = {one.words: one.quote for one in pairs if not one.is_plain}
-        found.orders += _orders({**said, **failed}, exchange)
+        found.entries += _entries(plain, exchange, "")
+        session = f"{assistant}/{about.session}"
+        learned = (entry.record for entry in _entries({**said, **failed}, exchange, "rule"))
+        found.orders += [Order(session, record) for record in learned if record]
 
 
-def _pairs(pairs: Sequence[Pair], exchange: Exchange) -> Iterator[Entry]:
-    for number, pair in enumerate(pairs, start=1):
-        place = f"{exchange.place}.{number}"
-        record = captured(exchange, derived_title(pair.words), pair.words, pair.quote, place)
-        yield Entry(place, None, SECRETS) if may_hold_credentials(pair.words) else Entry(place, record)
-
-
-def _orders(quotes: Mapping[str, str], exchange: Exchange) -> Iterator[Order]:
+def _entries(quotes: Mapping[str, str], exchange: Exchange, kind: str) -> Iterator[Entry]:
+    """A record for each text with its quote, or why there is none."""
     for number, (content, quote) in enumerate(quotes.items(), start=1):
-        if not may_hold_credentials(content):
-            place = f"{exchange.place}.rule{number}"
-            record = captured(exchange, derived_title(content), content, quote, place)
-            yield Order(f"{exchange.assistant}/{exchange.session}", record)
+        place = f"{exchange.place}.{kind}{number}"
+        record = captured(exchange, derived_title(content), content, quote, place)
+        yield Entry(place, None, SECRETS) if may_hold_credentials(content) else Entry(place, record)

@@ -82,13 +82,10 @@ def _write(
 ) -> None:
     """Store what is not there since, and count it."""
     new = {memory.id for memory in _unknown(store, [memory for memory, _ in pairs], again)}
-    plan = _Plan(store, [pair for pair in pairs if pair[0].id in new])
-    crowded_out = plan.make_room(usage)
+    counts.known += len(pairs) - len(new)
+    plan = _Plan(store, [pair for pair in pairs if pair[0].id in new], counts)
+    plan.make_room(usage)
     plan.write(model, again)
-    counts.stored += plan.stored - crowded_out
-    counts.merged += plan.merged
-    counts.known += plan.known + len(pairs) - len(new)
-    counts.beyond += crowded_out
 
 
 def captured_of(store: MemoryStore, *projects: str) -> list[Memory]:
@@ -154,9 +151,9 @@ def _session_names(memory: Memory) -> set[str]:
 class _Plan:
     """The changes for new memories, given project by project, and for the stored ones that they repeat."""
 
-    def __init__(self, store: MemoryStore, batch: Sequence[Pair]) -> None:
-        self.stored = self.merged = self.known = 0
+    def __init__(self, store: MemoryStore, batch: Sequence[Pair], counts: Counts) -> None:
         self._store = store
+        self._counts = counts
         self._written: dict[str, Pair] = {}
         self._replaced: set[str] = set()
         self._removed: list[str] = []
@@ -166,8 +163,8 @@ class _Plan:
         for _, some in groupby(batch, key=lambda pair: pair[0].project):
             self._place_all(list(some))
 
-    def make_room(self, usage: UsageOf) -> int:
-        """Remove the oldest of too full projects, those never shown first; return how many of them are new."""
+    def make_room(self, usage: UsageOf) -> None:
+        """Remove the oldest of too full projects, those never shown first; new ones among them are beyond."""
         new = {memory.id: memory for memory, _ in self._written.values()}
         for project in {memory.project for memory in new.values()}:
             pool = {memory.id: memory for memory in captured_of(self._store, project)}
@@ -177,7 +174,9 @@ class _Plan:
                 order = sorted(pool.values(), key=lambda one: (bool(shown.get(one.id, Usage()).shown), one.created))
                 self._removed += [memory.id for memory in order[: len(pool) - MOST]]
         gone = [key for key in self._removed if self._written.pop(key, None)]
-        return sum(key not in self._replaced for key in gone)
+        beyond = sum(key not in self._replaced for key in gone)
+        self._counts.stored -= beyond
+        self._counts.beyond += beyond
 
     def write(self, model: ModelIdentity, again: bool) -> None:
         if again:
@@ -201,18 +200,18 @@ class _Plan:
         if twin not in self._written:
             stored = self._said_by(memory, vector)
             if stored is None:
-                self.stored += 1
+                self._counts.stored += 1
                 self._written[memory.id] = (memory, vector)
                 return memory.id
             if stored.origin is not Origin.CAPTURED:
-                self.known += 1
+                self._counts.known += 1
                 return stored.id
             twin = stored.id
             if twin not in self._written:
                 kept = self._store.vectors.of_content([stored.content_hash])
                 self._written[twin] = (stored, next((known for _, known in kept), None))
                 self._replaced.add(twin)
-        self.merged += 1
+        self._counts.merged += 1
         self._written[twin] = _merged(self._written[twin], (memory, vector))
         return twin
 
