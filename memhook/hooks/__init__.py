@@ -2,9 +2,8 @@
 
 runner    the one entry point for events; it fails open
 handlers  the action for each kind of event
-starts    the text that a session started with, for when it is resumed
 saving    the lines that ask the assistant to save something: an instruction at a start, cues on prompts
-exchanges the exchanges that go on, and which session saves what
+sessions  the sessions that go on: their exchanges, their starts, and which of them saves what
 stop      the end of an exchange or of a context: which memories were used, and digests
 spool     captured records that are not stored yet
 capture   storing the notes that a prompt contains

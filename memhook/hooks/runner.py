@@ -29,10 +29,9 @@ from memhook.engine.scopes import Scope
 from memhook.errors import MemhookError, SettingsError
 from memhook.hooks import saving
 from memhook.hooks.capture import Captures
-from memhook.hooks.exchanges import Exchanges
 from memhook.hooks.handlers import FORGETTING_SOURCES, brief_notice, handled, settings_for
 from memhook.hooks.parts import OnePart
-from memhook.hooks.starts import RESUME, Starts
+from memhook.hooks.sessions import RESUME, Sessions
 from memhook.hooks.stop import Endings, may_capture
 from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
@@ -84,14 +83,12 @@ class Runner:
         self._captures = Captures(self.engine)
         self._withheld = Withheld(self.engine)
         self._one_part = OnePart(paths.one_part)
-        self._exchanges = Exchanges()
-        self._endings = Endings(self.engine, self._exchanges)
-        self._saving = saving.Saving(self.engine, self._exchanges)
-        self._starts = Starts()
+        self._sessions = Sessions()
+        self._endings = Endings(self.engine, self._sessions)
+        self._saving = saving.Saving(self.engine, self._sessions)
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._planning = Lock()
         self._recording = Lock()
-        self._sessions: dict[str, Lock] = {}
 
     def hook(
         self, name: str, part: int, directory: str, environment: Mapping[str, str], body: bytes
@@ -108,13 +105,13 @@ class Runner:
                 self._ended(event, environment)
                 return SILENCE
             if event.kind is Kind.BEFORE_TOOL and event.is_saving:
-                self._exchanges.saves(event)
+                self._sessions.saves(event)
                 return SILENCE
             plan, is_first = self._plan(event, part)
             if plan is None:
                 return SILENCE
             if is_first:
-                with self._session(event):
+                with self._sessions.lock_of(event):
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
             self._one_part.answered(len(outcome.block.parts), self.engine.loaded().settings)
@@ -139,8 +136,8 @@ class Runner:
         if method == "why":
             self._withheld.record()
         if (operation := OPERATIONS.get(method)) and operation.scope is not Scope.READ:
-            self._starts.clear()
-        if method == "remember" and (session := self._exchanges.saver_of(params.get("content"))):
+            self._sessions.forget_starts()
+        if method == "remember" and (session := self._sessions.saver_of(params.get("content"))):
             params = {**params, "in_session": session}
         return self.engine.call(method, params, directory, environment)
 
@@ -167,13 +164,6 @@ class Runner:
             while len(self._plans) > KEPT_PLANS:
                 del self._plans[next(iter(self._plans))]
             return plan, True
-
-    def _session(self, event: Event) -> Lock:
-        """Return a lock that serializes a session's events: Copilot sends its start and first prompt together."""
-        with self._planning:
-            while len(self._sessions) >= KEPT_PLANS and event.session not in self._sessions:
-                del self._sessions[next(iter(self._sessions))]
-            return self._sessions.setdefault(event.session, Lock())
 
     def _fulfil(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> None:
         try:
@@ -212,7 +202,7 @@ class Runner:
             return f"memhook did not store that: {collapsed(unknown)}"
         if unknown or not settings.hooks.capture:
             return ""
-        self._starts.clear()
+        self._sessions.forget_starts()
         message = self._captures.execute(asked.commands, event, scene) if asked.commands else ""
         if asked.pasted:
             self._captures.reports.noted(event.session, pasted_notice(asked.pasted))
@@ -225,7 +215,7 @@ class Runner:
             with stages.timed("project"):
                 scene = self.engine.scene(event.directory, environment, now)
                 settings = settings_for(event, scene.loaded.usable())
-            self._exchanges.noticed(event, may_capture(event, scene), now)
+            self._sessions.noticed(event, may_capture(event, scene), now)
             if event.kind is Kind.SESSION_START and event.source in FORGETTING_SOURCES:
                 self.engine.accounts.reset(event.session, event.agent)
             reason = silence.at_rest(settings, scene.pause)
@@ -265,7 +255,7 @@ class Runner:
             missing = " ".join(self.engine.first_copies(settings, 0.0 if event.tool else FIRST_COPY_SECONDS))
             library = self.engine.searched(settings)
             account = self._account(event)
-        if block := self._starts.again(event):
+        if block := self._sessions.start_again(event):
             return Outcome(Silence.RESUMED, block)
         doubts = self.engine.doubts(scene.project)
         around = Surroundings(library, settings, scene.project, account, now, stages, doubts)
@@ -274,7 +264,7 @@ class Runner:
         around = saving.with_room_for(asked, around)
         outcome = saving.with_line(handled(event, around, self.engine.accounts.times_shown), asked, event)
         if event.kind is Kind.SESSION_START and outcome.block.parts:
-            self._starts.put(event, outcome.block)
+            self._sessions.started_with(event, outcome.block)
         notice = outcome.notice or self.engine.repair_notice(settings) or (missing and f"memhook: {collapsed(missing)}")
         return replace(outcome, notice=notice)
 
@@ -303,7 +293,7 @@ class Runner:
             if plan.number and plan.injection is not None:
                 self.engine.accounts.mark_delivered(plan.number, part)
                 shown = [one.memory for one in plan.injection.considered if one.part == part]
-                self._exchanges.shown(plan.injection.client, plan.injection.session, shown)
+                self._sessions.shown(plan.injection.client, plan.injection.session, shown)
 
     def _once(self, plan: _Plan, notice: str, occasion: str = "") -> str:
         """Return the notice unless the user has read it on this occasion. An answer that came too late was not read."""

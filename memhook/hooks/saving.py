@@ -14,7 +14,7 @@ from memhook.core.cues import FIXED, INSTRUCTION, cue, standing_orders
 from memhook.core.note_requests import asked_in, own_words
 from memhook.core.tokens import estimated_tokens
 from memhook.engine.engine import Engine, Scene
-from memhook.hooks.exchanges import Exchanges
+from memhook.hooks.sessions import Sessions
 
 MOST_CUES = 5
 """In a session."""
@@ -23,9 +23,9 @@ MOST_CUES = 5
 class Saving:
     """Which line an event gets, if any."""
 
-    def __init__(self, engine: Engine, exchanges: Exchanges) -> None:
+    def __init__(self, engine: Engine, sessions: Sessions) -> None:
         self._engine = engine
-        self._exchanges = exchanges
+        self._sessions = sessions
 
     def line_for(self, event: Event, scene: Scene, budget: int, *, has_server: bool, may_repeat: bool) -> str:
         """Return the line, unless it would take more than a quarter of the budget from the memories."""
@@ -41,7 +41,7 @@ class Saving:
         return self._cue(event) if event.kind is Kind.PROMPT and settings.cues else ""
 
     def _cue(self, event: Event) -> str:
-        took_attempts = self._exchanges.took_attempts(event)
+        took_attempts = self._sessions.took_attempts(event)
         order = next(standing_orders(own_words(asked_in(event.prompt).rest)), "")
         line = cue(order) if order else FIXED if took_attempts else ""
         return line if line and self._is_allowed(event) else ""

@@ -18,7 +18,7 @@ from memhook.assistants.known import KNOWN
 from memhook.assistants.recording import Prompt, Ran, Reply, Step, Used
 from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
-from memhook.hooks.exchanges import KEPT, Exchanges, Ongoing, is_followed
+from memhook.hooks.sessions import KEPT, Ongoing, Sessions, is_followed
 from memhook.hooks.spool import Spool
 from memhook.supply.digests import Exchange, digest, noted, sections
 from memhook.supply.source import Record
@@ -33,9 +33,9 @@ SEVERAL = 3
 class Endings:
     """What is done when an exchange or a context has ended."""
 
-    def __init__(self, engine: Engine, exchanges: Exchanges) -> None:
+    def __init__(self, engine: Engine, sessions: Sessions) -> None:
         self._engine = engine
-        self._exchanges = exchanges
+        self._sessions = sessions
         self._spool = Spool(engine.paths.spool)
         self._late: deque[tuple[Event, Scene, Ongoing, datetime]] = deque(maxlen=KEPT)
 
@@ -44,7 +44,7 @@ class Endings:
             self._keep(self._summary(event, scene, now), event, scene)
         elif is_followed(event):
             is_hard_won = scene.loaded.settings.capture.cues and was_hard_won(last_steps(event))
-            exchange = self._exchanges.ended(event, is_hard_won)
+            exchange = self._sessions.ended(event, is_hard_won)
             self._mark_used(exchange, event, scene, now)
             if event.reply:
                 self._keep(self._digest(event, scene, exchange, now), event, scene)
@@ -90,7 +90,7 @@ class Endings:
 
     def _summary(self, event: Event, scene: Scene, now: datetime) -> Iterator[Record]:
         """The sections of a summary; none if it may repeat what the user marked as private."""
-        if not self._exchanges.of(event).has_private:
+        if not self._sessions.exchange_of(event).has_private:
             exchange = self._exchange(event, scene, "", "", now)
             for title, text in sections(event.reply):
                 if entry := noted(exchange, title, text).record:

@@ -1,4 +1,4 @@
-"""The exchanges that go on, by assistant and session, and which session saves what.
+"""The sessions that go on, by assistant: the exchange of each, the text it started with, and which of them saves what.
 
 Prompts and tool calls are in memory until their exchange has ended, and then its words; nothing is written to disk.
 """
@@ -12,13 +12,16 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, TypeVar
 
+from memhook.answering.block import Block
 from memhook.assistants.events import TRIAL_SESSION, Event, Kind
+from memhook.assistants.known import KNOWN
 from memhook.core.receipts import READ_CHARS, words_in
 from memhook.supply.digests import PRIVATE
 
 KEPT = 64
-"""Exchanges, tool calls of each, and texts about to be saved."""
+"""Sessions, tool calls of each, and texts about to be saved."""
 KEPT_WORDS = 3_000  # of a session
+RESUME = "resume"
 
 T = TypeVar("T")
 
@@ -47,55 +50,90 @@ class Ongoing:
         return tuple(dict.fromkeys(words[::-1]))[:KEPT_WORDS][::-1]
 
 
-class Exchanges:
-    """A subagent's are not followed, for nothing tells when it ends."""
+@dataclass(slots=True)
+class _Session:
+    """Its events are answered one by one, under `lock`: Copilot sends its start and first prompt together."""
+
+    lock: Lock = field(default_factory=Lock)
+    exchange: Ongoing = field(default_factory=Ongoing)
+    start: Block | None = None
+
+
+class Sessions:
+    """A subagent's exchanges are not followed, for nothing tells when it ends."""
 
     def __init__(self) -> None:
-        self._ongoing: dict[tuple[str, str], Ongoing] = {}
+        self._sessions: dict[tuple[str, str], _Session] = {}
         self._savers: dict[str, str] = {}
         self._lock = Lock()
+
+    def lock_of(self, event: Event) -> Lock:
+        with self._lock:
+            return self._of(event).lock
 
     def noticed(self, event: Event, may_capture: bool, now: datetime) -> None:
         """A prompt or the start of a session begins an exchange, a tool call belongs to it."""
         if not is_followed(event):
             return
         with self._lock:
-            earlier = self._ongoing.get(_key(event), Ongoing())
+            earlier = self._of(event).exchange
             if event.tool:
-                if len(earlier.actions) < KEPT:
+                if earlier.at and len(earlier.actions) < KEPT:
                     earlier.actions.append(json.dumps(dict(event.tool.input), ensure_ascii=False)[:READ_CHARS])
             elif event.prompt or event.kind is Kind.SESSION_START:
                 shown = set() if earlier.prompt else earlier.shown  # those of the start
                 has_private = earlier.has_private or PRIVATE in event.prompt.lower()
                 prompt, said = event.prompt[:READ_CHARS], earlier.earlier
                 began = Ongoing(prompt, event.moment, now, may_capture, has_private, earlier.was_hard_won, shown)
-                _put(self._ongoing, _key(event), replace(began, earlier=said))
+                self._of(event).exchange = replace(began, earlier=said)
 
     def shown(self, client: str, session: str, memories: Iterable[str]) -> None:
         with self._lock:
-            if exchange := self._ongoing.get((client, session)):
-                exchange.shown.update(memories)
+            known = self._sessions.get((client, session))
+            if known and known.exchange.at:
+                known.exchange.shown.update(memories)
 
     def ended(self, event: Event, was_hard_won: bool) -> Ongoing:
         """Return the exchange as it was. It may end once more: a plan to go on does that."""
-        exchange = self.of(event)
+        exchange = self.exchange_of(event)
         said = exchange.said(event.reply)  # takes milliseconds, in which other sessions do not wait
         after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=said)
         with self._lock:
-            _put(self._ongoing, _key(event), after)
+            self._of(event).exchange = after
         return exchange
 
-    def of(self, event: Event) -> Ongoing:
+    def exchange_of(self, event: Event) -> Ongoing:
         with self._lock:
-            return self._ongoing.get(_key(event), Ongoing())
+            return self._of(event).exchange
 
     def took_attempts(self, event: Event) -> bool:
         """Return, once, whether the exchange before this prompt ended in a fix after several failures."""
         with self._lock:
-            exchange = self._ongoing.get(_key(event), Ongoing())
-            if exchange.was_hard_won:
-                self._ongoing[_key(event)] = replace(exchange, was_hard_won=False)
-        return exchange.was_hard_won
+            session = self._of(event)
+            was_hard_won = session.exchange.was_hard_won
+            session.exchange = replace(session.exchange, was_hard_won=False)
+        return was_hard_won
+
+    def started_with(self, event: Event, block: Block) -> None:
+        """Keep the text of a start for clients that ask for it again when the session is resumed.
+
+        Claude Code drops a text that is the same to the byte and adds any other to the history; Qwen Code has it in its
+        system prompt, which it builds anew.
+        """
+        if not KNOWN[event.client].keeps_start:
+            with self._lock:
+                # Without what was considered: the ledger counts a showing once.
+                self._of(event).start = Block(block.parts, tokens=block.tokens)
+
+    def start_again(self, event: Event) -> Block | None:
+        with self._lock:
+            return self._of(event).start if event.source == RESUME else None
+
+    def forget_starts(self) -> None:
+        """When a memory changes: one that was forgotten meanwhile must not come back with them."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.start = None
 
     def saves(self, event: Event) -> None:
         """Note which session is about to save this text: the MCP server that stores it is not told."""
@@ -107,18 +145,19 @@ class Exchanges:
         with self._lock:
             return self._savers.pop(str(content), "")
 
+    def _of(self, event: Event) -> _Session:
+        key = (event.client, event.session)
+        return _put(self._sessions, key, self._sessions.get(key) or _Session())
+
 
 def is_followed(event: Event) -> bool:
     return bool(event.session) and event.session != TRIAL_SESSION and not event.agent
 
 
-def _key(event: Event) -> tuple[str, str]:
-    return event.client, event.session
-
-
-def _put(kept: dict[Any, T], key: Any, value: T) -> None:
+def _put(kept: dict[Any, T], key: Any, value: T) -> T:
     """Put it last, and drop the first beyond the limit."""
     kept.pop(key, None)
     kept[key] = value
     while len(kept) > KEPT:
         del kept[next(iter(kept))]
+    return value
