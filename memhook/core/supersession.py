@@ -1,6 +1,7 @@
 """Estimate whether a new memory contradicts an older one: the same subject with another value.
 
 chance_to_supersede(older, newer, cosine)   0 to 1; from PROPOSED on it is worth a question to the author
+announces_change(older, newer)              whether the texts tell which is the newer one
 
 Sentences are compared in pairs, those of the newer text also clause by clause: "Ask Jo about translations, Ilse has
 left" has all words of "Ask Ilse about translations", its first clause has not. The words that only one of them has form
@@ -187,6 +188,16 @@ def chance_to_supersede(older: str, newer: str, cosine: float | None) -> float:
     if not parts:
         return 0.0
     return 1.0 / (1.0 + math.exp(-_CONSTANT - _weighed(parts)))
+
+
+def announces_change(older: str, newer: str) -> bool:
+    """Return whether the newer text says that something has changed, and the older one does not say so of the newer."""
+    return _change_told(older, newer) and not _change_told(newer, older)
+
+
+def _change_told(older: str, newer: str) -> bool:
+    parts = evidence(older, newer, None)
+    return bool(parts.get("changed") or parts.get("change"))
 
 
 def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from memhook.core.supersession import PROPOSED, chance_to_supersede
+from memhook.core.supersession import PROPOSED, announces_change, chance_to_supersede
 
 CONTRADICTING = [
     ("The mailer runs on port 2525.", "The mailer runs on port 2587.", 0.98),
@@ -65,3 +65,10 @@ def test_lines_that_both_notes_have_are_no_other_value() -> None:
     log = " ".join(f"On day {day} somebody looked at the ledger." for day in range(12))
     older = f"Reconciliation must read from the primary. {log} Never from the replica."
     assert chance_to_supersede(older, f"The replica of shard 1 was moved in May. {log} Ask its owner.", 0.93) < PROPOSED
+
+
+def test_which_of_two_is_newer_is_told_by_the_one_that_speaks_of_a_change() -> None:
+    older, newer, _ = CONTRADICTING[2]
+    assert announces_change(older, newer)
+    assert not announces_change(newer, older)
+    assert not announces_change("The mailer runs on port 2525.", "The mailer runs on port 2587.")

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 from memhook.core.memory import id_of
 from tests.hooks import conftest
 from tests.hooks.conftest import Assistant
+
+FROM_ONE_FILE = """
+Pickers are paid by crate; a crate is 12.5 kg, and half crates are rounded down per day, not per entry.
+We keep soil readings for 90 days in Timescale, then only hourly averages.
+Leaf area index is calculated per row, not per tree, since drone pictures are too coarse.
+Frost alerts go out by SMS through sipgate. The limit is 200 messages a day on our contract.
+Timescale retention changed: raw soil readings are now kept for 365 days, since the agronomist compares years.
+SMS limit was raised: sipgate allows us 1000 messages a day for frost alerts since October.
+Irrigation valves must never stay open longer than 40 minutes; the server enforces it as well.
+The valve controller speaks Modbus RTU at 9600 baud; addresses 1 to 24 are valves, 30 is the pump.
+Never call the Modbus gateway from a LiveView process: it blocks for up to 3 seconds.
+The crate scanner sends EAN-13 barcodes with a leading apostrophe, strip it in Scanner.Parser.
+Log level in production is info; debug filled the disk in July.
+The export for the tax adviser is a DATEV CSV in Windows-1252 with semicolons.
+User accounts for pickers have no e-mail; they log in with a badge number and a PIN of 4 digits.
+Backups: pg_dump nightly at 01:30 to a storage box, kept 30 days.
+Translations: German is the source language, Polish and Romanian are needed for the pickers' app.
+""".strip().splitlines()
 
 real_embedder, runner, assistant = conftest.real_embedder, conftest.runner, conftest.assistant
 
@@ -55,3 +74,18 @@ def test_a_series_of_notes_of_one_form_is_not_taken_for_contradictions(assistant
     assistant.calls("import_lines", lines=lines)
     assistant.runner.engine.keep_house(datetime.now(UTC))
     assert assistant.runner.engine.accounts.proposals() == []
+
+
+def test_of_the_notes_of_one_file_only_one_that_tells_of_a_change_is_proposed_and_only_for_what_it_is_about(
+    assistant: Assistant,
+) -> None:
+    outdated = (1, 3)  # their ids come last: what is near does not depend on ids
+    lines = [
+        [number, json.dumps({"id": f"{'z' if number in outdated else 'a'}{number:011}", "text": text})]
+        for number, text in enumerate(FROM_ONE_FILE)
+    ]
+    assistant.calls("import_lines", lines=lines)
+    assistant.runner.engine.keep_house(datetime.now(UTC))
+    items = assistant.calls("tidy_list")["items"]
+    pairs = [(one["memory"]["content"], one["other"]["content"]) for one in items if one["kind"] == "contradiction"]
+    assert sorted(pairs) == sorted([(FROM_ONE_FILE[1], FROM_ONE_FILE[4]), (FROM_ONE_FILE[3], FROM_ONE_FILE[5])])
