@@ -13,6 +13,7 @@ gist           the author's own words in a prompt, without pasted text and court
 pasted         the line of a prompt at which pasted text begins
 phrases        how people ask to remember something, correct and give standing orders, in many languages
 cues           sentences that correct or give a standing order, and the line that asks to save them
+coordination   where a sentence with a note goes on with an order to the assistant
 note_requests  requests to remember something, and `forget that`, in a prompt
 ranking        the evidence for each candidate, and the order it gives
 grading        the probability that a result is relevant, and what to show by it

@@ -5,9 +5,9 @@ self, ..." and the like, in the languages of `phrases.toml`, at the start of a s
 
 After a colon a note is the rest of its line and the indented or listed lines below it; if nothing follows on that line,
 the lines up to the next blank one. Otherwise it is its sentence, and those behind it up to one for the assistant; for
-"remember that." the sentence before. "Remember to ..." is an order for the task at hand, unless it says "always", on
-which occasion, or what to use. Questions, and requests in code, quotes, memhook's own blocks and other text that looks
-pasted, are ignored.
+"remember that." the sentence before. Either ends before an order: "..., and then fix the test". "Remember to ..." is an
+order for the task at hand, unless it says "always", on which occasion, or what to use. Questions, and requests in code,
+quotes, memhook's own blocks and other text that looks pasted, are ignored.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memhook.core import phrases
+from memhook.core.coordination import order_in
 from memhook.core.pasted import is_machine, pasted_from
 from memhook.core.phrases import Language, Opening
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
@@ -41,6 +42,8 @@ _QUESTION = re.compile(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
 _MARK = re.compile(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
 _NAMES_THING = re.compile(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
 _COLONS = (":", "：")
+_CONSEQUENCE = re.compile(r"then (?:it|they|the)\b")  # "Then the client gets a 401": no order starts like that
+_JOINTS = " \t,;–—-"
 _TYPE = r"(?:bool|str|int|float|string|boolean|number)\s*[=;,|)].*"
 _CODE_VALUE = re.compile(rf"(?:true|false|null|none|yes|no|on|off|[\d.]+|{_TYPE})[,;]?\s*", re.IGNORECASE)
 _PARTICLE = re.compile(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
@@ -139,7 +142,10 @@ def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool], *, may_b
         return _Command(at, at + 1, TAKE_BACK)
     note = _NOTE.fullmatch(lines[at])
     if note is not None and not _CODE_VALUE.fullmatch(note["text"]):
-        return _with_lines_below(_Command(at, at + 1, note["text"]), lines, is_open)
+        text = note["text"]
+        order = _order_in(text, phrases.languages()[0])
+        command = _Command(at, at + 1, text[:order], text[order:].lstrip(_JOINTS))
+        return _with_lines_below(command, lines, is_open)
     return _worded_command(lines, at, is_open) if may_be_worded else None
 
 
@@ -156,7 +162,9 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
         return None
     said = list(_sentences(line))
     for number, (start, end) in enumerate(said):
-        wanted = _object_of(line[start:end])
+        found = phrases.opening(phrases.plain(line[start:end][:LONGEST_SENTENCE]))
+        order = start + _order_in(line[start:end], found.language if found else None)
+        wanted = _object_of(line[start:order])
         if wanted is None:
             continue
         before, after = line[:start].strip(), line[end:]
@@ -164,11 +172,16 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
             return _with_lines_below(_Command(at, at + 1, "", before), lines, is_open)
         if not wanted and number:  # "We squash. Remember that."
             return _about_sentence_before(at, line, said[number - 1], said[number])
-        more, left = _going_on(after)
+        more, left = _going_on(after) if order == end else ("", line[order:].lstrip(_JOINTS).rstrip())
         text = " ".join(filter(None, (wanted.strip(), more)))
         kept = " ".join(filter(None, (before, left)))
         return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line)) if text else None
     return None
+
+
+def _order_in(sentence: str, language: Language | None) -> int:
+    """Where a sentence turns from the note to an order, or its length."""
+    return order_in(sentence, language) if language else len(sentence)
 
 
 def _about_sentence_before(at: int, line: str, before: tuple[int, int], request: tuple[int, int]) -> _Command | None:
@@ -195,7 +208,8 @@ def _going_on(after: str) -> tuple[str, str]:
     """Split the sentences behind a request into those that go on with it, and what is for the assistant again."""
     for start, end in _sentences(after):
         opening = phrases.plain(after[start : min(end, start + LONGEST_SENTENCE)])
-        if _QUESTION.search(after[start:end]) or phrases.starts_with(opening, phrases.all_of("turn")):
+        is_turn = phrases.starts_with(opening, phrases.all_of("turn")) and not _CONSEQUENCE.match(opening)
+        if _QUESTION.search(after[start:end]) or is_turn:
             return after[:start].strip(), after[start:].strip()
     return after.strip(), ""
 

@@ -145,12 +145,30 @@ def test_most_ways_to_ask_for_it_are_understood_and_hardly_a_look_alike_is_taken
         ("don't forget to use yarn instead of npm", "use yarn instead of npm", ""),
         ("Before I forget, remember that it needs sudo", "it needs sudo", ""),
         ("Fix the parser, remember the tests", None, "Fix the parser, remember the tests"),
+        (
+            "remember that staging is rebuilt nightly, and then fix the failing test in auth.py",
+            "staging is rebuilt nightly",
+            "and then fix the failing test in auth.py",
+        ),
+        ("remember: the key is in Vault; now open a PR", "the key is in Vault", "now open a PR"),
+        ("remember that you run migrate and then restart it", "you run migrate and then restart it", ""),
+        ("remember that CI is green, and then can you merge it?", "CI is green", "and then can you merge it?"),
+        ("remember that it is built. Then it is sent", "it is built. Then it is sent", ""),
         ("ポートは 8443 だと覚えておいて。次にテストして", "ポートは 8443 だ", "次にテストして"),
     ],
 )
 def test_a_note_ends_where_the_prompt_turns_to_the_assistant(prompt: str, note: str | None, rest: str) -> None:
     asked = asked_in(prompt)
     assert (asked.commands, asked.rest) == (() if note is None else (note,), rest)
+
+
+def test_an_order_behind_a_note_is_mostly_left_out_and_a_sequence_is_never_cut_in_two() -> None:
+    orders = [line.rpartition("|") for line in sentences("notes_before_orders")]
+    whole = [prompt for prompt, _, note in orders if [one.strip(".") for one in asked_in(prompt).commands] != [note]]
+    assert len(whole) <= 7, whole
+    sequences = {prompt: asked_in(prompt) for prompt in sentences("notes_with_sequences")}
+    cut = [prompt for prompt, asked in sequences.items() if any(asked.commands) and asked.rest]
+    assert len(cut) <= 2, cut
 
 
 def test_there_are_enough_samples_to_mean_something() -> None:
