@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput, SettingsError
-from memhook.files.toml_layout import layout_of
+from memhook.files.layout import toml_layout
 from memhook.paths import ENVIRONMENT_PREFIX
 
 Detail = Literal["preview", "cascade", "full"]
@@ -303,11 +303,10 @@ def _line_of(key: str, text: str) -> int:
     """Return the line of a setting in a valid TOML file, from 1, or 0 if it is not found."""
     path = key_path(key)
     try:
-        starts = (entry.start for entry in layout_of(text).entries if entry.path[: len(path)] == path)
-        start = next(starts, None)
-    except (RecursionError, IndexError):
+        starts = [entry.start for entry in toml_layout(text).entries if entry.path[: len(path)] == path]
+    except ValueError:
         return 0
-    return 0 if start is None else text.count("\n", 0, start) + 1
+    return text.count("\n", 0, min(starts)) + 1 if starts else 0
 
 
 @cache

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhook.errors import InvalidInput
-from memhook.files.toml_layout import layout_of, literal
+from memhook.files.layout import toml_layout
+from memhook.files.toml_edit import literal
 from memhook.settings_file import value_from, with_value, without
 
 COMMENTED = """\
@@ -236,7 +237,7 @@ def test_any_setting_that_is_there_can_be_unset(text: str, key: str) -> None:
     try:
         shorter = without(text, key)
     except InvalidInput:
-        assert layout_of(text).entry(tuple(key.split("."))) is None
+        assert toml_layout(text).entry(tuple(key.split("."))) is None
         return
     if not isinstance(_value(tomllib.loads(text), key), dict):
         assert _value(tomllib.loads(shorter), key) is None

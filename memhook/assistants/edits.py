@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memhook.errors import InvalidInput
-from memhook.files import json_edit, toml_table
+from memhook.files import json_edit, toml_edit
+from memhook.files.layout import Path as Place
 
 PLUGIN = SERVER = "memhook"
 
@@ -94,9 +95,9 @@ def toml_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Ed
     """The same in a TOML file."""
 
     def without(text: str, key: tuple[str, ...], _: str) -> str:
-        return toml_table.without_table(text, key)
+        return toml_edit.without_table(text, key)
 
-    return _server(path, (*at, SERVER), value, toml_table.table_at, toml_table.with_table, without)
+    return _server(path, (*at, SERVER), value, toml_edit.table_at, toml_edit.with_table, without)
 
 
 def _server(
@@ -145,11 +146,11 @@ def _groups(text: str) -> Iterator[tuple[str, int, Any]]:
                 yield event, index, group
 
 
-def _first_of_ours(text: str) -> json_edit.Path | None:
+def _first_of_ours(text: str) -> Place | None:
     """The path of the first command of memhook's, or of its group if that has no other."""
     for event, index, group in _groups(text):
         ours = [_runs_memhook(hook) for hook in group["hooks"]]
         if any(ours):
-            path: json_edit.Path = ("hooks", event, index)
+            path: Place = ("hooks", event, index)
             return path if all(ours) else (*path, "hooks", ours.index(True))
     return None

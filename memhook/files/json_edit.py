@@ -16,42 +16,49 @@ import re
 from typing import Any
 
 from memhook.errors import InvalidInput
-from memhook.files.json_layout import Member, Node, blank_after, layout_of
-
-Step = str | int
-Path = tuple[Step, ...]
+from memhook.files.layout import Entry, Path, json_entries, plain_json, without_json_comments
 
 EMPTY = "{}\n"
 BLANK = "\ufeff \t\r\n"
+REPAIR = "Repair it first, then try again."
 
 
 def plain(text: str) -> Any:
     """Return the value in the file; an empty object for an empty file."""
-    return _layout(_begun(text)).plain
+    try:
+        value = json.loads(plain_json(_begun(text)), strict=False)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"It is not valid JSON: {error}.", REPAIR) from error
+    if not isinstance(value, dict):
+        raise InvalidInput("It is not a JSON object.", REPAIR)
+    return value
 
 
 def value_at(text: str, path: Path) -> Any:
     """Return the value at that path; None when there is none."""
-    node = _found(_layout(_begun(text)), path)
-    return None if node is None else node.plain
+    value = plain(text)
+    for step in path:
+        inner = dict(enumerate(value)) if isinstance(value, list) else value
+        value = inner.get(step) if isinstance(inner, dict) else None
+    return value
 
 
 def with_member(text: str, path: Path, value: Any) -> str:
     *parents, key = path
     text = _with_container(_begun(text), tuple(parents), {})
-    holder = _holder(text, tuple(parents), "{")
-    member = holder.member(str(key))
+    holder, members = _holder(text, tuple(parents), "{")
+    member = _named(members, key)
     if member is not None:
-        text = _spliced(text, *member.value.span, _written(value, _indent_at(text, member.start), text))
+        text = _spliced(text, *member.value, _written(value, _indent_at(text, member.start), text))
     else:
-        text = _appended(text, holder, f"{json.dumps(key, ensure_ascii=False)}: ", value)
+        text = _appended(text, holder, members, f"{json.dumps(key, ensure_ascii=False)}: ", value)
     return _checked(text, path, value)
 
 
 def with_item(text: str, path: Path, item: Any) -> str:
     text = _with_container(_begun(text), path, [])
-    holder = _holder(text, path, "[")
-    return _checked(_appended(text, holder, "", item), (*path, len(holder.members)), item)
+    holder, items = _holder(text, path, "[")
+    return _checked(_appended(text, holder, items, "", item), (*path, len(items)), item)
 
 
 def without(text: str, path: Path, found: str = "") -> str:
@@ -60,13 +67,14 @@ def without(text: str, path: Path, found: str = "") -> str:
     A container that only held it is removed too, except the file's own, one with a comment, and one that was in the
     text `found`.
     """
-    while path and _found(_layout(text), path) is not None:
-        holder = _found(_layout(text), path[:-1])
-        if holder is None:
+    while path:
+        holder, members = _members(text, path[:-1])
+        gone = _named(members, path[-1])
+        if holder is None or gone is None:
             break
-        text = _shortened(text, holder, path[-1])
+        text = _shortened(text, holder, members, gone)
         path = path[:-1]
-        if len(holder.members) > 1 or value_at(found, path) is not None or _is_commented(text, holder):
+        if len(members) > 1 or value_at(found, path) is not None or _is_commented(text, holder):
             break
     return text
 
@@ -75,105 +83,98 @@ def _begun(text: str) -> str:
     return text if text.strip(BLANK) else EMPTY
 
 
-def _layout(text: str) -> Node:
-    try:
-        root = layout_of(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"It is not valid JSON: {error}.", "Repair it first, then try again.") from error
-    if root.opened != "{":
-        raise InvalidInput("It is not a JSON object.", "Repair it first, then try again.")
-    return root
-
-
-def _found(node: Node, path: Path) -> Node | None:
+def _members(text: str, path: Path) -> tuple[Entry | None, list[Entry]]:
+    """The entry at that path, or None, and those in it."""
+    plain(text)  # raises for what is not JSON
+    *entries, holder = json_entries(text)
+    members = _within(entries, holder)
     for step in path:
-        if isinstance(step, int):
-            members = node.members if node.opened == "[" else ()
-            if step >= len(members):
-                return None
-            node = members[step].value
-        else:
-            member = node.member(step)
-            if member is None:
-                return None
-            node = member.value
-    return node
+        inner = _named(members, step)
+        if inner is None:
+            return None, []
+        holder, members = inner, _within(entries, inner)
+    return holder, members
 
 
-def _holder(text: str, path: Path, bracket: str) -> Node:
-    node = _found(_layout(text), path)
-    if node is None or node.opened != bracket:
+def _within(entries: list[Entry], holder: Entry) -> list[Entry]:
+    start, end = holder.value
+    return [one for one in entries if start < one.start < end and one.path[:-1] == holder.path]
+
+
+def _named(members: list[Entry], step: str | int) -> Entry | None:
+    """The last one of that name, as every reader of JSON takes it."""
+    return next((one for one in reversed(members) if one.path[-1] == step), None)
+
+
+def _holder(text: str, path: Path, bracket: str) -> tuple[Entry, list[Entry]]:
+    holder, members = _members(text, path)
+    if holder is None or text[holder.value[0]] != bracket:
         kind = "an object" if bracket == "{" else "a list"
-        raise InvalidInput(f"Its {'.'.join(map(str, path))} is not {kind}.", "Repair it first, then try again.")
-    return node
+        raise InvalidInput(f"Its {'.'.join(map(str, path))} is not {kind}.", REPAIR)
+    return holder, members
 
 
 def _with_container(text: str, path: Path, empty: Any) -> str:
-    if _found(_layout(text), path) is not None:
+    if _members(text, path)[0] is not None:
         return text
     *parents, key = path
     text = _with_container(text, tuple(parents), {})
-    return _appended(text, _holder(text, tuple(parents), "{"), f"{json.dumps(key, ensure_ascii=False)}: ", empty)
+    return _appended(text, *_holder(text, tuple(parents), "{"), f"{json.dumps(key, ensure_ascii=False)}: ", empty)
 
 
-def _appended(text: str, holder: Node, name: str, value: Any) -> str:
+def _appended(text: str, holder: Entry, members: list[Entry], name: str, value: Any) -> str:
     """Add it as the last entry, laid out like the others."""
-    start, end = holder.span
+    start, end = holder.value
     unit = _unit(text)
-    if not holder.members:
+    if not members:
         margin = _indent_at(text, start)
         inner = f"{_newline(text)}{margin}{unit}{name}{_written(value, margin + unit, text)}"
         kept = text[start + 1 : end - 1].rstrip()  # there may be only a comment
         return _spliced(text, start + 1, end - 1, f"{kept}{inner}{_newline(text)}{margin}")
-    last = holder.members[-1]
+    last = members[-1]
+    last_end = last.value[1]
     if "\n" not in text[start : last.start]:
-        return _spliced(text, last.end, last.end, f", {name}{json.dumps(value, ensure_ascii=False)}")
+        return _spliced(text, last_end, last_end, f", {name}{json.dumps(value, ensure_ascii=False)}")
     margin = _indent_at(text, last.start)
     at = _end_of_line(text, last)
     ends_with_comma = "," if _comma_after(text, last) else ""  # then the new one does too
     text = _spliced(text, at, at, f"{_newline(text)}{margin}{name}{_written(value, margin, text)}{ends_with_comma}")
-    return text if ends_with_comma else _spliced(text, last.end, last.end, ",")
+    return text if ends_with_comma else _spliced(text, last_end, last_end, ",")
 
 
-def _shortened(text: str, holder: Node, step: Step) -> str:
-    index = step if isinstance(step, int) else max(at for at, one in enumerate(holder.members) if one.key == step)
-    gone = holder.members[index]
-    start = _start_with_space(text, gone.start)
+def _shortened(text: str, holder: Entry, members: list[Entry], gone: Entry) -> str:
+    start = len(text[: gone.start].rstrip(" \t").removesuffix("\n").removesuffix("\r"))
     if comma := _comma_after(text, gone):
         return _spliced(text, start, comma, "")
-    text = _spliced(text, start, gone.end, "")
-    if index:  # it was the last: the comma before it has to go
-        before = _comma_after(text, holder.members[index - 1])
+    text = _spliced(text, start, gone.value[1], "")
+    if gone is not members[0]:  # it was the last: the comma before it has to go
+        before = _comma_after(text, members[-2])
         return _spliced(text, before - 1, before, "") if before else text
-    return _emptied(text, holder.span[0])
+    begin = holder.value[0] + 1
+    return text if _is_commented(text, holder) else _spliced(text, begin, _blank_after(text, begin), "")
 
 
-def _emptied(text: str, start: int) -> str:
-    """Join empty brackets on one line, unless there is a comment between them."""
-    end = blank_after(text, start + 1)
-    return text if text[start + 1 : end].strip() else _spliced(text, start + 1, end, "")
+def _is_commented(text: str, emptied: Entry) -> bool:
+    begin = emptied.value[0] + 1
+    return bool(text[begin : _blank_after(text, begin)].strip())
 
 
-def _is_commented(text: str, emptied: Node) -> bool:
-    start = emptied.span[0] + 1
-    return bool(text[start : blank_after(text, start)].strip())
-
-
-def _start_with_space(text: str, start: int) -> int:
-    found = re.compile(r"\r?\n?[ \t]*\Z").search(text[:start])
-    return found.start() if found else start
-
-
-def _end_of_line(text: str, member: Member) -> int:
+def _end_of_line(text: str, entry: Entry) -> int:
     """The position after the comma and the comment on the line of its end, if nothing else is there."""
-    found = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?(?=[ \t]*\r?\n)").match(text, member.end)
-    return found.end() if found else _comma_after(text, member) or member.end
+    found = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?(?=[ \t]*\r?\n)").match(text, entry.value[1])
+    return found.end() if found else _comma_after(text, entry) or entry.value[1]
 
 
-def _comma_after(text: str, member: Member) -> int:
+def _comma_after(text: str, entry: Entry) -> int:
     """The end of the comma after it; 0 when there is none."""
-    at = blank_after(text, member.end)
+    at = _blank_after(text, entry.value[1])
     return at + 1 if text[at : at + 1] == "," else 0
+
+
+def _blank_after(text: str, at: int) -> int:
+    """The position after the spaces and comments at `at`."""
+    rest = without_json_comments(text[at:])
+    return at + len(rest) - len(rest.lstrip())
 
 
 def _written(value: Any, margin: str, file: str) -> str:

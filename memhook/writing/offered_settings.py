@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook.errors import InvalidInput
-from memhook.files.toml_layout import literal
+from memhook.files.toml_edit import literal
 from memhook.settings import HIDDEN, LONGEST_SHOWN, checked, flattened, is_secret, key_path, refuse_credentials
 from memhook.settings_file import with_value
 

@@ -66,7 +66,7 @@ from memhook.core.packing import PartLimit
 from memhook.core.rendering import HOOK, INJECT, Level
 from memhook.errors import InvalidInput
 from memhook.evaluation import metrics
-from memhook.files import json_layout, toml_layout
+from memhook.files import layout
 from memhook.screening import (
     credentials,
     disguises,
@@ -220,10 +220,13 @@ CALLS: dict[str, Call] = {
     "fencing.one_line": partial(fencing.one_line, limit=80),
     "fencing.without_urns": fencing.without_urns,
     "gist.gist": gist.gist,
-    "json_layout.Node.member": lambda text: json_layout.layout_of('{"a": 1}').member(text),
-    "json_layout.blank_after": lambda text: json_layout.blank_after(text, 0),
-    "json_layout.layout_of": rejecting(json_layout.layout_of),
     "languages.is_english": languages.is_english,
+    "layout.Layout.entry": lambda text: layout.toml_layout("a = 1").entry((text,)),
+    "layout.comments_in": layout.comments_in,
+    "layout.json_entries": rejecting(layout.json_entries),
+    "layout.plain_json": layout.plain_json,
+    "layout.toml_layout": rejecting(layout.toml_layout),
+    "layout.without_json_comments": layout.without_json_comments,
     "memory.content_hash": memory.content_hash,
     "memory.derived_summary": memory.derived_summary,
     "memory.derived_title": memory.derived_title,
@@ -297,10 +300,6 @@ CALLS: dict[str, Call] = {
     "terms.term_spans": terms.term_spans,
     "terms.terms": terms.terms,
     "tokens.estimated_tokens": tokens.estimated_tokens,
-    "toml_layout.Layout.entry": lambda text: toml_layout.layout_of("a = 1").entry((text,)),
-    "toml_layout.comments_in": toml_layout.comments_in,
-    "toml_layout.layout_of": rejecting(toml_layout.layout_of),
-    "toml_layout.literal": toml_layout.literal,
 }
 
 NO_TEXT = {
@@ -333,7 +332,7 @@ ROOM = [
     importlib.import_module(f"{room.__name__}.{found.name}")
     for room in (memhook.core, memhook.screening)
     for found in pkgutil.iter_modules(room.__path__)
-] + [metrics, json_layout, toml_layout]
+] + [metrics, layout]
 
 
 def public_functions() -> Iterator[str]:

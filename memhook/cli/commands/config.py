@@ -11,7 +11,7 @@ from memhook.cli.output import said_json, say, warn
 from memhook.cli.parser import Commands, command, family
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput
-from memhook.files.toml_layout import literal
+from memhook.files.toml_edit import literal
 from memhook.paths import write_private
 from memhook.settings import (
     is_setting,
