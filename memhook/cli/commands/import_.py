@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
 from tqdm import tqdm
 
@@ -40,19 +40,23 @@ Line = tuple[int, str]
 
 @dataclass(slots=True)
 class Tally:
+    """The results so far. `places` names the entries by their numbers; without it these are the lines of a file."""
+
+    places: Sequence[str] = ()
     outcomes: Counter[str] = field(default_factory=Counter)
     bad: list[Line] = field(default_factory=list)
     foreseen: list[tuple[str, ...]] = field(default_factory=list)
     reported: int = 0
-    masked: int = 0
-    quarantined: int = 0
-    made_global: int = 0
+    noticed: Counter[str] = field(default_factory=Counter)
 
     def add(self, answer: Mapping[str, Any]) -> None:
         self.outcomes.update(answer["outcomes"])
-        self.masked += answer.get("masked", 0)
-        self.quarantined += answer.get("quarantined", 0)
-        self.made_global += answer.get("global", 0)
+        self.noticed.update({name: answer.get(name, 0) for name in ("masked", "quarantined", "global")})
+        self.foreseen += [(self.place(number), *rest) for number, *rest in answer.get("entries", ())]
+        self.bad += [(number, reason) for number, reason in answer["bad"]]
+
+    def place(self, number: int) -> str:
+        return self.places[number] if self.places else f"line {number}"
 
     def report_bad_lines(self) -> None:
         """Print those not reported yet, by number: lines that are no text were found before the rest of their batch."""
@@ -60,7 +64,7 @@ class Tally:
         self.bad[self.reported :] = new
         self.reported = len(self.bad)
         for number, reason in new:
-            tqdm.write(clean(f"line {number}: {reason}"), file=sys.stderr)  # above the bar, when there is one
+            tqdm.write(clean(f"{self.place(number)}: {reason}"), file=sys.stderr)  # above the bar, when there is one
 
 
 def add_parser(commands: Commands) -> None:
@@ -117,7 +121,8 @@ def run(args: Namespace, place: Place) -> int:
     with _opened(args.file) as file:
         if source := files.source_of(file.peek(), args.file):
             return _import_entries(args, place, files.entries_of(source, file.read(), args.file))
-        return _import_lines(args, place, file)
+        tally = Tally()
+        return _imported(args, place, tally, good_lines(file, tally), _count_lines(file))
 
 
 def import_assistants(args: Namespace, place: Place) -> int:
@@ -187,52 +192,36 @@ def _named(one: host_memories.Kept) -> dict[str, object]:
     return {**facts, "memories": one.memories, "project": one.project.id}
 
 
-def _import_lines(args: Namespace, place: Place, file: BufferedReader) -> int:
-    tally, mode = Tally(), _mode(args)
-
-    def ask(lines: list[Line]) -> Any:
-        return place.call("import_lines", lines=lines, **mode)
-
-    with _progress(file) as bar, _resumable(tally, args):
-        for batch, answer in answered(place, batches(good_lines(file, tally)), ask):
-            bar.update(len(batch))
-            tally.add(answer)
-            tally.foreseen += [(f"line {number}", *rest) for number, *rest in answer.get("entries", ())]
-            tally.bad.extend((number, reason) for number, reason in answer["bad"])
-            tally.report_bad_lines()
-        tally.report_bad_lines()
-    return _report(tally, [{"line": number, "reason": reason} for number, reason in tally.bad], args)
+def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:
+    """Entries with a name of their own: importing them again updates them."""
+    problems = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
+    tally = Tally([one.place for one in entries], bad=problems)
+    return _imported(args, place, tally, files.as_lines(entries), len(entries) - len(problems), update=True)
 
 
-@contextmanager
-def _resumable(tally: Tally, args: Namespace) -> Iterator[None]:
+def _imported(
+    args: Namespace, place: Place, tally: Tally, lines: Iterable[Line], total: int | None, **mode: bool
+) -> int:
+    """Store the lines batch by batch, and report."""
+    mode |= {"here": args.project, "again": args.again, **({"dry_run": True} if args.dry_run else {})}
+
+    def ask(batch: list[Line]) -> Any:
+        return place.call("import_lines", lines=batch, **mode)
+
+    is_seen = sys.stderr.isatty()
     try:
-        yield
+        with tqdm(total=total, unit=" memories", leave=False, disable=not is_seen, file=sys.stderr) as bar:
+            for batch, answer in answered(place, batches(lines), ask):
+                bar.update(len(batch))
+                tally.add(answer)
+                tally.report_bad_lines()
+            tally.report_bad_lines()
     except KeyboardInterrupt:
         done = counted(sum(tally.outcomes.values()))
         stored = "" if args.dry_run else ", which are stored. The same command goes on from there: it skips them"
         warn(f"Stopped after {done}{stored}.")
         raise
-
-
-def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:
-    """Entries with a name of their own: importing them again updates them."""
-    tally = Tally()
-    bad = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
-    for batch in batches(files.as_lines(entries)):
-        answer = place.call("import_lines", lines=batch, update=True, **_mode(args))
-        tally.add(answer)
-        tally.foreseen += [(entries[number].place, *rest) for number, *rest in answer.get("entries", ())]
-        bad += [(number, reason) for number, reason in answer["bad"]]
-    reported = [{"entry": entries[number].place, "reason": reason} for number, reason in sorted(bad)]
-    for one in reported:
-        warn(f"{one['entry']}: {one['reason']}")
-    return _report(tally, reported, args)
-
-
-def _mode(args: Namespace) -> dict[str, bool]:
-    dry_run = {"dry_run": True} if args.dry_run else {}
-    return {"here": args.project, "again": args.again, **dry_run}
+    return _report(tally, args)
 
 
 def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
@@ -273,14 +262,18 @@ def _raw_lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
         yield start, size
 
 
-def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) -> int:
+def _report(tally: Tally, args: Namespace) -> int:
     """Report what was stored, or would be; return the exit code."""
+    bad = [
+        {"entry": tally.places[number], "reason": reason} if tally.places else {"line": number, "reason": reason}
+        for number, reason in tally.bad
+    ]
     counts = {
         outcome: tally.outcomes[outcome] for outcome in ("stored", "updated", "already there", "forgotten before")
     }
     named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
     entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
-    named |= {"masked": tally.masked, "quarantined": tally.quarantined}
+    named |= {name: tally.noticed[name] for name in ("masked", "quarantined")}
     if said_json(args, {**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})}):
         return 1 if bad else 0
     words = WOULD if args.dry_run else {}
@@ -289,14 +282,15 @@ def _report(tally: Tally, bad: Sequence[Mapping[str, object]], args: Namespace) 
     shown = {outcome: count for outcome, count in counts.items() if count or outcome != "updated"}
     total = ", ".join(f"{words.get(outcome, outcome)} {count}" for outcome, count in shown.items())
     say(f"{total}, bad lines {len(bad)}")
-    if tally.masked:
-        warn(f"{counted(tally.masked)} contained secrets, which {'would be' if args.dry_run else 'were'} masked.")
-    if tally.quarantined:
+    masked, quarantined, made_global = (tally.noticed[name] for name in ("masked", "quarantined", "global"))
+    if masked:
+        warn(f"{counted(masked)} contained secrets, which {'would be' if args.dry_run else 'were'} masked.")
+    if quarantined:
         see = "" if args.dry_run else ". See: memhook list --quarantined"
-        warn(f"{'Would be quarantined' if args.dry_run else 'In quarantine'}: {counted(tally.quarantined)}{see}")
-    if tally.made_global:
+        warn(f"{'Would be quarantined' if args.dry_run else 'In quarantine'}: {counted(quarantined)}{see}")
+    if made_global:
         told = "Would be global" if args.dry_run else "Global"
-        warn(f"{told}, so seen in every project: {counted(tally.made_global)}. For this project only: --project")
+        warn(f"{told}, so seen in every project: {counted(made_global)}. For this project only: --project")
     if counts["forgotten before"]:
         warn("What was forgotten before stays so. To bring it back: memhook import --again")
     return 1 if bad else 0
@@ -317,15 +311,10 @@ def _opened(name: str) -> Iterator[BufferedReader]:
         yield file
 
 
-def _progress(file: BinaryIO) -> tqdm[NoReturn]:
-    """Memories a second and the time left, on a terminal; of a pipe nobody knows how many are left."""
-    is_seen = sys.stderr.isatty()
-    total = _count_lines(file) if is_seen and stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-    return tqdm(total=total, unit=" memories", leave=False, disable=not is_seen, file=sys.stderr)
-
-
-def _count_lines(file: BinaryIO) -> int:
-    """How many lines are not empty, from here on."""
+def _count_lines(file: BinaryIO) -> int | None:
+    """How many lines are not empty, for a progress bar; None without one, and for a pipe, where nobody knows."""
+    if not sys.stderr.isatty() or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return None
     here = file.tell()
     count = sum(1 for raw, _ in _raw_lines(file) if raw.strip())
     file.seek(here)
