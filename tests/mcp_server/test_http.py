@@ -7,7 +7,7 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import anyio
 import pytest
 from mcp import Client, types
 
+from memhook.cli.serving import served as served_by_command
 from memhook.engine.scopes import Scope
 from memhook.mcp_server.http_server import MAX_BODY_BYTES
 from tests.mcp_server.serving import COMMAND, LIST, Served, environment_of, new_token, serving, tokens_of
@@ -294,27 +295,35 @@ def test_calls_are_of_no_project_unless_the_server_was_given_one(tmp_path: Path)
 # Starting and stopping
 
 
-def refused(home: Path, *options: str) -> str:
-    ran = subprocess.run(
-        [*COMMAND, *options], env=environment_of(home), capture_output=True, text=True, timeout=300, check=False
-    )
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert "Traceback" not in ran.stderr
-    return ran.stderr
+Refused = Callable[..., str]
 
 
-def test_without_a_valid_token_it_does_not_start_and_says_how_to_make_one(home: Path) -> None:
-    assert "memhook token create" in refused(home, "--http", "0")
+@pytest.fixture
+def refused(home: Path, capfd: pytest.CaptureFixture[str]) -> Refused:
+    """What `memhook mcp` says on stderr when it ends at once."""
+
+    def told(*options: str) -> str:
+        with pytest.raises(SystemExit, match="1"):
+            served_by_command("mcp", list(options))
+        out, err = capfd.readouterr()
+        assert out == ""
+        return err
+
+    return told
+
+
+def test_without_a_valid_token_it_does_not_start_and_says_how_to_make_one(home: Path, refused: Refused) -> None:
+    assert "memhook token create" in refused("--http", "0")
     token = new_token(home)
     new_token(home, expires=datetime.now(UTC) - timedelta(days=1))
     tokens_of(home).revoke(token, datetime.now(UTC))
-    assert "memhook token create" in refused(home, "--http", "0")
+    assert "memhook token create" in refused("--http", "0")
 
 
-def test_tokens_that_cannot_be_read_keep_it_from_starting(home: Path) -> None:
+def test_tokens_that_cannot_be_read_keep_it_from_starting(home: Path, refused: Refused) -> None:
     new_token(home)
     (home / ".local/share/memhook/tokens.json").write_text("{")
-    assert "cannot be read" in refused(home, "--http", "0")
+    assert "cannot be read" in refused("--http", "0")
 
 
 @pytest.mark.parametrize(
@@ -330,13 +339,14 @@ def test_tokens_that_cannot_be_read_keep_it_from_starting(home: Path) -> None:
         (["--allow-host", "memory.example"], "--http"),
     ],
 )
-def test_what_it_cannot_be_started_with_is_told(home: Path, options: list[str], told: str) -> None:
+def test_what_it_cannot_be_started_with_is_told(home: Path, refused: Refused, options: list[str], told: str) -> None:
     new_token(home)
-    assert told in refused(home, *options)
+    assert told in refused(*options)
 
 
-def test_a_port_in_use_is_told(served: Served) -> None:
-    assert "in use" in refused(served.home, "--http", str(served.port))
+def test_a_port_in_use_is_told(home: Path, served: Served, refused: Refused) -> None:
+    new_token(home)
+    assert "in use" in refused("--http", str(served.port))
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

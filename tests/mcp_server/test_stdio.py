@@ -14,7 +14,8 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
-from memhook.engine.scopes import DEFAULT_SCOPES
+from memhook.engine.scopes import DEFAULT_SCOPES, Rights
+from memhook.mcp_server.server import run
 from memhook.mcp_server.stdio import PROTOCOLS, WITHOUT_HANDSHAKE, Wire, answered_early, early_answer
 from tests.mcp_server.test_tools import DEPLOY
 
@@ -40,19 +41,16 @@ def spoken(command: list[str], *messages: dict[str, Any]) -> list[Any]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-# Answers the handshake by the SDK alone, as if there were no early answer.
-SDK_ALONE = """
-from memhook.cli.serving import served
-from memhook.mcp_server import stdio
-stdio.early_answer = lambda *_: b""
-served("mcp", [])
-"""
+def by_sdk(*messages: dict[str, Any]) -> list[Any]:
+    """What the SDK alone answers, as if there were no early answer."""
+    out = BytesIO()
+    run(lambda *_, **__: None, Rights(frozenset(DEFAULT_SCOPES), ()), Wire(BytesIO(lines(*messages)), out))
+    return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 @pytest.mark.parametrize("version", PROTOCOLS)
 def test_the_early_answer_is_the_one_the_sdk_would_give(version: str) -> None:
-    by_sdk = spoken([sys.executable, "-c", SDK_ALONE], hello(version, number="a-1"))
-    assert json.loads(early_answer(lines(hello(version, number="a-1")))) == by_sdk[0]
+    assert [json.loads(early_answer(lines(hello(version, number="a-1"))))] == by_sdk(hello(version, number="a-1"))
 
 
 def asked(method: str, **params: Any) -> dict[str, Any]:
@@ -68,11 +66,10 @@ STARTS = ("server/discover", "tools/list", "resources/list")
 
 
 def test_a_start_is_answered_early_as_the_sdk_would() -> None:
-    by_sdk = [sys.executable, "-c", SDK_ALONE]
     without_handshake = [modern(method) for method in STARTS]
-    assert [early(one) for one in without_handshake] == spoken(by_sdk, *without_handshake)
+    assert [early(one) for one in without_handshake] == by_sdk(*without_handshake)
     greeted = [asked(method) for method in STARTS[1:]]
-    assert [early(one, is_greeted=True) for one in greeted] == spoken(by_sdk, hello(), INITIALIZED, *greeted)[1:]
+    assert [early(one, is_greeted=True) for one in greeted] == by_sdk(hello(), INITIALIZED, *greeted)[1:]
 
 
 def early(message: dict[str, Any], is_greeted: bool = False, scopes: Collection[str] = DEFAULT_SCOPES) -> Any:
