@@ -9,6 +9,8 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 from unicodedata import category, east_asian_width
@@ -57,8 +59,12 @@ def said_json(args: Namespace, value: Any) -> bool:
 
 def json_text(value: Any, indent: int | None = None, encoding: str = "utf-8") -> str:
     """Readable JSON that parses to `value`: what would act on a terminal or hide in it is escaped."""
-    text = json.dumps(value, ensure_ascii=not _is_utf8(encoding), indent=indent)
+    text = json.dumps(value, default=_plain, ensure_ascii=not _is_utf8(encoding), indent=indent)
     return HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else _escaped(found[0]), text)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else asdict(value)
 
 
 def counted(memories: int) -> str:

@@ -50,7 +50,8 @@ class Parser(ArgumentParser):
             meant = get_close_matches(str(value), action.choices, n=1)
             suggestion = f" Did you mean {meant[0]}?" if meant else ""
             raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{suggestion}")
-        super()._check_value(action, value)
+        if value != []:  # argparse looks for it among the choices of an argument that may be missing
+            super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

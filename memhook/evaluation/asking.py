@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from typing import cast
 
 from memhook.answering.account import Account
 from memhook.answering.action import MOST_TOKENS, action_outcome
 from memhook.answering.answer import recalled_for
-from memhook.answering.recall import Recalled
 from memhook.answering.silence import of_prompt
 from memhook.core.actions import Action
 from memhook.core.note_requests import Asked
 from memhook.evaluation import metrics
 from memhook.evaluation.baselines import Simple, simple_answer
-from memhook.evaluation.policies import Plan, Prompted
+from memhook.evaluation.policies import Plan, Policy, Prompted
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.evaluation.stores import Progress, Shelf, projects_asked_in
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a policy shows within a budget, and every candidate in order, whether or not it is worth showing."""
+
+    shown: Callable[[Policy, int], Sequence[str]]
+    ranking: Sequence[str] = ()
+    budget: int = 0
+    """The one it has itself, whatever is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,59 +59,44 @@ def answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> 
     progress("asking", len(order), len(order))
 
 
-def _answered_call(query: Query, action: Action, project: str, shelf: Shelf, plan: Plan) -> Answered:
-    """The answer to a tool call has one budget, whatever is compared for prompts."""
-    question = shelf.question(query)
-    tokens = min(plan.settings.max_tokens, MOST_TOKENS)
-    around = shelf.surroundings(plan.hook_settings.model_copy(update={"max_tokens": tokens}), project, Account())
-    started = time.perf_counter()
-    block = action_outcome(action, around).block
-    milliseconds = (time.perf_counter() - started) * 1000
-    served = metrics.judged(question, block.parts, tokens)
-    return Answered(
-        question,
-        [one.memory for one in block.considered],
-        dict.fromkeys(product(plan.policies, plan.budgets), served),
-        served,
-        len(block.text),
-        metrics.remembered_chars(block.text, shelf.by_id),
-        milliseconds,
-        None,
-    )
-
-
 def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
-    if query.action is not None:
-        return _answered_call(query, query.action, project, shelf, plan)
     question = shelf.question(query)
-    settings = plan.hook_settings
-    around = shelf.surroundings(settings, project, Account())
-    first = next(iter(plan.policies.values()))
+    respond = _to_prompt if query.action is None else _to_call
     started = time.perf_counter()
-    is_asked = of_prompt(Asked((), query.prompt), around.budget) is None
-    recalled = recalled_for(query.prompt, around) if is_asked else None
-    asked = Prompted(query.prompt, recalled, around, plan.part_limit) if recalled else None
-    parts = first(asked, settings.max_tokens) if asked else ()
+    response = respond(query, project, shelf, plan)
+    first, most = next(iter(plan.policies.values())), plan.settings.max_tokens
+    parts = response.shown(first, most)
     milliseconds = (time.perf_counter() - started) * 1000
     judgements = {
-        (name, budget): metrics.judged(question, policy(asked, budget) if asked else (), budget)
+        (name, budget): metrics.judged(question, response.shown(policy, budget), response.budget or budget)
         for name, policy in plan.policies.items()
         for budget in plan.budgets
     }
     return Answered(
         question,
-        _whole_ranking(recalled),
+        response.ranking,
         judgements,
-        metrics.judged(question, parts, settings.max_tokens),
+        metrics.judged(question, parts, response.budget or most),
         sum(map(len, parts)),
         metrics.remembered_chars("\n".join(parts), shelf.by_id),
         milliseconds,
-        simple_answer(question, project, shelf),
+        simple_answer(question, project, shelf) if query.action is None else None,
     )
 
 
-def _whole_ranking(recalled: Recalled | None) -> list[str]:
-    """Return every candidate in order, whether or not it is worth showing."""
+def _to_prompt(query: Query, project: str, shelf: Shelf, plan: Plan) -> Response:
+    around = shelf.surroundings(plan.hook_settings, project, Account())
+    is_asked = of_prompt(Asked((), query.prompt), around.budget) is None
+    recalled = recalled_for(query.prompt, around) if is_asked else None
     if recalled is None:
-        return []
-    return [*(one.memory.id for one in recalled.worth_showing), *(one.memory for one in recalled.rest)]
+        return Response(lambda _policy, _budget: ())
+    asked = Prompted(query.prompt, recalled, around, plan.part_limit)
+    ranking = [*(one.memory.id for one in recalled.worth_showing), *(one.memory for one in recalled.rest)]
+    return Response(lambda policy, budget: policy(asked, budget), ranking)
+
+
+def _to_call(query: Query, project: str, shelf: Shelf, plan: Plan) -> Response:
+    tokens = min(plan.settings.max_tokens, MOST_TOKENS)
+    around = shelf.surroundings(plan.hook_settings.model_copy(update={"max_tokens": tokens}), project, Account())
+    block = action_outcome(cast(Action, query.action), around).block
+    return Response(lambda _policy, _budget: block.parts, [one.memory for one in block.considered], tokens)

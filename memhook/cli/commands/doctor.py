@@ -9,7 +9,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
@@ -64,7 +64,7 @@ def run(args: Namespace, place: Place) -> int:
     """
     findings = list(found(place))
     is_well = all(finding.ok for finding in findings)
-    if not said_json(args, {"ok": is_well, "checks": [asdict(finding) for finding in findings]}):
+    if not said_json(args, {"ok": is_well, "checks": findings}):
         say_wrapped("\n".join(_line(finding) for finding in findings))
     return 0 if is_well else 1
 

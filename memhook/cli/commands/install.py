@@ -48,23 +48,12 @@ class Step:
         return f"{self.assistant.title} in {project}" if project else self.assistant.title
 
 
-class _NoneOrSome(tuple[str, ...]):
-    """Choices for any number of names: argparse looks for the empty list among them, too."""
-
-    __slots__ = ()
-
-    def __contains__(self, given: object) -> bool:
-        return given == [] or super().__contains__(given)
-
-
 def add_parser(commands: Commands) -> None:
     on = command(commands, run, "install", "memhook install claude codex", json=False)
     off = command(commands, uninstall, "uninstall", "memhook uninstall --dry-run", json=False)
     off.flag("--purge", "delete the memories, settings and records too")
     for one in (on, off):
-        one.add_argument(
-            "assistants", metavar="NAME", nargs="*", choices=_NoneOrSome(KNOWN), help=f"of {', '.join(KNOWN)}"
-        )
+        one.add_argument("assistants", metavar="NAME", nargs="*", choices=tuple(KNOWN), help=f"of {', '.join(KNOWN)}")
         one.flag("--project", "only in the project you are in")
         one.flag("--dry-run", "only print the difference it would make")
         add_yes(one)

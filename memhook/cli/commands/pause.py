@@ -28,7 +28,7 @@ def run(args: Namespace, place: Place) -> None:
     now = datetime.now(UTC)
     chosen = Pause(_scope(args, place), _end(args.duration, now))
     pauses.pause(place.paths, chosen, now)
-    if said_json(args, {"paused": as_json(chosen)}):
+    if said_json(args, {"paused": chosen}):
         return
     say(f"memhook is {described(chosen)}")
     if chosen.until:
@@ -40,7 +40,7 @@ def resume(args: Namespace, place: Place) -> None:
     now = datetime.now(UTC)
     was_paused = pauses.resume(place.paths, _scope(args, place), now)
     still = current_pause(place)
-    if said_json(args, {"was_paused": was_paused, "paused": as_json(still)}):
+    if said_json(args, {"was_paused": was_paused, "paused": still}):
         return
     if still is not None:
         lift = f". To lift that: {_command_to_lift(still)}" if still.until else ""
@@ -60,12 +60,6 @@ def described(of: Pause) -> str:
     if of.until is None:
         return f"paused {where} until you run: {_command_to_lift(of)}"
     return f"paused {where} until {of.until.astimezone():%Y-%m-%d %H:%M}"
-
-
-def as_json(of: Pause | None) -> dict[str, str | None] | None:
-    if of is None:
-        return None
-    return {"scope": of.scope, "until": of.until.isoformat() if of.until else None}
 
 
 def _command_to_lift(of: Pause) -> str:

@@ -10,7 +10,7 @@ from memhook import __version__
 from memhook.assistants.switching import presences
 from memhook.cli.commands.daemon import daemon_state, summary
 from memhook.cli.commands.install import where_of
-from memhook.cli.commands.pause import as_json, current_pause, described
+from memhook.cli.commands.pause import current_pause, described
 from memhook.cli.output import cells, counted, is_terminal, said_json, say, say_title, span, width, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
@@ -58,8 +58,7 @@ def overview(_args: Namespace, place: Place) -> None:
 
 def run(args: Namespace, place: Place) -> int:
     """Project, memories, model, budget and daemon on one screen."""
-    pause = as_json(current_pause(place))
-    state = {"paused": pause, "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
+    state = {"paused": current_pause(place), "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
     unreadable = place.settings().unreadable  # then nobody knows which store to ask
     found = {"settings_problem": unreadable} if unreadable else place.call("status")
     report = {"version": __version__, **found, **state}

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -120,14 +121,6 @@ def _minute(moment: datetime) -> str:
 
 
 def _as_json(one: Token, used: datetime | None, now: datetime) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "name": one.name,
-        "scopes": list(one.scopes),
-        "namespaces": list(one.namespaces),
-        "created": one.created.isoformat(),
-        "expires": one.expires.isoformat() if one.expires else None,
-        "last_used": used.isoformat() if used else None,
-        "revoked": one.revoked.isoformat() if one.revoked else None,
-        "state": one.state(now),
-    }
+    fields = asdict(one) | {"last_used": used, "state": one.state(now)}
+    del fields["digest"]
+    return fields
