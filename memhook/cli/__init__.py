@@ -1,10 +1,9 @@
-"""The command line. A command is one file of `commands/`: its options beside what it does.
+"""The command line. Commands are files of `commands/`: their options beside what they do.
 
 ahead       Calls that are made ahead, for imports
 asking      Questions to the user
 commands/   The commands
 editor      The user's own editor
-fields      The fields of a memory and the conditions of a search, as options
 main        The command `memhook`. Hooks and the MCP server have doors of their own
 output      Printing: readable in a terminal, plain when piped, JSON on request
 parser      The command line as a whole, and what the commands share

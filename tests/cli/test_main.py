@@ -11,7 +11,7 @@ import pytest
 
 from memhook import __version__
 from memhook.cli import commands
-from memhook.cli.commands.completion import SHELLS
+from memhook.cli.commands.help import SHELLS
 from memhook.cli.main import main
 from memhook.cli.parser import parser
 from memhook.paths import user_paths
@@ -51,9 +51,12 @@ def commands_in(within: ArgumentParser) -> Iterator[tuple[str, ...]]:
 def test_the_table_of_commands_lists_each_file() -> None:
     files = {file.stem for file in Path(commands.__file__).parent.glob("*.py")} - {"__init__"}
     assert sorted(commands.COMMANDS) == sorted(files)
+    words = " ".join(commands.COMMANDS.values()).split()
+    assert sorted(words) == sorted(commands_of(parser()))
+    assert all(word in commands_of(parser(word)) for word in words)
 
 
-@pytest.mark.parametrize("typed", ["remember", "import", "config"])
+@pytest.mark.parametrize("typed", ["remember", "import", "config", "resume"])
 def test_a_command_is_the_same_alone_as_among_the_others(typed: str) -> None:
     alone, among = (commands_of(one)[typed] for one in (parser(typed), parser()))
     assert alone.format_help() == among.format_help()
@@ -178,7 +181,7 @@ def test_a_bug_is_one_line_and_its_traceback_is_in_the_log(engine: Engine, cli: 
     log = user_paths().log
     assert result.code == 3
     assert result.err == f"memhook met an unexpected error (ZeroDivisionError: boom). The details are in {log}.\n"
-    assert "commands/list.py" in log.read_text()
+    assert "commands/search.py" in log.read_text()
 
 
 def test_ctrl_c_and_a_full_disk_and_a_closed_pipe_end_quietly(

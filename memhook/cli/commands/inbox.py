@@ -7,7 +7,7 @@ from typing import Any
 
 from memhook.cli.editor import edited_text
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
-from memhook.cli.parser import Commands, add_references, command, family, number_of
+from memhook.cli.parser import Commands, add_reference, add_references, command, family, number_of
 from memhook.cli.place import Place
 from memhook.cli.reviewing import Action, Item, pressed_key, walked
 from memhook.cli.views import show_masked, show_stored, text_given
@@ -36,7 +36,7 @@ def add_parser(commands: Commands) -> None:
         )
         add_references(decision)
     edit = command(actions, _edit, "edit", "memhook inbox edit k3v9x2m4p7qa")
-    edit.add_argument("reference", metavar="URN", help="the URN, the start of one, an id or an alias")
+    add_reference(edit)
     edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
     merge = command(actions, _merge, "merge", "memhook inbox merge k3v9 x2m4")
     merge.add_argument("reference", metavar="URN", help="what was captured")
