@@ -64,8 +64,8 @@ class WaitingServer:
 
     def _take(self, message: Message) -> None:
         match message.get("method"):
-            case "initialize" if not self._hello and (answer := _hello_answer(message)):
-                self._hello = {**message, "params": {**message["params"], "protocolVersion": _version(message)}}
+            case "initialize" if not self._hello and (answer := _hello_answer(hello := _with_known_version(message))):
+                self._hello = hello
                 self._say(answer)
             case "ping":
                 self._say({"jsonrpc": "2.0", "id": message.get("id"), "result": {}})
@@ -172,18 +172,17 @@ class WaitingServer:
         self._outgoing.flush()
 
 
-def _version(message: Message) -> str:
-    asked = message["params"]["protocolVersion"]
-    return asked if asked in PROTOCOLS else PROTOCOLS[-1]
+def _with_known_version(message: Message) -> Message:
+    """The newest one where it asks for another than those with a handshake."""
+    params = message.get("params")
+    if not isinstance(params, dict) or params.get("protocolVersion", PROTOCOLS[0]) in PROTOCOLS:
+        return message
+    return {**message, "params": {**params, "protocolVersion": PROTOCOLS[-1]}}
 
 
-def _hello_answer(message: Message) -> Message:
+def _hello_answer(hello: Message) -> Message:
     """The real server's answer, and that lists may change; empty when it is for the real server to refuse."""
-    try:
-        known = {**message, "params": {**message["params"], "protocolVersion": _version(message)}}
-    except (KeyError, TypeError):
-        return {}
-    answer = message_of(early_answer(json.dumps(known).encode()))
+    answer = message_of(early_answer(json.dumps(hello).encode()))
     for kind in LISTS if answer else ():
         answer["result"]["capabilities"][kind]["listChanged"] = True
     return answer
