@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
 from memhook.answering import silence
 from memhook.answering.account import Account
-from memhook.answering.block import Block, Budget, Extent, hook_block
+from memhook.answering.block import Block, Budget, Extent, Ranked, hook_block
 from memhook.answering.doubts import NONE, Doubts, Weighed
 from memhook.answering.recall import QUARANTINED, Recalled, for_prompt
 from memhook.answering.silence import SHOWN, Silence
 from memhook.answering.stages import Stages
 from memhook.core.grading import Grade, Strictness, grade_of
+from memhook.core.memory import Memory
 from memhook.core.note_requests import Asked, asked_in
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import PROMPT_HEADING, hook_frames
+from memhook.library.access import surfacing
 from memhook.library.joined import Searchable
 from memhook.settings import Settings
 from memhook.store.ledger import Injection
@@ -97,13 +99,25 @@ def recalled_for(prompt: str, around: Surroundings) -> Recalled:
 def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     """Return the recalled memories that are new to the session and fit the budget."""
     with around.stages.timed("check"):
-        weighed = around.doubts.weighed(recalled.worth_showing)
+        ranked = with_successors(recalled.worth_showing, around, around.settings.hooks.max_memories)
+        weighed = around.doubts.weighed(ranked)
     nothing_found = Silence.SMALL_TALK if recalled.answer.is_small_talk else Silence.NOTHING_RELEVANT
     best_chars = _best_chars(recalled, around.settings)
     answer = packed_outcome(weighed, around, PROMPT_HEADING, nothing_found, part_limit, best_chars, recalled.weights)
-    considered = (*answer.block.considered, *recalled.rest)
+    offered = {one.memory.id for one in ranked}  # a successor too, which the search had left
+    considered = (*answer.block.considered, *(one for one in recalled.rest if one.memory not in offered))
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     return Outcome(answer.silence, replace(answer.block, considered=considered), notice, recalled.read_as)
+
+
+def with_successors(ranked: Sequence[Ranked], around: Surroundings, most: int) -> tuple[Ranked, ...]:
+    """Return the memories and what may supersede them, if it may be shown here, up to `most`."""
+
+    def fetch(ids: Sequence[str]) -> list[Memory]:
+        allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
+        return around.library.fit_to_show(list(around.library.store.by_ids(ids, allowed).values()))
+
+    return around.doubts.with_successors(ranked, most, fetch)
 
 
 def _best_chars(recalled: Recalled, settings: Settings) -> int:

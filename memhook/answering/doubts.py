@@ -31,7 +31,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """`successors` has the newer memory for each that may be superseded; the functions take what is to be shown."""
+    """`successors` has the newer memory for each that may be superseded; the others take what is to be shown."""
 
     successors: Callable[[], Mapping[str, str]] = dict
     findings: Callable[[Memory], Findings] = lambda _: Findings()
@@ -45,6 +45,25 @@ class Doubts:
         if any(_factor(one, usage) != 1 for one in kept):
             kept.sort(key=lambda one: (one.memory.origin is Origin.CAPTURED, -one.score * _factor(one, usage)))
         return replace(self.remarked(kept), left_out=tuple(one.considered(NEVER_USED) for one in quiet))
+
+    def with_successors(
+        self, ranked: Sequence[Ranked], most: int, fetch: Callable[[Sequence[str]], Sequence[Memory]]
+    ) -> tuple[Ranked, ...]:
+        """Return up to `most` memories, before each that may be superseded the newer one, however far from the prompt.
+
+        "Olga left; approvals come from Piet" answers who approves a deploy, and does not look like it.
+        """
+        successors = self.successors() if ranked else {}
+        ids = {one.memory.id for one in ranked}
+        missing = [new for one in ranked if (new := successors.get(one.memory.id)) and new not in ids]
+        missing = list(dict.fromkeys(missing))[: max(0, most - len(ranked))]
+        fetched = {memory.id: memory for memory in fetch(missing)} if missing else {}
+        order: list[Ranked] = []
+        for one in ranked:
+            if newer := fetched.pop(successors.get(one.memory.id, ""), None):
+                order.append(replace(one, memory=newer))
+            order.append(one)
+        return tuple(order)
 
     def remarked(self, ranked: Sequence[Ranked]) -> Weighed:
         """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from memhook.answering.block import Ranked
+from memhook.answering.doubts import NONE, Doubts
 from memhook.core.excerpts import excerpt
 from memhook.core.fencing import label, one_line
 from memhook.core.memory import Memory, id_of
@@ -67,12 +68,13 @@ class Hit:
 class Selection:
     """Memories in their order with their scores, and the unknown references.
 
-    The last `weak` of them may be relevant, the others are.
+    The last `weak` of them may be relevant, the others are. `remarks` stand beside them, by id.
     """
 
     ranked: tuple[tuple[Memory, float | None], ...]
     unknown: tuple[str, ...] = ()
     weak: int = 0
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,11 @@ def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Selectio
     return Selection(tuple(scores.items()), tuple(unknown))
 
 
-def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = ()) -> Selection:
-    return Selection(tuple((one.memory, one.score) for one in (*relevant, *weak)), weak=len(weak))
+def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = (), doubts: Doubts = NONE) -> Selection:
+    weighed = doubts.remarked((*relevant, *weak))
+    may_be = {one.memory.id for one in weak}
+    in_order = sorted(weighed.ranked, key=lambda one: one.memory.id in may_be)
+    return Selection(tuple((one.memory, one.score) for one in in_order), weak=len(weak), remarks=weighed.remarks)
 
 
 def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[str, float] | None = None) -> Enrichment:
@@ -121,7 +126,10 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
     counting = dict.fromkeys(terms(query), 1.0) if weights is None else weights
     levels = list(_levels(found, max_tokens))
     offers = [
-        Renderings(_steps(level, place, len(memory.content), max_tokens), partial(_rendered, memory, score, counting))
+        Renderings(
+            _steps(level, place, len(memory.content), max_tokens),
+            partial(_rendered, memory, score, counting, found.remarks.get(memory.id, "")),
+        )
         for place, (level, (memory, score)) in enumerate(zip(levels, found.ranked, strict=True))
     ]
     frame = framed(head, _unknown_line(found.unknown, max_tokens))
@@ -182,10 +190,10 @@ class _Reserve:
         return left >= self.kept or all(needed <= left for needed in accumulate(titles))
 
 
-def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], step: _Step) -> Rendering:
+def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], remark: str, step: _Step) -> Rendering:
     level, limit = step
     shown = partial(excerpt, weights=weights, limit_chars=limit, is_filled=True)
-    return rendering(memory, level, INJECT, score=score, shown=shown, summary_chars=limit)
+    return rendering(memory, level, INJECT, score=score, shown=shown, summary_chars=limit, remark=remark)
 
 
 def _hit(value: Any) -> Hit:

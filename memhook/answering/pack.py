@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 
 from memhook.answering.block import Ranked
 from memhook.core.fencing import indented, one_line
@@ -58,12 +59,20 @@ def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime)
     ]
 
 
-def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle:
-    """Pack whole memories in their order; skip those too large for the rest of the budget."""
+def bundle(
+    topic: str,
+    memories: Sequence[Memory],
+    budget_tokens: int,
+    remarks: Mapping[str, str] = MappingProxyType({}),
+) -> Bundle:
+    """Pack whole memories in their order; skip those too large for the rest of the budget.
+
+    `remarks` stand beside them, by id.
+    """
     budget = clamped(budget_tokens)
     # The heading is written last: reserve room for the longest it can be.
     reserved = framed(_heading(topic, len(memories), budget))
-    entries = [[_entry(memory)] for memory in memories]
+    entries = [[_entry(memory, remarks.get(memory.id, ""))] for memory in memories]
     chosen = packed(entries, budget, [reserved], skips=True).chosen
     if chosen:
         frame = framed("")
@@ -72,10 +81,11 @@ def bundle(topic: str, memories: Sequence[Memory], budget_tokens: int) -> Bundle
     return Bundle(next((text for text in _empty(topic, len(memories), budget) if estimated_tokens(text) <= budget), ""))
 
 
-def _entry(memory: Memory) -> Rendering:
+def _entry(memory: Memory, remark: str) -> Rendering:
     """Render a header line with title, URN and origin, and the content indented below it; nothing is cut."""
     name = f"**{title}** " if (title := one_line(memory.title, TITLE_CHARS)) else ""
-    text = f"- {name}[{memory.urn}] ({', '.join(origin_of(memory))})\n{indented(memory.content)}"
+    facts = ", ".join(filter(None, (*origin_of(memory), remark)))
+    text = f"- {name}[{memory.urn}] ({facts})\n{indented(memory.content)}"
     return Rendering(Level.FULL, text, estimated_tokens(text))
 
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import islice
 
 from memhook.answering import silence
-from memhook.answering.answer import Outcome, Surroundings, packed_outcome
+from memhook.answering.answer import Outcome, Surroundings, packed_outcome, with_successors
 from memhook.answering.block import Ranked
 from memhook.answering.recall import nearest
 from memhook.answering.silence import Silence
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Origin
 from memhook.core.ordering import recency
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import SESSION_HEADING
@@ -29,8 +29,9 @@ RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
 # Judgement: the branch counts more than age, and a project's own note more than a global one. Rules first was measured
 # on 225 prompts in sessions of ten, by how many got needed words from the start that their own block lacks: within 300
 # and 600 tokens 3 and 10; newest first 0 and 1; in random order 1 to 3 and 4 to 5; by nearness to the vector of a rule
-# 1 and 2. A memory for the type of a subagent comes before all others.
-WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "rule": 1.0, "type": 2.0}
+# 1 and 2. What somebody wrote down comes before what was imported: the note of a commit is as near to recent work as
+# can be, and says nothing new. A memory for the type of a subagent comes before all others.
+WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "written": 0.5, "rule": 1.0, "type": 2.0}
 
 TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 
@@ -55,14 +56,15 @@ def _started(
     """Return the first that may be shown; without a prompt there is no best one."""
     ranked = _ranked(around, times_shown, agent_type)
     fit = (replace(one, memory=memory) for one in ranked for memory in around.library.fit_to_show([one.memory]))
-    found = list(islice(fit, around.settings.hooks.session_start.max_memories))  # lazy: only what is shown is screened
+    most = around.settings.hooks.session_start.max_memories
+    found = list(islice(fit, most))  # lazy: only what is shown is screened
     with around.stages.timed("check"):
-        weighed = around.doubts.remarked(found)
+        weighed = around.doubts.remarked(with_successors(found, around, 2 * most)[:most])
     return packed_outcome(weighed, around, SESSION_HEADING, Silence.NOTHING_FOR_PROJECT, part_limit)
 
 
 def _ranked(around: Surroundings, times_shown: TimesShown, agent_type: str) -> list[Ranked]:
-    """Return pinned memories, then rules, then others by nearness to recent work, recency and use.
+    """Return pinned memories, then rules, then written ones, and others by nearness to recent work, recency and use.
 
     For a subagent, memories with the namespace or tag of its type come before the rules.
     """
@@ -87,6 +89,7 @@ def _ranked(around: Surroundings, times_shown: TimesShown, agent_type: str) -> l
             "recency": recency(_age_in_days(memory, around.now), HALF_LIFE_DAYS),
             "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
+            "written": float(memory.origin in (Origin.USER, Origin.AGENT)),
             "rule": float(_is_filed_under(RULES, memory)),
         }
         if agent_type:

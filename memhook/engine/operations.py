@@ -145,7 +145,7 @@ def inject(
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, caller.now, include_restricted)
         relevant, weak, weights = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
-        found = injection.found(relevant, weak)
+        found = injection.found(relevant, weak, caller.doubts_in(caller.project))
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
     block = injection.enrichment(found, query, budget, weights)
@@ -171,7 +171,8 @@ def pack(
         log.warning("nothing packed: %s", error.message)
         ranked = []
     ranked = ordered(ranked, order, caller.settings.pack.half_life_days, caller.now)
-    packed = bundle(topic, [one.memory for one in ranked], budget_tokens)
+    weighed = caller.doubts_in(caller.project).remarked(ranked)
+    packed = bundle(topic, [one.memory for one in weighed.ranked], budget_tokens, weighed.remarks)
     return {
         "text": packed.text,
         "tokens": estimated_tokens(packed.text),

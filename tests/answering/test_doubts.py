@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memhook.answering.block import Ranked
 from memhook.answering.doubts import FUTILE_SHOWINGS, NEVER_USED, Doubts, Weighed
 from memhook.core.grading import FLOOR
+from memhook.core.memory import Memory
 from memhook.store.ledger import Usage
 from tests.store.test_memories import memory
 
@@ -43,3 +46,20 @@ def test_what_was_shown_often_and_never_used_is_left_out_where_it_is_hardly_like
 
 def test_the_best_memory_of_an_answer_is_never_left_out() -> None:
     assert order(weighed(FLOOR * 2, FLOOR, Usage(shown=50), Usage())) == [FIRST.id, SECOND.id]
+
+
+def test_what_may_supersede_a_memory_comes_before_it_once_though_nobody_asked_for_it() -> None:
+    newer, other = memory(3, "The VPN is gone."), memory(4, "Ask Jo.")
+    doubts = Doubts(successors=lambda: {FIRST.id: newer.id, SECOND.id: newer.id, other.id: FIRST.id})
+    asked: list[str] = []
+
+    def fetch(ids: Sequence[str]) -> list[Memory]:
+        asked.extend(ids)
+        return [newer]
+
+    found = doubts.with_successors([Ranked(FIRST, 0.5), Ranked(SECOND, 0.4)], 3, fetch)
+    assert [(one.memory.id, one.score) for one in found] == [(newer.id, 0.5), (FIRST.id, 0.5), (SECOND.id, 0.4)]
+    assert asked == [newer.id]
+    assert len(doubts.with_successors([Ranked(FIRST, 0.5), Ranked(SECOND, 0.4)], 2, fetch)) == 2
+    assert doubts.with_successors([Ranked(newer, 0.5), Ranked(FIRST, 0.4)], 3, fetch)[0].memory is newer
+    assert doubts.with_successors([Ranked(SECOND, 0.4)], 3, lambda _: []) == (Ranked(SECOND, 0.4),)  # hidden here

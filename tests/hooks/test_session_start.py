@@ -156,6 +156,13 @@ def test_rules_come_before_what_is_newer_however_old_they_are(assistant: Assista
     assert urns(assistant.starts())[:2] == [pinned, rule]
 
 
+def test_what_was_written_down_comes_before_what_was_imported(assistant: Assistant) -> None:
+    written = assistant.remembers("I like short answers.")
+    assistant.imports("Pin sharp to 0.32 so that the image job stops crashing.", origin="import")
+    started = assistant.starts()
+    assert started.index(written) < started.index("Pin sharp")
+
+
 def test_recent_memories_come_before_old_ones(assistant: Assistant) -> None:
     now = datetime.now(UTC)
     old = assistant.remembers("Old news about the printer", created=(now - timedelta(days=400)).isoformat())

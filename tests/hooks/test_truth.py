@@ -47,10 +47,24 @@ def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marke
     context = assistant.prompts(QUESTION, session="a")
     assert f"(older, may be superseded by {newer}) {older}" in context
     assert context.index(newer) < context.index(f"{older}\n")
+    for text in (
+        assistant.calls("inject", query=QUESTION)["text"],
+        assistant.calls("pack", topic=QUESTION, ordering="relevance")["text"],
+    ):
+        assert f"older, may be superseded by {newer}" in text
+        assert text.index("40 seconds") < text.index("10 seconds")
     assistant.calls("inbox_drop", references=[older])  # superseded by the newer one
     context = assistant.prompts(QUESTION, session="b")
     assert newer in context
     assert older not in context
+
+
+def test_what_replaced_a_memory_comes_along_though_the_prompt_is_not_near_it(assistant: Assistant) -> None:
+    older = assistant.remembers("Deploys need approval by Olga.")
+    newer = assistant.remembers("Olga left; approvals come from Piet.")
+    context = assistant.prompts("who approves a deploy?")
+    assert f"(older, may be superseded by {newer}) {older}" in context
+    assert "approvals come from Piet" in context
 
 
 def test_a_memory_shown_often_and_never_used_is_quieter_and_a_used_one_comes_first(assistant: Assistant) -> None:

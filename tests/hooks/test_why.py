@@ -97,7 +97,7 @@ def test_a_session_is_explained_by_its_name_and_the_start_of_one_like_any_event(
     assistant.prompts(QUESTION, session="second")
     report = assistant.calls("why", session="first")
     assert (report["event"], report["parts"], report["relevance"]) == ("SessionStart", [start], None)
-    assert {"nearness", "recency", "use", "project", "rule"} == set(report["candidates"][0]["score_parts"])
+    assert {"nearness", "recency", "use", "project", "written", "rule"} == set(report["candidates"][0]["score_parts"])
     with pytest.raises(NotFound, match="third"):
         assistant.calls("why", session="third")
 
