@@ -26,9 +26,10 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 _MIXED = re.compile("[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]")
 _ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
 _LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil", "aeolstoasil"))
-_LEETED = re.compile(r"[a-z][4301570@$!|]+[a-z]")
+# The rarer character comes first, with what is before it looked behind from there: three times as fast.
+_LEETED = re.compile(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
 _LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
-_FAR_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1){4,}\w(?!\w)")
+_FAR_APART = re.compile(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
 _NEW_PARAGRAPH = re.compile(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
 
 _ROTATED = (" gur ", *(codecs.encode(word, "rot13") for word in TELLING))
@@ -62,7 +63,7 @@ def _tells(text: str) -> int:
 def decoded(text: str) -> Iterator[str]:
     """Only what may be words."""
     for mark, pattern, decode in _ENCODINGS:
-        if mark in text:
+        if mark in text and not (pattern is _TAGS and text.isascii()):
             yield from filter(None, (decode(found[0]) for found in pattern.finditer(text)))
     if "%20" in text or text.count("%") > SHORTEST_ENCODED:
         yield unquote(text, errors="replace")

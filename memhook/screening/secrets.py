@@ -204,7 +204,10 @@ def _in_urls(text: str) -> Iterator[Span]:
 
 # What is given to a name that says what it is
 
-_NAMED = re.compile(r"(?<=_)pat(?![a-z])|pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess")
+# Each starts with a letter: with a look-behind first, every character of a text is tried.
+_NAMED = re.compile(
+    r"pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess|pat(?<=_pat)(?![a-z])"
+)
 _SEPARATOR = (
     r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
     r"|[\"'`*]{0,3}[ \t]{1,3}(?:is|was|ist|lautet|est|es)[ \t]{1,3}(?:set to )?:?"
