@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 
-from memhook.screening.secret_values import is_mixed, is_random
+from memhook.screening.secret_values import SPOKEN_NAMES, is_mixed, is_random
 
 # Whatever stands near such a word is dropped, said or not.
 _PASSWORD = re.compile(
-    r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|\bpwd\b|kennwort|zugangsdaten|contraseñ|contrasen"
-    r"|mots? de passe|\bsenha|парол|密码|密碼|パスワード|비밀번호"
-    r"|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{0,20}\b(?:is|are)\b"
+    rf"{SPOKEN_NAMES}|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{{0,20}}\b(?:is|are)\b"
     r"|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
     re.IGNORECASE,
 )

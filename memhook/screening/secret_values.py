@@ -5,6 +5,8 @@ is_placeholder(value)        it stands for a secret, and is none
 is_random(value)             nobody made it up: a token, a key
 is_password(value)           somebody may have made it up
 is_url_password(value, user) the same, where nothing else can stand
+is_made_up(word)             it changes between letters and digits as no name does
+SPOKEN_NAMES                 how a password is called, in several languages
 is_mixed(word)               it mixes cases, digits and punctuation, as passwords do and names of code do not
 is_secret_name(name)         what is called so is not for everybody
 """
@@ -21,6 +23,14 @@ SHORTEST_MIXED = 8
 # (base32) to .6 (base62), what people call things under .2.
 RANDOM_CHANGES = 0.24
 LETTERS_CHANGES = 0.34  # of letters alone, where names written in CamelCase come nearer
+
+LONGEST_MADE_UP = 64
+MADE_UP_CHANGES = 0.5
+
+SPOKEN_NAMES = (
+    r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|\bpwd?\b|kennwort|zugangsdaten|contraseñ|contrasen"
+    r"|mots? de passe|\bsenha|wachtwoord|lösenord|\bhasł|парол|密码|密碼|パスワード|비밀번호"
+)
 
 _EXAMPLE = re.compile(
     r"example|your|placeholder|change_?me|redacted|dummy|xxxx|\*\*\*|\.\.\.|…|\[masked:", re.IGNORECASE
@@ -91,6 +101,14 @@ def is_url_password(value: str, user: str) -> bool:
     """Between a user and a host nothing else can stand."""
     lowered = value.lower()
     return len(value) >= 4 and lowered not in _COMMON and lowered != user.lower() and not is_placeholder(value)
+
+
+def is_made_up(word: str) -> bool:
+    """For a word behind "password", however the sentence goes: "the password for staging is Xk29pQz7w"."""
+    classes = {_class(char) for char in word}
+    if not SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP or word[0] == "/" or not {2} < classes:
+        return False
+    return _changes(word) >= MADE_UP_CHANGES and not _is_told(word)
 
 
 def is_mixed(word: str) -> bool:

@@ -21,7 +21,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from memhook.screening.secret_values import (
+    SPOKEN_NAMES,
     is_example,
+    is_made_up,
     is_password,
     is_placeholder,
     is_random,
@@ -90,6 +92,7 @@ def _found(text: str) -> Iterator[Span]:
         yield from _private_keys(text)
     yield from _in_requests(text, lowered)
     yield from _assigned(text, lowered)
+    yield from _told(text)
 
 
 def _lowered(text: str) -> str:
@@ -275,6 +278,28 @@ def _kind_of(name: str) -> str:
 
 def _is_for_people(name: str) -> bool:
     return re.search("pass(?!port)|pwd|kennwort|contrase|senha", name, re.IGNORECASE) is not None
+
+
+# Passwords in sentences
+
+_PASSWORD = re.compile(SPOKEN_NAMES, re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s))*")
+_ASCII_WORD = re.compile(r"[!-~]+")
+SENTENCE_CHARS = 100
+
+
+def _told(text: str) -> Iterator[Span]:
+    """`the root password for kaze is Xk29pQz7w`: of the rest of the sentence, words that nobody uses as names."""
+    for name in _PASSWORD.finditer(text):
+        rest = _SENTENCE.match(text, name.end(), name.end() + SENTENCE_CHARS)
+        for word in _ASCII_WORD.finditer(text, *rest.span()) if rest else ():
+            value = word[0].strip(_AROUND)
+            if is_made_up(value):
+                start = word.start() + word[0].index(value)
+                yield start, start + len(value), "password"
+
+
+_AROUND = "\"'`()[]{}<>*,;:."
 
 
 # Headers and command lines

@@ -88,6 +88,28 @@ def test_words_where_a_secret_could_stand_are_left_alone() -> None:
         assert masked(text).text == text
 
 
+def test_a_password_is_masked_however_the_sentence_goes() -> None:
+    value = "Xk29" + "pQz7w"
+    sentences = (
+        *("the root password for kaze is {}", "Das Passwort für kaze ist {}.", "la contraseña de kaze es {}"),
+        *("パスワードは{}です", "密码是 {}", "пароль для базы {}", "het wachtwoord van kaze is {}", "db pw: {}"),
+        *("use password {} for the demo user", "le mot de passe de kaze est {}", "Password (staging): `{}`"),
+    )
+    for sentence in sentences:
+        assert masked(sentence.format(value)).text == sentence.format("[masked:password]")
+
+
+def test_a_sentence_about_passwords_keeps_its_names_versions_and_paths() -> None:
+    for text in (
+        "password policy for staging is NIST-800-63B, checked by zxcvbn3",
+        "the password for kaze is in 1Password, see wiki/Access2024",
+        "password reset for a user is POST /v1/reset2",
+        "パスワードは 8 文字以上です",
+        "The password is checked. Release v2026.11.18-rc1 follows.",
+    ):
+        assert masked(text).text == text
+
+
 def test_masking_what_is_masked_changes_nothing() -> None:
     for sample in samples(4, 4):
         once = masked(sample.text).text
