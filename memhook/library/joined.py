@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
@@ -17,7 +17,7 @@ from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
 from memhook.core.spelling import Vocabulary
 from memhook.library.library import Library
-from memhook.store.cache.words import TermStatistics, WordIndex
+from memhook.store.cache.words import TermStatistics
 from memhook.store.embedding.encoder import Vector
 from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import ANY, Filter
@@ -73,8 +73,12 @@ class _JoinedStore:
         self._libraries = libraries
 
     @property
-    def statistics(self) -> _JoinedStatistics:
-        return _JoinedStatistics(tuple(library.store.statistics for library in self._libraries))
+    def statistics(self) -> TermStatistics:
+        parts = [library.store.statistics for library in self._libraries]
+        documents = sum(part.documents for part in parts)
+        words = sum(part.average_length * part.documents for part in parts)
+        frequencies = _Sum(tuple(part.frequencies for part in parts))
+        return TermStatistics(frequencies, documents, words / documents if documents else 1.0)
 
     def candidates(
         self,
@@ -143,24 +147,6 @@ class _JoinedStore:
     def _comparable(self, library: Library, vector: Callable[[], Vector | None]) -> Callable[[], Vector | None]:
         """While a replica still has the vectors of another model, its words alone are searched."""
         return vector if library.reads_like(self._libraries[0]) else lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class _JoinedStatistics:
-    parts: tuple[TermStatistics | WordIndex, ...]
-
-    @property
-    def frequencies(self) -> Mapping[str, int]:
-        return _Sum(tuple(part.frequencies for part in self.parts))
-
-    @property
-    def documents(self) -> int:
-        return sum(part.documents for part in self.parts)
-
-    @property
-    def average_length(self) -> float:
-        words = sum(part.average_length * part.documents for part in self.parts)
-        return words / self.documents if self.documents else 1.0
 
 
 class _Sum(Mapping[str, int]):

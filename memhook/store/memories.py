@@ -18,7 +18,7 @@ from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import with_languages
-from memhook.store.cache.words import TermStatistics, WordIndex, worth_looking_up
+from memhook.store.cache.words import TermStatistics, worth_looking_up
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.remote.origin import Origin
 from memhook.store.remote.replica import Replica
@@ -81,7 +81,7 @@ class MemoryStore:
         return self._table.is_deleted
 
     @property
-    def statistics(self) -> TermStatistics | WordIndex:
+    def statistics(self) -> TermStatistics:
         """How common each term is here."""
         return self._here.statistics
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.store.cache.words import AT_LEAST, TermStatistics, worth_looking_up
+from memhook.store.cache.words import AT_LEAST, CountedTerms, worth_looking_up
 
 TEXTS = st.lists(st.lists(st.sampled_from(["cache", "ledger", "größe", "x_1"]), max_size=6).map(" ".join), max_size=8)
 
@@ -15,10 +15,10 @@ TEXTS = st.lists(st.lists(st.sampled_from(["cache", "ledger", "größe", "x_1"])
 def test_terms_are_counted_once_a_document_whether_it_was_there_or_came_later(
     first: list[str], added: list[str]
 ) -> None:
-    statistics = TermStatistics(lambda _: pa.array(first, pa.string()))
-    assert statistics.documents == len(first)
-    statistics.add(added)
-    texts = [*first, *added]
+    counted = CountedTerms(lambda _: pa.array(first, pa.string()))
+    assert counted.statistics.documents == len(first)
+    counted.add(added)
+    texts, statistics = [*first, *added], counted.statistics
     assert statistics.frequencies == Counter(term for text in texts for term in set(text.split()))
     assert statistics.documents == len(texts)
     assert statistics.average_length == (sum(len(text.split()) for text in texts) / len(texts) if texts else 1.0)

@@ -18,7 +18,7 @@ from memhook.store.cache import snapshot_file
 from memhook.store.cache.anchor_cache import AnchorCache
 from memhook.store.cache.cache import Cache, Reach, fits
 from memhook.store.cache.snapshot import COLUMNS, Snapshot
-from memhook.store.cache.words import TermStatistics, WordIndex
+from memhook.store.cache.words import CountedTerms, TermStatistics
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
@@ -53,7 +53,7 @@ class CachedTable:
         self._snapshot = self.directory / SNAPSHOT
         self.renewed_vectors = self.directory / RENEWED_VECTORS
         """Where vectors of another model wait until all of them are made."""
-        self._counted = TermStatistics(self._all_terms)
+        self._counted = CountedTerms(self._all_terms)
         self._anchors = AnchorCache()
         if not self._snapshot.exists():
             self.open_table()
@@ -64,10 +64,10 @@ class CachedTable:
         return whole[0].model if whole else self.table.model
 
     @property
-    def statistics(self) -> TermStatistics | WordIndex:
+    def statistics(self) -> TermStatistics:
         """How common each term is here; while a snapshot is being renewed, as it was before."""
         latest = self.cache.latest if self.cache else None
-        return latest.words if latest else self._counted
+        return (latest.words if latest else self._counted).statistics
 
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
@@ -76,7 +76,7 @@ class CachedTable:
             if recovery.looks_whole(self._folder) and self.cache.restore():
                 return  # the table is opened by who needs it
         self.cache.renew()
-        self.statistics.documents  # noqa: B018  counted now, not when the first answer waits for it
+        self.statistics  # noqa: B018  counted now, not when the first answer waits for it
         self.cache.save()
         self.cache.read_titles()
 
@@ -191,7 +191,7 @@ class CachedTable:
             if self.cache is not None:
                 self.cache.drop()
             self._anchors.drop()
-        self._counted = TermStatistics(self._all_terms)
+        self._counted = CountedTerms(self._all_terms)
 
     def put_back(self, rows: pa.Table) -> None:
         self.table.put_back(rows)

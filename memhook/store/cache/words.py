@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from threading import Lock
 from typing import Any
@@ -21,6 +22,15 @@ from memhook.core.ranking import LENGTH_FLOOR, LENGTH_SHARE, SATURATION
 # Beyond this a sample tells as much: a term that it does not hold is rare.
 SAMPLE = 20_000
 AT_LEAST = 8  # terms are looked up, however common
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """In how many of the documents each term is, and how many terms one has on average."""
+
+    frequencies: Mapping[str, int]
+    documents: int
+    average_length: float
 
 
 class WordIndex:
@@ -39,6 +49,7 @@ class WordIndex:
         self._starts = np.searchsorted(pairs, np.arange(len(words) + 1, dtype=np.int64) * self.documents)
         self._codes = {word: code for code, word in enumerate(words)}
         self.frequencies: Mapping[str, int] = dict(zip(words, np.diff(self._starts).tolist(), strict=True))
+        self.statistics = TermStatistics(self.frequencies, self.documents, self.average_length)
 
     def evidence(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """For each text BM25 of these terms, as `core.ranking` has it for one."""
@@ -54,8 +65,8 @@ class WordIndex:
         return total
 
 
-class TermStatistics:
-    """Document frequencies, counted on first use and kept up as memories are added."""
+class CountedTerms:
+    """The terms of a store that is not in memory, counted on first use and kept up as memories are added."""
 
     def __init__(self, read_terms: Callable[[int], pa.Array]) -> None:
         self._read_terms = read_terms
@@ -63,20 +74,6 @@ class TermStatistics:
         self._frequencies: Counter[str] | None = None
         self._documents = 0
         self._length = 0
-
-    @property
-    def frequencies(self) -> Counter[str]:
-        return self._counted()
-
-    @property
-    def documents(self) -> int:
-        self._counted()
-        return self._documents
-
-    @property
-    def average_length(self) -> float:
-        self._counted()
-        return self._length / self._documents if self._documents else 1.0
 
     def add(self, documents: Iterable[str]) -> None:
         with self._lock:
@@ -86,13 +83,15 @@ class TermStatistics:
                 self._documents += len(words)
                 self._length += sum(map(len, words))
 
-    def _counted(self) -> Counter[str]:
+    @property
+    def statistics(self) -> TermStatistics:
         with self._lock:
             if self._frequencies is None:
                 texts = self._read_terms(SAMPLE)
                 frequencies, self._length = _document_frequencies(texts)
                 self._frequencies, self._documents = Counter(frequencies), len(texts)
-            return self._frequencies
+            average_length = self._length / self._documents if self._documents else 1.0
+            return TermStatistics(self._frequencies, self._documents, average_length)
 
 
 def worth_looking_up(
