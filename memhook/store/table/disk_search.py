@@ -108,12 +108,8 @@ class DiskSearch:
 def _nearest(table: Any, vector: Vector, scope: _Scope) -> pa.Table:
     """Few are compared one by one: which partitions theirs are in no index knows."""
     query = query_of(table).nearest_to(np.asarray(vector, dtype=np.float32)).column("vector").distance_type("dot")
-    query = query.bypass_vector_index() if scope.is_few else query.nprobes(_probes(scope.rows))
-    return scope.answer(query, "_distance")
-
-
-def _probes(rows: int) -> int:
-    return max(MIN_PROBES, rows // ROWS_IN_PARTITION // PROBED)
+    probes = max(MIN_PROBES, scope.rows // ROWS_IN_PARTITION // PROBED)
+    return scope.answer(query.bypass_vector_index() if scope.is_few else query.nprobes(probes), "_distance")
 
 
 def _matching(table: Any, words: Sequence[str], scope: _Scope) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -37,52 +37,29 @@ class Filter:
     before: datetime | None = None
 
     def sql(self) -> str:
-        return " AND ".join(self._conditions())
-
-    def _conditions(self) -> Iterator[str]:
-        yield "forgotten IS NULL"
-        yield from self._who_may_see_it()
-        yield from self._picked()
-        if self.projects:
-            yield f"project IN ({quoted(self.projects)})"
-        if self.namespaces:
-            yield f"namespace IN ({quoted(self.namespaces)})"
-        if self.tags:
-            yield f"array_has_all(tags, [{quoted(self.tags)}])"
-        if names := quoted(self.filed_under):
-            yield f"(namespace IN ({names}) OR array_has_any(tags, [{names}]))"
-        if self.pinned is not None:
-            yield f"pinned = {str(self.pinned).lower()}"
-        if self.since is not None:
-            yield f"created >= {timestamp(self.since)}"
-        if self.before is not None:
-            yield f"created < {timestamp(self.before)}"
-
-    def _picked(self) -> Iterator[str]:
-        if self.only_muted:
-            yield "muted = true"
-        if self.origins:
-            yield f"origin IN ({quoted(self.origins)})"
-        if self.not_loaded_by:
-            yield f"(loaded_by IS NULL OR NOT array_has(loaded_by, {quoted([self.not_loaded_by])}))"
-        if self.captured is not None:
-            yield f"origin {'=' if self.captured else '<>'} {quoted([Origin.CAPTURED])}"
-        if self.except_ids:
-            yield f"id NOT IN ({quoted(self.except_ids)})"
-
-    def _who_may_see_it(self) -> Iterator[str]:
-        if self.sensitivities != EVERYTHING:
-            yield f"sensitivity IN ({quoted(self.sensitivities)})"
-        if not self.redacted:
-            yield "redacted = false"
-        if not self.muted:
-            yield "muted = false"
-        if not self.superseded:
-            yield "superseded_by = ''"
-        if self.quarantined is not None:
-            yield "quarantine <> ''" if self.quarantined else "quarantine = ''"
-        if self.alive_at is not None:
-            yield f"(expires IS NULL OR expires > {timestamp(self.alive_at)})"
+        filed_under = quoted(self.filed_under)
+        conditions = (
+            "forgotten IS NULL",
+            self.sensitivities != EVERYTHING and f"sensitivity IN ({quoted(self.sensitivities)})",
+            not self.redacted and "redacted = false",
+            not self.muted and "muted = false",
+            not self.superseded and "superseded_by = ''",
+            self.quarantined is not None and f"quarantine {'<>' if self.quarantined else '='} ''",
+            self.alive_at and f"(expires IS NULL OR expires > {timestamp(self.alive_at)})",
+            self.only_muted and "muted = true",
+            self.origins and f"origin IN ({quoted(self.origins)})",
+            self.not_loaded_by and f"(loaded_by IS NULL OR NOT array_has(loaded_by, {quoted([self.not_loaded_by])}))",
+            self.captured is not None and f"origin {'=' if self.captured else '<>'} {quoted([Origin.CAPTURED])}",
+            self.except_ids and f"id NOT IN ({quoted(self.except_ids)})",
+            self.projects and f"project IN ({quoted(self.projects)})",
+            self.namespaces and f"namespace IN ({quoted(self.namespaces)})",
+            self.tags and f"array_has_all(tags, [{quoted(self.tags)}])",
+            filed_under and f"(namespace IN ({filed_under}) OR array_has_any(tags, [{filed_under}]))",
+            self.pinned is not None and f"pinned = {str(self.pinned).lower()}",
+            self.since and f"created >= {timestamp(self.since)}",
+            self.before and f"created < {timestamp(self.before)}",
+        )
+        return " AND ".join(one for one in conditions if one and isinstance(one, str))
 
 
 ANY = Filter()
