@@ -7,8 +7,6 @@ a text's vectors is .997 to .9985, and recall on the development sets is the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +17,9 @@ LOOKED_UP = "word_emb"  # rows are taken from it, nothing is multiplied with it
 STEPS = np.float32(127)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a matrix of `rows` times `columns` begins, turned so that its inputs are its rows, and its scales."""
-
-    rows: int
-    columns: int
-    weights: int
-    scales: int
-
-
-def places(header: dict[str, Any]) -> dict[str, Place]:
-    """Where `requantised` puts each matrix of a pack with this header."""
-    found: dict[str, Place] = {}
-    offset = 0
-    for tensor in _matrices(header):
-        columns, rows = tensor["shape"]
-        found[tensor["name"]] = Place(rows, columns, offset, offset + rows * columns)
-        offset += rows * columns + columns * 4
-    return found
+def is_multiplied(tensor: dict[str, Any]) -> bool:
+    """Whether this tensor of a pack's header is a matrix that `requantised` makes anew."""
+    return bool(tensor["dtype"] == "i8" and tensor["name"] != LOOKED_UP)
 
 
 def requantised(pack: Path, header: dict[str, Any], tensors: int) -> bytes:
@@ -46,24 +28,12 @@ def requantised(pack: Path, header: dict[str, Any], tensors: int) -> bytes:
     Division and rounding are exact in IEEE arithmetic, so every machine makes the same bytes.
     """
     content = np.memmap(pack, dtype=np.uint8, mode="r")
-    offsets = _offsets(header, tensors)
-    return b"".join(
-        part.tobytes()
-        for tensor in _matrices(header)
-        for part in _rounded(_dequantised(content[offsets[tensor["name"]] :], tensor))
-    )
-
-
-def _matrices(header: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    return (tensor for tensor in header["tensors"] if tensor["dtype"] == "i8" and tensor["name"] != LOOKED_UP)
-
-
-def _offsets(header: dict[str, Any], first: int) -> dict[str, int]:
-    found: dict[str, int] = {}
+    made: list[bytes] = []
     for tensor in header["tensors"]:
-        found[tensor["name"]] = first
-        first += tensor["len"]
-    return found
+        if is_multiplied(tensor):
+            made += (part.tobytes() for part in _rounded(_dequantised(content[tensors:], tensor)))
+        tensors += tensor["len"]
+    return b"".join(made)
 
 
 def _dequantised(content: npt.NDArray[np.uint8], tensor: dict[str, Any]) -> npt.NDArray[np.float32]:
