@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from memhook.core.memory import ID_LENGTH
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -27,16 +29,9 @@ def ids_after(last: str, limit: int, rows: int, between: Callable[[str, str], li
 
 def _place(key: str) -> int:
     """Where it lies among all ids; what is none lies before those that sort behind it."""
-    digits = [max(0, DIGITS.find(character)) for character in key[:ID_LENGTH].ljust(ID_LENGTH, DIGITS[0])]
-    place = 0
-    for digit in digits:
-        place = place * len(DIGITS) + digit
-    return place
+    digits = "".join(character if character in DIGITS else DIGITS[0] for character in key[:ID_LENGTH])
+    return int(digits.ljust(ID_LENGTH, DIGITS[0]), len(DIGITS))
 
 
 def _id_at(place: int) -> str:
-    digits = []
-    for _ in range(ID_LENGTH):
-        place, digit = divmod(place, len(DIGITS))
-        digits.append(DIGITS[digit])
-    return "".join(reversed(digits))
+    return np.base_repr(place, len(DIGITS)).lower().rjust(ID_LENGTH, DIGITS[0])
