@@ -219,6 +219,7 @@ def test_the_last_changed_come_first_page_by_page(store: MemoryStore) -> None:
     add(store, *(memory(number, f"note {number}") for number in range(5)))
     assert [one.content for one in store.newest(Filter(), 2)] == ["note 4", "note 3"]
     assert [one.content for one in store.newest(Filter(), 2, offset=4)] == ["note 0"]
+    assert (store.newest(Filter(), 0), len(store.newest(Filter(), 10**9)), store.newest(Filter(), 2, 9)) == ([], 5, [])
 
 
 def test_a_forgotten_memory_leaves_no_text_behind_in_the_table(store: MemoryStore, tmp_path: Path) -> None:

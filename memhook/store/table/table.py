@@ -142,7 +142,7 @@ class Table(ABC):
 
     def newest_by(self, column: str, where: str, limit: int, offset: int = 0) -> list[Memory]:
         """A page of those for which `where` holds, the newest first by a column of times; ties by their ids."""
-        if self.handle is None:
+        if self.handle is None or limit < 1:  # DataFusion panics when it is to find the best of nothing
             return []
         by = lancedb().query.ColumnOrdering
         order = [by(column_name=column, ascending=False), by(column_name="id")]
