@@ -39,7 +39,7 @@ def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Conca
     """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
 
     def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             return method(self, *args, **kwargs)
 
     return update_wrapper(call, method)

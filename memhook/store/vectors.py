@@ -32,14 +32,14 @@ class Vectors:
 
     def missing(self) -> list[Memory]:
         """The memories that have no vector."""
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             return list(self._table.memories("vector IS NULL AND redacted = false AND forgotten IS NULL"))
 
     def of_content(self, hashes: Sequence[str]) -> list[tuple[Memory, Vector]]:
         """The memories with this content that have a vector, with it."""
         if not hashes or not self._table.exists:
             return []
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             columns = [*MEMORY_COLUMNS, "forgotten", "vector"]
             rows = self._table.rows(f"content_hash IN ({quoted(hashes)})", columns)
         rows = rows.filter(pc.and_(pc.is_null(rows["forgotten"]), pc.is_valid(rows["vector"])))
@@ -70,13 +70,13 @@ class Vectors:
 
     def texts(self, limit: int) -> list[tuple[str, str]]:
         """Of so many memories the project and how title and content begin."""
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             rows = self._table.rows(Filter(redacted=False).sql(), ["project", "title", "content"], limit)
             return [(row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}") for row in rows.to_pylist()]
 
     def missing_for_languages(self, allowed: Filter) -> list[str]:
         """The ids of these memories that the multilingual encoder has not read yet."""
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             if not self._table.exists:
                 return []
             if (in_memory := self._here.reach(allowed)) is not None:
@@ -87,7 +87,7 @@ class Vectors:
     def add_for_languages(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
         """Without a lock, so that a prompt may do it: what was deleted meanwhile is discarded after it was added."""
         self.languages.add(memories, vectors)
-        with self._here.reading("reading"):
+        with self._table.reading("reading"):
             there = self._here.by_ids([memory.id for memory in memories])
         self.languages.discard([memory.id for memory in memories if memory.id not in there])
 

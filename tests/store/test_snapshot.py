@@ -287,7 +287,7 @@ def test_a_snapshot_that_fails_leaves_the_disk(store: MemoryStore, monkeypatch: 
         raise ValueError("broken")
 
     add(store, memory(1, "first"))
-    monkeypatch.setattr("memhook.store.cache.cached_table.Snapshot", broken)
+    monkeypatch.setattr("memhook.store.cache.cache.Snapshot", broken)
     store.keep_in_memory()
     assert store.candidates(lambda: axis(0), [], Filter(), 5)[1] == 1
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,10 +15,10 @@ from memhook.store.cache.parts import Parts, State, is_one_write, state_of
 from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.candidates import KEPT_TITLES
-from memhook.store.table.filters import Filter
+from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.opening import SNAPSHOT
+from memhook.store.table.own import OwnTable
 from memhook.store.table.release import give_back
-from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import Sizes
 
 FEW = 64  # are asked for by name
@@ -36,26 +34,17 @@ Reach = list[tuple[Snapshot, Places]]
 
 
 class Cache:
-    """`read` gives the memories that a filter lets through, or None when they are too many.
+    """Of a table of one's own, as far as the sizes allow."""
 
-    `ids` gives the ids of those for which a condition holds, out of a few that are named, or of all when none is.
-    """
-
-    def __init__(
-        self,
-        table: Path,
-        read: Callable[[Filter], Snapshot | None],
-        ids: Callable[[str, Collection[str]], Collection[str]],
-        sizes: Sizes,
-    ) -> None:
+    def __init__(self, table: OwnTable, sizes: Sizes) -> None:
+        directory, self._folder = table.place
         self._table = table
-        self._file = table.parent / SNAPSHOT
+        self._sizes = sizes
+        self._file = directory / SNAPSHOT
         self._titles_read = 0
         self._saved: tuple[State | None, frozenset[str]] = (None, frozenset())
-        self._read = read
-        self._ids = ids
-        self._store = Parts(table, self._read_whole, sizes.held)
-        self._parts = Parts(table, self._read_part, sizes.parts, ANSWER_SECONDS)
+        self._store = Parts(self._folder, self._read_whole, sizes.held)
+        self._parts = Parts(self._folder, self._read_part, sizes.parts, ANSWER_SECONDS)
         self._asked: tuple[Filter, ...] = ()
 
     @property
@@ -73,7 +62,7 @@ class Cache:
 
     def restore(self) -> bool:
         """Take the store from the file, if that is what the table holds; return whether it was."""
-        state = state_of(self._table)
+        state = state_of(self._folder)
         snapshot = None if state is None else snapshot_file.load(self._file, state)
         if state is None or snapshot is None:
             return False
@@ -89,7 +78,7 @@ class Cache:
 
     def save(self) -> None:
         """Write the store to the file, once nothing was written for a while; one of an older state is deleted."""
-        state = state_of(self._table)
+        state = state_of(self._folder)
         if self._saved[0] != state:
             snapshot_file.remove(self._file)
         kept = self._store.last(WHOLE)
@@ -102,7 +91,7 @@ class Cache:
         if snapshot and kept.state == state and known and self._saved != (state, known):
             self._saved = state, known
             snapshot_file.save(self._file, snapshot, state)
-            if state_of(self._table) != state:  # what was expunged meanwhile must not be in it
+            if state_of(self._folder) != state:  # what was expunged meanwhile must not be in it
                 snapshot_file.remove(self._file)
 
     def renew_parts(self, projects: Collection[str]) -> None:
@@ -146,9 +135,9 @@ class Cache:
             whole = {WHOLE: Snapshot(rows, model)}
             kept = changed & self._parts.names
             added = {one: Snapshot(rows.filter(pc.equal(rows["project"], one)), model) for one in kept}
-        before = state_of(self._table)
+        before = state_of(self._folder)
         yield
-        after = state_of(self._table)
+        after = state_of(self._folder)
         if before is None or after is None or not is_one_write(before, after):
             return
         if not self._is_much(whole.values()):
@@ -196,11 +185,22 @@ class Cache:
             places |= {part: part.note(lasting, ids, KEPT_FILTERS) for part in parts}
         return [(part, part.alive(places[part], allowed.alive_at)) for part, allowed in asked]
 
+    def _read(self, allowed: Filter) -> Snapshot | None:
+        """These memories; None when there is no table, or when its indexes are the better way."""
+        with self._table.reading("reading"):
+            if not self._table.exists or not self._fits(allowed):
+                return None
+            return Snapshot(self._table.rows(allowed.sql(), COLUMNS), self._table.model)
 
-def fits(table: Any, allowed: Filter, sizes: Sizes) -> bool:
-    """Whether the memories of these projects, or all of them, are few enough."""
-    if allowed.projects:
-        return int(table.count_rows(allowed.sql())) <= sizes.part
-    size = table.stats()
-    text = size["total_bytes"] - size["num_rows"] * model_of(table.schema).dimensions * 4
-    return bool(size["num_rows"] <= sizes.held and text <= sizes.held_text)
+    def _fits(self, allowed: Filter) -> bool:
+        """Whether the memories of these projects, or all of them, are few enough."""
+        if allowed.projects:
+            return self._table.count(allowed.sql()) <= self._sizes.part
+        size = self._table.handle.stats()
+        text = size["total_bytes"] - size["num_rows"] * self._table.model.dimensions * 4
+        return bool(size["num_rows"] <= self._sizes.held and text <= self._sizes.held_text)
+
+    def _ids(self, condition: str, few: Collection[str]) -> list[str]:
+        """All for which it holds, or those of these few."""
+        with self._table.reading("reading"):
+            return self._table.ids(f"{condition} AND id IN ({quoted(few)})" if few else condition)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
@@ -16,8 +16,7 @@ from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.cache import snapshot_file
 from memhook.store.cache.anchor_cache import AnchorCache
-from memhook.store.cache.cache import Cache, Reach, fits
-from memhook.store.cache.snapshot import COLUMNS, Snapshot
+from memhook.store.cache.cache import Cache, Reach
 from memhook.store.cache.words import CountedTerms, TermStatistics
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.encoder import ModelIdentity
@@ -31,7 +30,6 @@ from memhook.store.table.filters import ANY, Filter, quoted
 from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
-from memhook.store.table.schema import model_of
 from memhook.store.table.sizes import SIZES, Sizes
 
 P = ParamSpec("P")
@@ -72,7 +70,7 @@ class CachedTable:
     def keep_in_memory(self) -> None:
         """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
         if self.cache is None:
-            self.cache = Cache(self._folder, self._read, self._ids_among, self.sizes)
+            self.cache = Cache(self.table, self.sizes)
             if recovery.looks_whole(self._folder) and self.cache.restore():
                 return  # the table is opened by who needs it
         self.cache.renew()
@@ -114,12 +112,6 @@ class CachedTable:
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:
         """The memories whose anchors the tool call touches, as far as they are or were in memory."""
         return self._anchors.matches(action, allowed, self.reach(allowed))
-
-    @contextmanager
-    def reading(self, what: str) -> Iterator[None]:
-        """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
-        with self.table.readers.passing(), self.table.translating(what):
-            yield
 
     def mark(self, name: str) -> str:
         """What is recorded in the store's folder under this name, which a copy of it has too; empty for nothing."""
@@ -206,20 +198,6 @@ class CachedTable:
         """Nothing but these rows, of what can be seen, is written meanwhile."""
         return nullcontext() if self.cache is None else self.cache.adding(rows, self.table.model)
 
-    # What is read into memory
-
-    def _read(self, allowed: Filter) -> Snapshot | None:
-        """These memories; None when there is no table, or when its indexes are the better way."""
-        with self.reading("reading"):
-            if not self.table.exists or not fits(self.table.handle, allowed, self.sizes):
-                return None
-            return Snapshot(self.table.rows(allowed.sql(), COLUMNS), model_of(self.table.handle.schema))
-
-    def _ids_among(self, condition: str, few: Collection[str]) -> list[str]:
-        """All for which it holds, or those of these few."""
-        with self.reading("reading"):
-            return self.table.ids(f"{condition} AND id IN ({quoted(few)})" if few else condition)
-
     def _all_terms(self, limit: int) -> pa.Array:
-        with self.reading("counting the terms of"):
+        with self.table.reading("counting the terms of"):
             return only_chunk(self.table.rows(ANY.sql(), ["terms"], limit), "terms")

@@ -225,6 +225,12 @@ class Table(ABC):
             log.exception("%s the store failed", what)
             raise self.failure(error) from error
 
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
+        with self.readers.passing(), self.translating(what):
+            yield
+
     def suspect(self) -> None:
         """Have whoever opens it next read all of it."""
         if self.folder is not None:
