@@ -54,7 +54,7 @@ class MemoryStore:
         self._here = here
         self._table = here.table
         self._writer = replica or here
-        self._disk = DiskSearch(here.sizes)
+        self._disk = DiskSearch(here.table, here.sizes)
 
     @property
     def uri(self) -> str:
@@ -141,7 +141,7 @@ class MemoryStore:
         if on_disk is not None:
             counted = self.statistics
             words = worth_looking_up(terms, counted.frequencies, counted.documents, QUERY_TERMS) if terms else []
-            found, there = self._disk.candidates(self._table.handle, by_vector, words, on_disk, limit)
+            found, there = self._disk.candidates(by_vector, words, on_disk, limit)
             searched += there
             if multilingual is not None:
                 query, is_few = (multilingual, by_vector()), there <= self._here.sizes.exact

@@ -56,9 +56,9 @@ def test_only_the_project_that_is_not_in_memory_is_searched_on_disk(
     searched: list[Filter] = []
     on_disk = large._disk.candidates
 
-    def noted(table: Any, vector: Any, words: Any, allowed: Filter, limit: int) -> Any:
+    def noted(vector: Any, words: Any, allowed: Filter, limit: int) -> Any:
         searched.append(allowed)
-        return on_disk(table, vector, words, allowed, limit)
+        return on_disk(vector, words, allowed, limit)
 
     monkeypatch.setattr(large._disk, "candidates", noted)
     assert answers(large) == from_disk

@@ -100,15 +100,15 @@ def test_rows_that_a_write_may_have_numbered_anew_are_searched_for_again(
     on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = found(on_disk, Filter())
-    real, asked = disk_search._nearest, list[pa.Table]()
+    real, asked = on_disk._disk._nearest, list[pa.Table]()
 
-    def nearest(table: Any, vector: Any, scope: Any) -> pa.Table:
-        asked.append(real(table, vector, scope))
+    def nearest(vector: Any, scope: Any) -> pa.Table:
+        asked.append(real(vector, scope))
         if len(asked) == 1:
-            table.delete("id = 'none'")  # a version more, between the ranking and the rows
+            on_disk._table.delete("id = 'none'")  # a version more, between the ranking and the rows
         return asked[-1]
 
-    monkeypatch.setattr(disk_search, "_nearest", nearest)
+    monkeypatch.setattr(on_disk._disk, "_nearest", nearest)
     assert found(on_disk, Filter()) == expected
     assert len(asked) == 2
 
@@ -118,13 +118,13 @@ def test_few_words_that_match_less_than_was_asked_for_are_all_there_is(
 ) -> None:
     add(on_disk, memory(ROWS, "the mail server of the office"))
     asked: list[pa.Table] = []
-    real = disk_search._matching
+    real = on_disk._disk._matching
 
     def matching(*given: Any) -> pa.Table:
         asked.append(real(*given))
         return asked[-1]
 
-    monkeypatch.setattr(disk_search, "_matching", matching)
+    monkeypatch.setattr(on_disk._disk, "_matching", matching)
     candidates, _ = on_disk.candidates(lambda: None, terms("office mail"), Filter(muted=False), 10)
     assert [one.id for one in candidates] == [f"m{ROWS:011d}"]
     assert len(asked) == 1  # the filter was not asked again before the ranking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +18,7 @@ from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION
 from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.sizes import Sizes
+from memhook.store.table.table import Table
 
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
@@ -53,90 +54,78 @@ class _Scope:
 class DiskSearch:
     """By words and by vector at the same time, each on a thread of its own."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, table: Table, sizes: Sizes) -> None:
+        self._table = table
         self._sizes = sizes
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._counts: dict[tuple[int, str], int] = {}
 
     def candidates(
-        self,
-        table: Any,
-        vector_of_query: Callable[[], Vector | None],
-        words: Sequence[str],
-        allowed: Filter,
-        limit: int,
+        self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        scope = self._searching.submit(self._scope, table, allowed, limit)
-        answers = self._answers(table, vector_of_query, words, scope.result)
+        scope = self._searching.submit(self._scope, allowed, limit)
+        answers = self._answers(vector_of_query, words, scope.result)
         found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
         return [found[key] for key in sorted(found)], scope.result().searched
 
     def _answers(
-        self,
-        table: Any,
-        vector_of_query: Callable[[], Vector | None],
-        words: Sequence[str],
-        scope: Callable[[], _Scope],
+        self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], scope: Callable[[], _Scope]
     ) -> list[pa.Table]:
         """The words are searched for while the vector is still being made."""
-        by_words = self._searching.submit(lambda: _matching(table, words, scope())) if words else None
+        by_words = self._searching.submit(lambda: self._matching(words, scope())) if words else None
         vector = vector_of_query()
-        answers = [] if vector is None else [_nearest(table, vector, scope())]
+        answers = [] if vector is None else [self._nearest(vector, scope())]
         answers += [] if by_words is None else [by_words.result()]
         if scope().is_narrow:
             return answers
-        rows = _best_rows(table, [one["_rowid"].to_pylist() for one in answers], scope())
+        rows = self._best_rows([one["_rowid"].to_pylist() for one in answers], scope())
         narrow = replace(scope(), is_narrow=True)
-        return self._answers(table, vector_of_query, words, lambda: narrow) if rows is None else [rows]
+        return self._answers(vector_of_query, words, lambda: narrow) if rows is None else [rows]
 
-    def _scope(self, table: Any, allowed: Filter, limit: int) -> _Scope:
-        version, rows = int(table.version), int(table.count_rows())
-        searched = self._counted(table, version, allowed)
+    def _scope(self, allowed: Filter, limit: int) -> _Scope:
+        version, rows = int(self._table.handle.version), self._table.count()
+        searched = self._counted(version, allowed)
         is_few = searched <= self._sizes.exact
         return _Scope(allowed.sql(), limit, searched, rows, version, is_few, is_few or rows > WIDE * searched)
 
-    def _counted(self, table: Any, version: int, allowed: Filter) -> int:
+    def _counted(self, version: int, allowed: Filter) -> int:
         """Once for each version of the table; what has expired is counted too, for the moment is another each time."""
         condition = replace(allowed, alive_at=None).sql()
         key = version, condition
         if key not in self._counts:
             kept = {one: count for one, count in self._counts.items() if one[0] == key[0]}
-            self._counts = {**(kept if len(kept) < KEPT_COUNTS else {}), key: int(table.count_rows(condition))}
+            self._counts = {**(kept if len(kept) < KEPT_COUNTS else {}), key: self._table.count(condition)}
         return self._counts[key]
 
+    def _nearest(self, vector: Vector, scope: _Scope) -> pa.Table:
+        """Few are compared one by one: which partitions theirs are in no index knows."""
+        asked = np.asarray(vector, dtype=np.float32)
+        query = query_of(self._table.handle).nearest_to(asked).column("vector").distance_type("dot")
+        probes = max(MIN_PROBES, scope.rows // ROWS_IN_PARTITION // PROBED)
+        return scope.answer(query.bypass_vector_index() if scope.is_few else query.nprobes(probes), "_distance")
 
-def _nearest(table: Any, vector: Vector, scope: _Scope) -> pa.Table:
-    """Few are compared one by one: which partitions theirs are in no index knows."""
-    query = query_of(table).nearest_to(np.asarray(vector, dtype=np.float32)).column("vector").distance_type("dot")
-    probes = max(MIN_PROBES, scope.rows // ROWS_IN_PARTITION // PROBED)
-    return scope.answer(query.bypass_vector_index() if scope.is_few else query.nprobes(probes), "_distance")
+    def _matching(self, words: Sequence[str], scope: _Scope) -> pa.Table:
+        asked = lancedb().query.MatchQuery(" ".join(words), "terms")
+        return scope.answer(query_of(self._table.handle).nearest_to_text(asked), "_score")
 
+    def _best_rows(self, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
+        """Of each ranking the best `limit` for which `where` holds.
 
-def _matching(table: Any, words: Sequence[str], scope: _Scope) -> pa.Table:
-    asked = lancedb().query.MatchQuery(" ".join(words), "terms")
-    return scope.answer(query_of(table).nearest_to_text(asked), "_score")
-
-
-def _best_rows(table: Any, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
-    """Of each ranking the best `limit` for which `where` holds.
-
-    None if some may be further down than was looked, or if the ids may be those of other rows since a write.
-    """
-    found = _rows_at(table, set().union(*rankings), scope.where)
-    allowed = set(found["_rowid"].to_pylist())
-    best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
-    is_enough = all(
-        len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
-    )
-    if not is_enough or int(table.version) != scope.version:
-        return None
-    return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
-
-
-def _rows_at(table: Any, rows: Collection[int], where: str) -> pa.Table:
-    """LanceDB fetches these and then asks `where` of them alone. Without the row id in the answer it cannot plan it."""
-    condition = f"_rowid IN ({', '.join(map(str, sorted(rows)))}) AND {where}" if rows else "false"
-    return read(query_of(table).where(condition).select([*COLUMNS, "_rowid"]))
+        None if some may be further down than was looked, or if the ids may be those of other rows since a write.
+        LanceDB fetches these rows and then asks `where` of them alone; without the row id in the answer it cannot
+        plan that.
+        """
+        rows = ", ".join(map(str, sorted(set().union(*rankings))))
+        condition = f"_rowid IN ({rows}) AND {scope.where}" if rows else "false"
+        found = read(query_of(self._table.handle).where(condition).select([*COLUMNS, "_rowid"]))
+        allowed = set(found["_rowid"].to_pylist())
+        best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
+        is_enough = all(
+            len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
+        )
+        if not is_enough or int(self._table.handle.version) != scope.version:
+            return None
+        return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
