@@ -9,10 +9,8 @@ The form's CSRF token is checked where the form is read (`app`).
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
-
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -71,19 +69,14 @@ def _answer(scope: Scope, session: Session) -> Response | None:
 
 def _opens(scope: Scope, session: Session) -> bool:
     """Return whether the one-time token is given. A browser that only looks ahead does not use it up."""
-    given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+    given = QueryParams(scope["query_string"]).getlist("token")
     is_ahead = _header(scope, "sec-purpose") or _header(scope, "purpose")
     return scope["method"] == "GET" and not is_ahead and len(given) == 1 and session.exchanged(given[0])
 
 
 def _is_admitted(scope: Scope, session: Session) -> bool:
-    try:
-        cookies = SimpleCookie(_header(scope, "cookie"))
-    except CookieError:
-        return False
-    given = cookies.get(COOKIE)
-    is_inside = scope["path"].startswith(f"{session.base}/")
-    return given is not None and session.is_own_cookie(given.value) and is_inside
+    given = HTTPConnection(scope).cookies.get(COOKIE, "")
+    return session.is_own_cookie(given) and scope["path"].startswith(f"{session.base}/")
 
 
 def _is_from_here(scope: Scope) -> bool:
