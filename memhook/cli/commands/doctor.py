@@ -53,6 +53,10 @@ class Finding:
 Check = Callable[[Place], Iterator[Finding]]
 
 
+def finding(name: str, problem: str, repair: str, otherwise: str) -> Finding:
+    return Finding(name, False, problem, repair) if problem else Finding(name, True, otherwise)
+
+
 def add_parser(commands: Commands) -> None:
     command(commands, run, "doctor", "memhook doctor")
 
@@ -102,11 +106,9 @@ def packages(_place: Place) -> Iterator[Finding]:
     needed = [one for one in wanted if one.marker is None or one.marker.evaluate()]
     there = {one.name: _installed(one.name) for one in needed}
     wrong = [one for one in needed if there[one.name] not in one.specifier]
-    if wrong:
-        found = ", ".join(f"{one} (found: {there[one.name] or 'none'})" for one in wrong)
-        yield Finding("packages", False, f"not as tested: {found}", _pip_install(wrong))
-    else:
-        yield Finding("packages", True, f"lancedb {there['lancedb']}, fastembed {there['fastembed']}, all as tested")
+    found = ", ".join(f"{one} (found: {there[one.name] or 'none'})" for one in wrong)
+    fine = f"lancedb {there['lancedb']}, fastembed {there['fastembed']}, all as tested"
+    yield finding("packages", found and f"not as tested: {found}", _pip_install(wrong), fine)
 
 
 def _pip_install(requirements: Iterable[Requirement]) -> str:
@@ -211,11 +213,8 @@ def daemon(place: Place) -> Iterator[Finding]:
 def store(place: Place) -> Iterator[Finding]:
     report: dict[str, Any] = place.call("status")
     yield Finding("store", True, f"the store opens: {counted(report['memories'])} in {report['store']}")
-    if report["embedding_problem"]:
-        repair = _model_repair(report, place)
-        yield Finding("model", False, report["embedding_problem"], repair)
-    else:
-        yield Finding("model", True, f"search by meaning with {report['configured_model']}")
+    by_meaning = f"search by meaning with {report['configured_model']}"
+    yield finding("model", report["embedding_problem"], _model_repair(report, place), by_meaning)
     yield _languages(report["languages"])
 
 
@@ -244,36 +243,26 @@ def shared(place: Place) -> Iterator[Finding]:
     for one in place.call("refresh"):
         name = f"shared store {one['name']}" if one["name"] else "store elsewhere"
         key = f"stores.{one['name']}" if one["name"] else "store"
-        yield Finding(
-            name,
-            not one["problem"],
-            one["problem"] or f"{counted(one['memories'])} of {one['uri']}, fetched just now",
-            f"memhook config get {key}.uri; credentials are the daemon's, so with those set: memhook daemon restart",
+        repair = (
+            f"memhook config get {key}.uri; credentials are the daemon's, so with those set: memhook daemon restart"
         )
+        yield finding(name, one["problem"], repair, f"{counted(one['memories'])} of {one['uri']}, fetched just now")
 
 
 def health(place: Place) -> Iterator[Finding]:
     """Every row read, every index checked, the ledger checked by SQLite itself."""
     report: dict[str, Any] = place.call("health")
-    if report["damage"]:
-        yield Finding("index", False, report["damage"], "memhook restore --from-damaged")
-    elif report["missing_indexes"]:
+    readable = f"all rows are readable, in {report['fragments']} files and {report['versions']} versions"
+    if report["missing_indexes"] and not report["damage"]:
         missing = ", ".join(report["missing_indexes"])
         yield Finding("index", False, f"not built yet: {missing}", "memhook daemon restart, then wait a few seconds")
     else:
-        yield Finding(
-            "index", True, f"all rows are readable, in {report['fragments']} files and {report['versions']} versions"
-        )
-    digest = report["model_sha256"]
-    if digest:
+        yield finding("index", report["damage"], "memhook restore --from-damaged", readable)
+    if digest := report["model_sha256"]:
         yield Finding("model hash", True, f"sha256 {digest}, as expected")
-    problem = report["ledger_problem"]
-    yield Finding(
-        "ledger",
-        not problem,
-        problem or f"what was shown is recorded in {place.paths.ledger}",
-        f"rm {place.paths.ledger}* (what was shown is forgotten), then: memhook daemon restart",
-    )
+    ledger = place.paths.ledger
+    repair = f"rm {ledger}* (what was shown is forgotten), then: memhook daemon restart"
+    yield finding("ledger", report["ledger_problem"], repair, f"what was shown is recorded in {ledger}")
 
 
 def hooks(place: Place) -> Iterator[Finding]:
@@ -310,10 +299,8 @@ def round_trip(place: Place) -> Iterator[Finding]:
         yield Finding("round trip", True, "not tried: memhook is paused here")
         return
     problem = trial.failure(place.paths, place.directory)
-    text = problem or "a temporary memory came back through the hook, and is deleted again"
-    yield Finding(
-        "round trip", not problem, text, f"memhook daemon restart; if that does not help, see {place.paths.log}"
-    )
+    repair = f"memhook daemon restart; if that does not help, see {place.paths.log}"
+    yield finding("round trip", problem, repair, "a temporary memory came back through the hook, and is deleted again")
 
 
 def _line(finding: Finding) -> str:
