@@ -124,6 +124,9 @@ class SharedStore(Store):
     refresh_seconds: float = Field(60, ge=1, le=86_400)
 
 
+_OPTION = FieldInfo(annotation=str, description="a text for LanceDB")
+
+
 class Embedding(_Section):
     model: str = Field(
         "granite-embedding-30m-english", min_length=1, description="the name of a model, see memhook models list"
@@ -321,22 +324,21 @@ def named_keys(settings: Settings) -> tuple[str, ...]:
 
 
 def is_setting(key: str) -> bool:
-    if key in setting_keys():
-        return True
+    return key in setting_keys() or _named_field(key) is not None
+
+
+def _named_field(key: str) -> FieldInfo | None:
+    """Return the field of a key with a user-defined name; None if there is none."""
     match key_path(key):
-        case ("agents", name, leaf):
-            return bool(name) and leaf in Agent.model_fields
-        case ("stores", name, leaf):
-            return _is_store_name(name) and leaf in SharedStore().model_dump(exclude={"options"})
-        case ("stores", name, "options", option):
-            return _is_store_name(name) and bool(option)
-        case ("store", "options", option):
-            return bool(option)
-    return False
-
-
-def _is_store_name(name: str) -> bool:
-    return re.fullmatch(STORE_NAME, name) is not None
+        case ("agents", name, leaf) if name:
+            return Agent.model_fields.get(leaf)
+        case ("stores", name, leaf) if re.fullmatch(STORE_NAME, name) and leaf in ("uri", "refresh_seconds"):
+            return SharedStore.model_fields[leaf]
+        case ("stores", name, "options", option) if re.fullmatch(STORE_NAME, name) and option:
+            return _OPTION
+        case ("store", "options", option) if option:
+            return _OPTION
+    return None
 
 
 def is_secret(key: str) -> bool:
@@ -432,18 +434,14 @@ def what_is_allowed(key: str) -> str:
 
 
 def _field_of(key: str) -> FieldInfo:
-    head, *rest = key_path(key)
-    if head == "agents":
-        return Agent.model_fields[rest[-1]]
-    if "options" in rest:
-        return FieldInfo(annotation=str, description="a text for LanceDB")
-    if head == "stores":
-        return SharedStore.model_fields[rest[-1]]
-    fields = Settings.model_fields
-    for parent in (head, *rest)[:-1]:
-        section: type[BaseModel] = fields[parent].annotation  # type: ignore[assignment]
-        fields = section.model_fields
-    return fields[(head, *rest)[-1]]
+    if named := _named_field(key):
+        return named
+    *parents, leaf = key_path(key)
+    section: Any = Settings
+    for parent in parents:
+        section = section.model_fields[parent].annotation
+    field: FieldInfo = section.model_fields[leaf]
+    return field
 
 
 def _invalid(key: str, value: Any) -> InvalidInput:
