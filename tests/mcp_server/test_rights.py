@@ -78,9 +78,10 @@ def test_confidential_redacted_and_expired_are_never_injected_or_packed_and_name
 ) -> None:
     kept = {
         "confidential": urn_of(call, f"{SECRET} one", sensitivity="confidential"),
-        "redacted": urn_of(call, f"{SECRET} two", redacted=True),
+        "redacted": urn_of(call, f"{SECRET} two"),
         "expired": urn_of(call, f"{SECRET} three", expires="2020-01-01"),
     }
+    call("redact", references=[kept["redacted"]])
     assistant = Assistant(call, *scopes)
     restricted = {"include_restricted": True} if Scope.RESTRICTED in scopes else {}
     assert SECRET not in assistant.text("inject_context", query=SECRET, **restricted)
