@@ -340,12 +340,11 @@ class Ledger:
     ) -> Injection | None:
         """The last event of the session, or without one of the project; `with_text`, the last that got any.
 
-        Of a `client` under whatever longer name, if it had any: "codex-mcp-client" is codex.
+        In a project that of a `client`, under whatever longer name: "codex-mcp-client" is codex.
         """
-        given = {"session = ?" if session else "project = ?": session or project}
+        in_project = {"project = ?": project} | ({"instr(?, client) > 0": client} if client else {})
         also = "text <> ''" if with_text else "true"
-        found = self._newest(given | {"instr(?, client) > 0": client}, 1, also) if client else []
-        found = found or self._newest(given, 1, also)
+        found = self._newest({"session = ?": session} if session else in_project, 1, also)
         return found[0][1] if found else None
 
     def recent(
