@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,12 @@ def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
     if use_daemon:
         with suppress(DaemonUnavailable):
             return daemon_door(paths, directory)
-    return _local_door(paths, directory, _environment())
+    # Imports lancedb and fastembed, which takes seconds: only for a command without the daemon.
+    from memhook.engine.engine import Engine  # noqa: PLC0415  as said above
+
+    os.umask(0o077)
+    engine, environment = Engine(paths), _environment()
+    return lambda method, **params: engine.call(method, params, directory, environment)
 
 
 def daemon_door(paths: Paths, directory: str) -> Call:
@@ -160,15 +165,6 @@ def stopped(paths: Paths) -> int | None:
     raise DaemonUnavailable(f"The daemon (process {pid}) does not stop.", f"Kill it: kill -9 {pid}")
 
 
-def _local_door(paths: Paths, directory: str, environment: Mapping[str, str]) -> Call:
-    # Imports lancedb and fastembed, which takes seconds: only for a command without the daemon.
-    from memhook.engine.engine import Engine  # noqa: PLC0415  as said above
-
-    os.umask(0o077)
-    engine = Engine(paths)
-    return lambda method, **params: engine.call(method, params, directory, environment)
-
-
 def _connected(paths: Paths) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -197,22 +193,10 @@ def short_name(path: Path) -> Iterator[str]:
         if Path(f"/proc/self/fd/{folder}").exists():
             yield f"/proc/self/fd/{folder}/{path.name}"
         else:
-            with _working_directory_lock, _within(folder):
+            with _working_directory_lock, chdir(folder):  # which all threads share
                 yield path.name
     finally:
         os.close(folder)
-
-
-@contextmanager
-def _within(folder: int) -> Iterator[None]:
-    """Change the working directory, which all threads share: the caller holds the lock."""
-    previous = os.open(".", os.O_RDONLY)
-    os.fchdir(folder)
-    try:
-        yield
-    finally:
-        os.fchdir(previous)
-        os.close(previous)
 
 
 def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:

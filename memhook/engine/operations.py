@@ -215,18 +215,11 @@ def _holdings(caller: Caller) -> expunge.Holdings:
     return expunge.Holdings(caller.library, caller.accounts.ledger, caller.paths)
 
 
-def _expunged(caller: Caller, done: expunge.Expunged) -> dict[str, Any]:
-    ids = [memory.id for memory in done.memories]
+def _expunged(caller: Caller, done: dict[str, Any]) -> dict[str, Any]:
+    """What was done, and the shared stores that still have one of these memories."""
+    ids = list(map(id_of, done["memories"]))
     others = [library for library in caller.open_shared() if library is not caller.library]
-    return {
-        "memories": [memory.urn for memory in done.memories],
-        "shown_in": done.shown_in,
-        "copies": [str(path) for path in done.copies],
-        "deleted_copies": [str(path) for path in done.deleted],
-        "unreadable_copies": [str(path) for path in done.unreadable],
-        "same_content": list(done.same_content),
-        "shared_in": [library.name for library in others if library.store.by_reference(ids, OWNER)],
-    }
+    return {**done, "shared_in": [library.name for library in others if library.store.by_reference(ids, OWNER)]}
 
 
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from memhook.core.memory import Memory, id_of
 from memhook.errors import NotFound
@@ -41,22 +42,7 @@ class Holdings:
     paths: Paths
 
 
-@dataclass(frozen=True, slots=True)
-class Expunged:
-    """The result. `same_content` has the URNs of other memories with that content; `unreadable` copies are unchanged.
-
-    `deleted` are copies of damaged files, which may contain the memory.
-    """
-
-    memories: tuple[Memory, ...]
-    shown_in: int
-    copies: tuple[Path, ...]
-    deleted: tuple[Path, ...]
-    unreadable: tuple[Path, ...]
-    same_content: tuple[str, ...]
-
-
-def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> Expunged:
+def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> dict[str, Any]:
     store = holdings.library.store
     with store.writing():
         memories = found(holdings.library, references)
@@ -64,7 +50,7 @@ def redacted(holdings: Holdings, references: Sequence[str], now: datetime) -> Ex
     return _expunged(holdings, memories)
 
 
-def purged(holdings: Holdings, references: Sequence[str]) -> Expunged:
+def purged(holdings: Holdings, references: Sequence[str]) -> dict[str, Any]:
     """Purge memories, including forgotten ones, of which the hash and the name are left."""
     store = holdings.library.store
     with store.writing():
@@ -82,8 +68,12 @@ def _known(library: Library, references: Sequence[str]) -> list[Memory]:
     return list({memory.id: memory for memory in known}.values())
 
 
-def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
-    """Delete the rest, after the store, which from now on does not return them."""
+def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
+    """Delete the rest, after the store, which from now on does not return them; return what was done, as plain values.
+
+    `same_content` has the URNs of other memories with that content, `deleted_copies` the copies of damaged files, which
+    may contain the memory; `unreadable_copies` are unchanged.
+    """
     ids = [memory.id for memory in memories]
     shown_in = holdings.ledger.expunge(ids) if holdings.ledger else 0
     backups = holdings.paths.backups
@@ -93,10 +83,14 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> Expunged:
     rebuilt, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
     _empty_log(holdings.paths)
     others = holdings.library.store.find("content_hash", [memory.content_hash for memory in memories])
-    same = tuple(one.urn for one in others if one.id not in ids)
-    return Expunged(
-        tuple(memories), shown_in, (*cleaned, *rewritten, *rebuilt), (*lost, *remains), tuple(unreadable), same
-    )
+    return {
+        "memories": [memory.urn for memory in memories],
+        "shown_in": shown_in,
+        "copies": [str(path) for path in (*cleaned, *rewritten, *rebuilt)],
+        "deleted_copies": [str(path) for path in (*lost, *remains)],
+        "unreadable_copies": [str(path) for path in unreadable],
+        "same_content": [one.urn for one in others if one.id not in ids],
+    }
 
 
 def _copies(holdings: Holdings) -> Iterable[Path]:
