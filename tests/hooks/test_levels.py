@@ -14,6 +14,7 @@ import sys
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -278,8 +279,13 @@ def commands_of(within: ArgumentParser) -> dict[str, ArgumentParser]:
     }
 
 
+@cache
+def known_commands() -> dict[str, ArgumentParser]:
+    return commands_of(parser())
+
+
 def takes_json(name: str, arguments: list[str]) -> bool:
-    command = commands_of(parser()).get(name)
+    command = known_commands().get(name)
     nested = commands_of(command).get(arguments[1]) if command and len(arguments) > 1 else None
     return any("--json" in action.option_strings for action in (nested or command or ArgumentParser())._actions)
 
@@ -300,7 +306,7 @@ def leaks(text: str, stored: Memories, open_to: frozenset[str], named: Any) -> d
 
 
 def test_every_command_tool_and_call_is_in_the_tables() -> None:
-    assert {*COMMANDS, *TRIED_ELSEWHERE} - {""} == set(commands_of(parser()))
+    assert {*COMMANDS, *TRIED_ELSEWHERE} - {""} == set(known_commands())
     assert set(TOOL_CALLS) == set(TOOLS)
     assert {tool.operation for tool in TOOLS.values()} | OWNERS_CALLS == set(OPERATIONS)
     assert {one for one in OPERATIONS if OPERATIONS[one].scope is None} == OWNERS_CALLS
