@@ -35,7 +35,6 @@ from memhook.writing.archive import LEDGER, NOTE, PROJECTS, ROWS, SETTINGS, Cont
 from memhook.writing.offered_settings import Offered, offered, with_settings
 
 REPLACED, DAMAGED = "replaced", "damaged"  # prefixes of the copies that restoring makes
-DEFLATED = zipfile.ZIP_DEFLATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +126,15 @@ def rebuilt(paths: Paths, uri: str) -> Rebuilt:
 
 
 def _written(file: Path, paths: Paths, rows: Any) -> Contents:
-    with (
-        temporary_folder(paths.backups) as folder,
-        _in_one_step(file) as temporary,
-        zipfile.ZipFile(temporary, "w", DEFLATED) as archive,
-    ):
-        if rows is not None:
-            archive.writestr(ROWS, arrow_bytes(rows))
-        events, damage = _add_ledger(archive, paths.ledger, folder)
+    with temporary_folder(paths.backups) as folder:
+        ledger, damage = _ledger_copy(paths.ledger, folder / LEDGER)
         merged = ProjectAliases(paths).all()
-        archive.writestr(PROJECTS, aliases_text(merged))  # even if empty: a restore must restore that too
-        has_settings = paths.config_file.is_file()
-        if has_settings:
-            archive.write(paths.config_file, SETTINGS)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        contents = Contents(now, __version__, *_counts(rows), events, has_settings, len(merged), damage)
-        archive.writestr(NOTE, contents.note)
+        settings = paths.config_file if paths.config_file.is_file() else None
+        now, events = datetime.now(UTC).isoformat(timespec="seconds"), _events(ledger) if ledger else 0
+        counts = _counts(rows)
+        contents = Contents(now, __version__, *counts, events, settings is not None, len(merged), damage)
+        # The merged projects even if there are none: a restore must restore that too.
+        _zip(file, contents, rows, {LEDGER: ledger, PROJECTS: aliases_text(merged), SETTINGS: settings})
     return contents
 
 
@@ -151,29 +143,35 @@ def _expunged(file: Path, ids: Collection[str]) -> bool:
     with temporary_folder(file.parent) as folder:
         backup = unpacked(file, folder, ledger_may_be_damaged=True)
         rest = None if backup.rows is None else rows_without(backup.rows, ids)
-        with _in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", DEFLATED) as fresh:
-            if rest is not None:
-                fresh.writestr(ROWS, arrow_bytes(rest))
-            shown_in = _add_expunged_ledger(fresh, backup.ledger, ids)
-            for name, text in ((SETTINGS, backup.settings), (PROJECTS, backup.projects)):
-                if text is not None:
-                    fresh.writestr(name, text)
-            memories, forgotten = _counts(rest)
-            fresh.writestr(NOTE, replace(backup.contents, memories=memories, forgotten=forgotten).note)
+        ledger, shown_in = _expunged_ledger(backup.ledger, ids)
+        memories, forgotten = _counts(rest)
+        contents = replace(backup.contents, memories=memories, forgotten=forgotten)
+        _zip(file, contents, rest, {LEDGER: ledger, PROJECTS: backup.projects, SETTINGS: backup.settings})
     return shown_in > 0 or memories + forgotten < sum(_counts(backup.rows))
 
 
-def _add_expunged_ledger(fresh: zipfile.ZipFile, path: Path | None, ids: Collection[str]) -> int:
-    """Add the ledger without these memories; return in how many texts they were. Omit an unreadable ledger."""
+def _zip(file: Path, contents: Contents, rows: Any, parts: Mapping[str, Path | str | None]) -> None:
+    """Write these into an archive: a file, a text, or nothing for None."""
+    with _in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        if rows is not None:
+            archive.writestr(ROWS, arrow_bytes(rows))
+        for name, part in parts.items():
+            if isinstance(part, Path):
+                archive.write(part, name)
+            elif part is not None:
+                archive.writestr(name, part)
+        archive.writestr(NOTE, contents.note)
+
+
+def _expunged_ledger(path: Path | None, ids: Collection[str]) -> tuple[Path | None, int]:
+    """Delete these memories from the ledger; return in how many texts they were. Omit an unreadable ledger."""
     if path is None:
-        return 0
+        return None, 0
     try:
         with closing(Ledger(path)) as ledger:
-            shown_in = ledger.expunge(sorted(ids))
+            return path, ledger.expunge(sorted(ids))
     except StoreError:
-        return 0
-    fresh.write(path, LEDGER)
-    return shown_in
+        return None, 0
 
 
 def _counts(rows: Any) -> tuple[int, int]:
@@ -210,22 +208,19 @@ def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
         _written(paths.backups / f"{REPLACED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.zip", paths, rows)
 
 
-def _add_ledger(archive: zipfile.ZipFile, ledger: Path, folder: Path) -> tuple[int, str]:
-    """Add a copy by SQLite's backup API, which is consistent during writes; return the events and the damage.
+def _ledger_copy(ledger: Path, copy: Path) -> tuple[Path | None, str]:
+    """Copy it by SQLite's backup API, which is consistent during writes; return the copy, or the damage.
 
     A damaged ledger is omitted: a backup with it could not be restored.
     """
     if not ledger.exists():
-        return 0, ""
-    copy = folder / LEDGER
+        return None, ""
     try:
         _copied(ledger, copy)
         damage = ledger_damage(copy)
     except StoreError as error:
         damage = error.message
-    if not damage:
-        archive.write(copy, LEDGER)
-    return (0 if damage else _events(copy)), damage
+    return (None if damage else copy), damage
 
 
 def _make_room_for_ledger(ledger: Path) -> None:
