@@ -85,7 +85,7 @@ GRANITE = PackagedModel(
     pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a password
     pad_token_id=1,
     pooling="DISABLED",  # the graph returns the first token alone
-    graph=Resource("granite.onnx", "586bf2a10c148db028bc95b65e5f3b2375ebabc3bbe9714671d3461b2c91f2b9"),
+    graph=Resource("granite.onnx", "66b388f2861ea07cd8da5d64f18aaf297d545fa64c811b8b9b127ab724ac4b69"),
     matrices=Resource("matrices.int8", "38de3115e3f772d95f4c3e9abdc79b9c01ba997dd63beab518f292e18019b323"),
 )
 MINILM = PackagedModel(
