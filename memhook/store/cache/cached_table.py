@@ -99,7 +99,7 @@ class CachedTable:
     def split(self, allowed: Filter) -> tuple[Reach, Filter | None]:
         """Where in memory what `allowed` lets through is, and what lets through the rest, if there is any on disk."""
         in_memory, on_disk = self.cache.split(allowed) if self.cache else ([], allowed)
-        return in_memory, on_disk if self.exists else None
+        return in_memory, on_disk if on_disk is not None and self.exists else None
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         in_memory, on_disk = self.split(allowed) if ids else ([], None)

@@ -43,6 +43,7 @@ class Snapshot:
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
         never = np.iinfo(np.int64).max
         self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
+        self._first_expiry = int(self._expires.min(initial=never))
         self.known: Mapping[str, Places] = {}
         """Where those stand for which a condition holds, as the table said."""
 
@@ -79,7 +80,10 @@ class Snapshot:
 
     def alive(self, places: Places, moment: datetime | None) -> Places:
         """Those that have not expired by then."""
-        return places if moment is None else places[self._expires[places] > round(moment.timestamp() * 1_000_000)]
+        if moment is None:
+            return places
+        now = round(moment.timestamp() * 1_000_000)
+        return places if now < self._first_expiry else places[self._expires[places] > now]
 
     def stamps(self, places: Places | None = None) -> Iterator[tuple[str, str]]:
         """Of each row, or of those at these places, its id and which text it is."""
