@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, partial
 from typing import Generic, TypeVar
@@ -58,21 +58,21 @@ class Level(IntEnum):
 class Rendering:
     """A memory as text.
 
-    `tokens` is the estimate of `text`. `header` is the shortest one, so that at every level of this memory
-    `carried_tokens` is the same number of tokens below the cost.
+    `tokens` is the estimate of `text`. `header` returns the shortest one, so that at every level of this memory
+    `carried_tokens` is the same number of tokens below the cost; it is seldom asked for.
     `passages` are the ranges of the content that a preview shows; `is_whole` is set if they are all of it.
     """
 
     level: Level
     text: str
     tokens: int
-    header: str = ""
+    header: Callable[[], str] = field(default=str, compare=False)
     passages: tuple[Range, ...] = ()
     is_whole: bool = False
 
     @property
     def carried_tokens(self) -> int:
-        return self.tokens - estimated_tokens(self.header)
+        return self.tokens - estimated_tokens(self.header())
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def rendering(
     body = indented(selected.text) + _metadata_at(level, memory) if selected else _light(memory, summary_chars)
     title = "" if not style.repeats_title and _is_repeated(memory, body) else memory.title
     text = _header(memory, title, style, level, score, remark) + body
-    shortest = _header(memory, "", style, Level.LIGHT, score, remark)
+    shortest = partial(_header, memory, "", style, Level.LIGHT, score, remark)
     passages, is_whole = (selected.ranges, selected.is_whole) if selected and level is Level.PREVIEW else ((), False)
     return Rendering(level, text, estimated_tokens(text), shortest, passages, is_whole)
 

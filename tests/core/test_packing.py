@@ -20,7 +20,7 @@ DAY = datetime(2026, 2, 14, tzinfo=UTC)
 
 
 def piece(tokens: int, overhead: int = 5, size: int = 0) -> Rendering:
-    return Rendering(Level.FULL, "x" * (size or tokens) + "\n", tokens, header="a " * overhead)
+    return Rendering(Level.FULL, "x" * (size or tokens) + "\n", tokens, header=lambda: "a " * overhead)
 
 
 def pieces(*sizes: Sequence[int], overhead: int = 5) -> list[list[Rendering]]:
