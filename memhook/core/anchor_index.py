@@ -19,6 +19,7 @@ from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
+CLAUSE = 60  # characters around a command that tell whether it is asked for
 GAP = 8  # words of an error between two of a message
 
 # How specific a match is: the best come first.
@@ -50,6 +51,16 @@ _ALL_BELOW = ("/", "/*", "**")
 _GAP = re.compile(r"<[^<>\s]*>|\*+")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
+# In the clause in front of a command, or behind it.
+_FORBIDDEN = re.compile(r"\b(?:never|not|don't|no|nor|avoid|nie|nicht|kein|keine|nunca|no|jamais|pas)\b[^.;:\n]*$")
+_ASKED_FOR = re.compile(
+    r"\b(?:always|by|execute|must|need|needs|run|runs|through|use|uses|using|via|with"
+    r"|immer|mit|nimm|nutze|per|verwende|con|siempre|usa|avec|toujours|utilise)\b[^.;\n]*$|[:→]\W*$"
+)
+_UNREAD = re.compile("[\u0370-\u1fff\u2e80-\ud7ff]")  # scripts of languages that the patterns do not know
+_REFUSED = re.compile(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b")
+_NEEDED = re.compile(r"[`\s]*(?:is|are)? ?(?:needed|required|mandatory|first|instead)\b")
+
 _Filed = tuple[str, str, float]
 """The memory's id, its anchor, and how specific the key is for it."""
 
@@ -70,6 +81,7 @@ class AnchorIndex:
         self._filed: dict[str, list[_Filed]] = defaultdict(list)
         self._keys: dict[str, tuple[str, ...]] = {}
         self._words: dict[str, frozenset[str]] = {}
+        self._flags: dict[str, dict[str, frozenset[str]]] = {}
 
     def file(self, memory: str, anchors: Sequence[str], text: str) -> None:
         self.remove(memory)
@@ -77,12 +89,15 @@ class AnchorIndex:
         for key, entry in filed:
             self._filed[key].append(entry)
         self._keys[memory] = tuple({key for key, _ in filed})
+        if needed := {anchor: flags for anchor in anchors if (flags := _needed_flags(anchor, text))}:
+            self._flags[memory] = needed
         if any(anchor.startswith("-") for anchor in anchors):
             words = re.findall(r"\w[\w.-]*\w", text.lower())
             self._words[memory] = frozenset(words).union(*(word.split("-") for word in words))
 
     def remove(self, memory: str) -> None:
         self._words.pop(memory, None)
+        self._flags.pop(memory, None)
         for key in self._keys.pop(memory, ()):
             left = [entry for entry in self._filed.pop(key) if entry[0] != memory]
             if left:
@@ -103,7 +118,9 @@ class AnchorIndex:
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
     def _holds(self, key: str, memory: str, anchor: str, asked: _Asked) -> bool:
-        kind = key.partition(":")[0]
+        kind, _, rest = key.partition(":")
+        if kind == "cmd" and (flags := self._flags.get(memory, {}).get(anchor)):
+            return asked.runs(rest.split(), flags)
         if kind == "flag":
             return not asked.tools_with(_flag(anchor)).isdisjoint(self._words[memory])
         if kind == "msg":
@@ -111,6 +128,25 @@ class AnchorIndex:
         if kind == "lit":
             return _packed(anchor) in asked.packed
         return kind != "glob" or any(map(_glob(anchor).search, asked.action.paths))
+
+
+def _needed_flags(anchor: str, text: str) -> frozenset[str]:
+    """The flags of a command, one of which a call must have to be what the text is about.
+
+    "Never `git push --force`" says nothing of other pushes. "Run `npm ci --prefer-offline`" is about every `npm ci`;
+    so is a call with several flags that is not forbidden, which is a recipe.
+    """
+    if kind_of(anchor) is not Kind.COMMAND:
+        return frozenset()
+    flags = frozenset(_flag(word) for word in anchor.split() if word.startswith("-") and word.strip("-"))
+    before, found, behind = text.partition(anchor)
+    if not flags or not found:
+        return flags
+    clause, rest = before[-CLAUSE:].lower(), behind[:CLAUSE].lower()
+    if _FORBIDDEN.search(clause) or _REFUSED.match(rest):
+        return flags
+    is_recipe = len(flags) > 1 or _ASKED_FOR.search(clause) or _NEEDED.match(rest) or _UNREAD.search(clause)
+    return frozenset() if is_recipe else flags
 
 
 def _match(memory: str, anchors: Mapping[str, float]) -> Match:
@@ -252,6 +288,11 @@ class _Asked:
     def packed(self) -> str:
         """What is written or run, without spaces."""
         return _packed(" ".join((self.action.written, *(word for words in self.action.commands for word in words))))
+
+    def runs(self, words: Sequence[str], flags: frozenset[str]) -> bool:
+        """Whether a command has these words and one of these flags."""
+        lines = ({*_positional(line), *map(_flag, line)} for line in self.action.commands)
+        return any(line.issuperset(words) and not flags.isdisjoint(line) for line in lines)
 
     def tools_with(self, flag: str) -> set[str]:
         """The command words before the first flag of each command that has this one."""

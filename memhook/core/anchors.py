@@ -263,9 +263,10 @@ def _is_called(words: list[str], at: int) -> bool:
 
 
 def _call(words: list[str], at: int) -> str:
-    """The tool and its first word, or two if the second says it: `npm run build:web`."""
+    """The tool and its first word, or two if the second says it: `npm run build:web`; and the flag behind them."""
     size = 3 if _is_target("".join(words[at + 2 : at + 3])) else 2
-    return " ".join(map(_bare, words[at : at + size]))
+    has_flag = _PROSE_FLAG.fullmatch(_bare("".join(words[at + size : at + size + 1])))
+    return " ".join(map(_bare, words[at : at + size + bool(has_flag)]))
 
 
 def _is_target(word: str) -> bool:
