@@ -1,6 +1,7 @@
 """Where memories come from besides `remember`: files, other servers, what assistants keep themselves, sessions.
 
 bookmarks         How far each recorded session was read, and what the user ordered in it
+csv_table         A table with a header row: CSV or TSV
 digests           One exchange of a session as a short note: what was asked, and how it ended; sections of a summary
 distiller         Facts made of digests by a model that the user chose; off until one is set
 files             The formats that can be imported besides JSONL, one line each, and reading files and folders in them

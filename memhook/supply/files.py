@@ -9,14 +9,16 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from memhook.supply.csv_table import CSV
 from memhook.supply.json_list import JSON_LIST
 from memhook.supply.markdown import MARKDOWN
 from memhook.supply.reference_server import REFERENCE_SERVER
-from memhook.supply.source import Entry, Head, Source
+from memhook.supply.source import Entry, Head, Source, in_utf8
 
 SOURCES = (
     REFERENCE_SERVER,
     JSON_LIST,
+    CSV,
     MARKDOWN,
 )
 MAX_FILE_BYTES = 16 << 20
@@ -24,13 +26,14 @@ MAX_FILE_BYTES = 16 << 20
 
 def source_of(head: bytes, name: str) -> Source | None:
     """Return the format of a file by its first lines; the name decides only where they do not. None for JSONL."""
-    lines = (line.strip() for line in head.decode("utf-8", "replace").lstrip("\ufeff").splitlines())
+    lines = (line.strip() for line in in_utf8(head).decode("utf-8", "replace").splitlines())
     start = Head(tuple(filter(None, lines)), Path(name).suffix.lower())
     return next((source for source in SOURCES if source.recognises(start)), None)
 
 
 def entries_of(source: Source, data: bytes, name: str) -> list[Entry]:
     """Return the entries of one file; `-` is stdin."""
+    data = in_utf8(data)
     if name == "-":
         return list(source.entries(data, "stdin", name))
     return list(source.entries(data, Path(name).name, str(Path(name).resolve())))
@@ -50,7 +53,7 @@ def folder_entries(folder: Path) -> Iterator[Entry]:
                 yield Entry(str(inside), None, "a link that leads out of the folder")
                 continue
             is_file, size = path.is_file(), path.stat().st_size
-            data = path.read_bytes() if is_file and size <= MAX_FILE_BYTES else b""
+            data = in_utf8(path.read_bytes()) if is_file and size <= MAX_FILE_BYTES else b""
         except (OSError, RuntimeError) as error:  # the latter for a loop of links
             yield Entry(str(inside), None, f"cannot be read ({getattr(error, 'strerror', '') or error})")
             continue

@@ -18,7 +18,7 @@ from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
 from memhook.store.project import Project
 from memhook.supply import markdown
-from memhook.supply.source import Entry
+from memhook.supply.source import Entry, in_utf8
 
 LARGEST_BYTES = 1 << 20
 MOST_FILES = 500
@@ -170,7 +170,7 @@ def _text(path: Path) -> str:
     """Nothing for a file that is not regular, too large or not text."""
     try:
         is_fit = path.is_file() and 0 < path.stat().st_size <= LARGEST_BYTES
-        return path.read_bytes().decode("utf-8-sig") if is_fit else ""
+        return in_utf8(path.read_bytes()).decode() if is_fit else ""
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 Record = dict[str, Any]
+
+# The mark of UTF-32 starts with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,24 @@ class Source:
     entries: Callable[[bytes, str, str], Iterable[Entry]]
     suffixes: tuple[str, ...] = ()
     """Of the files to read when a folder is imported."""
+
+
+def encoding_of(data: bytes) -> tuple[bytes, str]:
+    """Return the byte order mark that a text starts with, and its encoding; without a mark, UTF-8."""
+    return next(((mark, name) for mark, name in _MARKS.items() if data.startswith(mark)), (b"", "utf-8"))
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Return a text as UTF-8 without a mark. Without one, the bytes are returned as they are."""
+    mark, encoding = encoding_of(data)
+    rest = data[len(mark) :]
+    return rest if encoding == "utf-8" else rest.decode(encoding, "replace").encode("utf-8", "replace")
+
+
+def name_in_file(own_id: object, key: str) -> str:
+    """Return the name of a record. A number counts those of one file: in another one it is another memory's."""
+    name = str(own_id)
+    return f"{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:8]}-{name}" if name.isdigit() else name
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,59 @@ def test_a_hostile_file_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.M
         "memhook failed on it (IndexError: list index out of range)",
         "third",
     ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("notes.jsonl", '{"title": "Tür", "text": "Die Tür hat den Code 4711."}\r\n'),
+        ("notes.json", '[{"title": "Tür", "text": "Die Tür hat den Code 4711."}]'),
+        ("notes.csv", "title;text\r\nTür;Die Tür hat den Code 4711.\r\n"),
+        ("notes.md", "# Tür\nDie Tür hat den Code 4711.\n"),
+    ],
+)
+def test_a_file_is_read_in_the_encoding_that_its_mark_names(
+    cli: Cli, tmp_path: Path, name: str, text: str, encoding: str
+) -> None:
+    marked = f"\ufeff{text}" if encoding.endswith("-be") else text
+    (tmp_path / name).write_bytes(marked.encode(encoding))
+    assert cli("import", str(tmp_path / name)).out.startswith("stored 1,")
+    assert listed(cli)["Tür"]["content"] == "Die Tür hat den Code 4711."
+
+
+def test_a_folder_and_a_terminal_may_have_other_encodings_too(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_bytes("# Tür\nOffen.\n".encode("utf-16"))
+    assert cli("import", str(tmp_path)).out.startswith("stored 1,")
+    (tmp_path / "b.jsonl").write_bytes('{"text": "Zweitens."}\n'.encode("utf-16"))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli("import", str(tmp_path / "b.jsonl")).out.startswith("stored 1,")
+
+
+def test_a_table_comes_in_and_again_only_what_has_changed(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "notes.csv"
+    file.write_text("id,text,tags\n1,The door code is 4711.,door\n2,Parcels are weighed.,\n3,,x\n")
+    first = cli("import", str(file))
+    assert first.out == "stored 2, already there 0, forgotten before 0, bad lines 1\n"
+    assert "line 4" in first.err
+    file.write_text("id,text,tags\n1,The door code is 4712.,door\n2,Parcels are weighed.,\n")
+    again = cli("import", str(file))
+    assert again.out == "stored 0, updated 1, already there 1, forgotten before 0, bad lines 0\n"
+    assert listed(cli)["The door code is 4712."]["tags"] == ["door"]
+
+
+def test_a_table_without_a_text_is_an_error_that_names_its_columns(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("id,amount\n1,2\n")
+    result = cli("import", str(tmp_path / "sales.csv"))
+    assert result.code == 1
+    assert "found are id, amount" in result.err
+
+
+@pytest.mark.parametrize(("name", "text"), [("{}.json", '[{{"id": 1, "text": "{}"}}]'), ("{}.csv", "id,text\n1,{}\n")])
+def test_a_number_in_another_file_is_another_memory(cli: Cli, tmp_path: Path, name: str, text: str) -> None:
+    for one in ("Alpha is red", "Beta is blue"):
+        (tmp_path / name.format(one)).write_text(text.format(one))
+        assert cli("import", str(tmp_path / name.format(one))).out.startswith("stored 1,")
+    assert listed(cli).keys() == {"Alpha is red", "Beta is blue"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -27,7 +26,7 @@ from memhook.errors import InvalidInput
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, git, host_memories
-from memhook.supply.source import Entry
+from memhook.supply.source import Entry, encoding_of, in_utf8
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
 BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
@@ -99,7 +98,8 @@ def run(args: Namespace, place: Place) -> int:
 
     What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),
     where front matter becomes fields and each top heading a memory, updated when
-    imported again; the graph of MCP's reference memory server.
+    imported again; CSV or TSV with a column content, text, note or body; the
+    graph of MCP's reference memory server. UTF-16 needs its byte order mark.
     A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.
     Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.
     """
@@ -298,8 +298,9 @@ def _report(tally: Tally, args: Namespace) -> int:
 
 @contextmanager
 def _opened(name: str) -> Iterator[BufferedReader]:
+    """The file as UTF-8."""
     if name == "-":
-        yield cast(BufferedReader, sys.stdin.buffer)
+        yield _in_utf8(cast(BufferedReader, sys.stdin.buffer))
         return
     try:
         file = Path(name).open("rb")  # noqa: SIM115  closed below; only the opening is translated
@@ -308,12 +309,17 @@ def _opened(name: str) -> Iterator[BufferedReader]:
             f"{name} cannot be read ({error.strerror}).", "Give a file, a folder, or - for stdin."
         ) from error
     with file:
-        yield file
+        yield _in_utf8(file)
+
+
+def _in_utf8(file: BufferedReader) -> BufferedReader:
+    _, encoding = encoding_of(file.peek(4))
+    return file if encoding == "utf-8" else BufferedReader(BytesIO(in_utf8(file.read())))
 
 
 def _count_lines(file: BinaryIO) -> int | None:
     """How many lines are not empty, for a progress bar; None without one, and for a pipe, where nobody knows."""
-    if not sys.stderr.isatty() or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    if not sys.stderr.isatty() or not file.seekable():
         return None
     here = file.tell()
     count = sum(1 for raw, _ in _raw_lines(file) if raw.strip())
