@@ -190,17 +190,14 @@ def _candidate(one: Considered, memory: Memory | None, level: Strictness | None)
 
 def _parts(injection: Injection, memories: Mapping[str, Memory]) -> list[str]:
     """Return the emitted text by parts, without memories that may no longer be shown."""
-    hidden = {one.memory for one in injection.considered if not _may_be_seen(memories.get(one.memory))}
+    seen = {memory.id for memory in memories.values() if is_open(memory)}
+    hidden = {one.memory for one in injection.considered} - seen
     text = without(without_entries(injection.text, hidden, WITHHELD))
     return _BETWEEN_PARTS.split(text) if text else []
 
 
 def _may_be_named(one: Considered, memory: Memory | None) -> bool:
     return is_open(memory) if memory else not is_closed(one.reason)
-
-
-def _may_be_seen(memory: Memory | None) -> bool:
-    return memory is not None and is_open(memory)
 
 
 def _kind(memory: Memory) -> str:

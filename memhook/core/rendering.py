@@ -87,16 +87,15 @@ class Frame:
         return estimated_tokens(self.head) + estimated_tokens(self.tail)
 
 
+_Facts = tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How an entry opens, the facts in parentheses, and whether a title is repeated if the text opens with it.
-
-    `origin` returns the facts that go to the end of the line.
-    """
+    """How an entry opens, the facts in parentheses and at its end, and whether a title that opens the text is there."""
 
     opening: str
-    facts: Callable[[Memory, Level, float | None], tuple[str, ...]]
-    origin: Callable[[Memory, Level], tuple[str, ...]]
+    facts: Callable[[Memory, Level, float | None], tuple[_Facts, _Facts]]
     repeats_title: bool
 
 
@@ -182,29 +181,24 @@ class Renderings(Generic[Step]):
         return self._known[step]
 
 
-def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[str, ...]:
+def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[_Facts, _Facts]:
     """Return namespace, date and author, without the usual case: no namespace, by the user."""
     namespace = "" if memory.namespace == DEFAULT_NAMESPACE else label(memory.namespace, NAME_CHARS)
     date, author = origin_of(memory)
-    return namespace, date, "" if memory.origin is Origin.USER and not memory.store else author.removeprefix("by ")
+    by = "" if memory.origin is Origin.USER and not memory.store else author.removeprefix("by ")
+    return (namespace, date, by), ()
 
 
-def _all_said(_memory: Memory, _level: Level) -> tuple[str, ...]:
-    return ()
+def _with_score(memory: Memory, level: Level, score: float | None) -> tuple[_Facts, _Facts]:
+    """Other programs parse the text between a title and its URN: the origin comes after it."""
+    namespace, (date, author) = label(memory.namespace, NAME_CHARS), origin_of(memory)
+    if level is Level.LIGHT:
+        return (namespace,), (date, author)
+    return (namespace, "" if score is None else f"score: {score:.2f}", date), (author,)
 
 
-def _with_score(memory: Memory, level: Level, score: float | None) -> tuple[str, ...]:
-    namespace, date = label(memory.namespace, NAME_CHARS), origin_of(memory)[0]
-    return (namespace,) if level is Level.LIGHT else (namespace, "" if score is None else f"score: {score:.2f}", date)
-
-
-def _by_whom(memory: Memory, level: Level) -> tuple[str, ...]:
-    return origin_of(memory) if level is Level.LIGHT else origin_of(memory)[1:]
-
-
-HOOK = Style("- ", _provenance, _all_said, repeats_title=False)
-# Other programs parse the text between a title and its URN: the origin comes after it.
-INJECT = Style("\n", _with_score, _by_whom, repeats_title=True)
+HOOK = Style("- ", _provenance, repeats_title=False)
+INJECT = Style("\n", _with_score, repeats_title=True)
 
 
 def origin_of(memory: Memory) -> tuple[str, str]:
@@ -217,8 +211,7 @@ def origin_of(memory: Memory) -> tuple[str, str]:
 
 def _header(memory: Memory, title: str, style: Style, level: Level, score: float | None, remark: str) -> str:
     name = f"**{line}** " if (line := one_line(title, TITLE_CHARS)) else ""
-    facts = ", ".join(fact for fact in style.facts(memory, level, score) if fact)
-    origin = ", ".join(style.origin(memory, level))
+    facts, origin = (", ".join(filter(None, some)) for some in style.facts(memory, level, score))
     beside = f"({remark}) " if remark else ""
     return f"{style.opening}{name}({facts}) {beside}{memory.urn}{' · ' if origin else ''}{origin}\n"
 
@@ -242,13 +235,11 @@ def _opening(text: str) -> str:
 
 
 def _metadata_at(level: Level, memory: Memory) -> str:
-    if level is Level.PREVIEW:
-        return ""
-    tags = _labels(memory.tags, NAME_CHARS)
-    if level is Level.MEDIUM:
-        return _metadata(Tags=tags)
-    related, source = _labels(memory.related, REFERENCE_CHARS), one_line(memory.source, REFERENCE_CHARS)
-    return _metadata(Tags=tags, Related=related, Source=source)
+    facts = {} if level is Level.PREVIEW else {"Tags": _labels(memory.tags, NAME_CHARS)}
+    if level is Level.FULL:
+        facts["Related"] = _labels(memory.related, REFERENCE_CHARS)
+        facts["Source"] = one_line(memory.source, REFERENCE_CHARS)
+    return indented(" · ".join(f"{name}: {value}" for name, value in facts.items() if value))
 
 
 def _light(memory: Memory, summary_chars: int) -> str:
@@ -260,10 +251,6 @@ def _light(memory: Memory, summary_chars: int) -> str:
         return brief
     medium = indented(_beginning(memory.content).text) + _metadata_at(Level.MEDIUM, memory)
     return min(brief, medium, key=estimated_tokens)
-
-
-def _metadata(**facts: str) -> str:
-    return indented(" · ".join(f"{name}: {value}" for name, value in facts.items() if value))
 
 
 def _labels(names: Iterable[str], limit: int) -> str:

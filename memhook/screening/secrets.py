@@ -261,12 +261,9 @@ def _next_giving(names: Sequence[tuple[str, int, int, bool]], length: int) -> li
 def _secret_given(name: str, given: re.Match[str]) -> Iterator[Span]:
     group = "quoted" if given.groupdict().get("quoted") else "bare"
     value = given[group] if group == "quoted" else given[group].rstrip(".,:!?)*_}")
-    if is_secret_name(name) and _is_secret(name, value):
+    is_secret = is_password if _is_for_people(name) else is_random
+    if is_secret_name(name) and is_secret(value):
         yield given.start(group), given.start(group) + len(value), _kind_of(name)
-
-
-def _is_secret(name: str, value: str) -> bool:
-    return is_password(value) if _is_for_people(name) else is_random(value)
 
 
 def _kind_of(name: str) -> str:
