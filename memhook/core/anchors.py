@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import pairwise, takewhile
 
+from memhook.core.memory import titled
 from memhook.core.terms import STOP_WORDS
 
 MOST_ANCHORS = 48
@@ -132,9 +133,7 @@ _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
 
 def anchors_of(title: str, content: str) -> tuple[str, ...]:
-    """A title that was taken from the content adds nothing."""
-    is_derived = content.lstrip("# \n").startswith(title.removesuffix("…"))
-    text = content[:READ_CHARS] if is_derived else f"{title}\n{content[:READ_CHARS]}"
+    text = titled(title, content[:READ_CHARS])
     found = {one: None for one in _anchors(text) if 1 < len(one) <= MOST_CHARS and kind_of(one) is not None}
     return tuple(found)[:MOST_ANCHORS]
 
@@ -144,7 +143,7 @@ def kind_of(anchor: str) -> Kind | None:
     if not (anchor := anchor.strip()):
         return None
     if _WORD.fullmatch(anchor):
-        return _kind_of_word(anchor)
+        return next((kind for kind, is_one in _FORMS.items() if is_one(anchor)), None)
     if _is_command(anchor):
         return Kind.COMMAND
     is_setting = anchor.startswith("-") or (_ASSIGNED.match(anchor) and not _SAID.match(anchor))
@@ -163,10 +162,6 @@ def is_distinctive(name: str) -> bool:
 def _humps(name: str) -> int:
     """The parts of a name in camel case."""
     return 1 + sum(a.islower() and b.isupper() for a, b in pairwise(name))
-
-
-def _kind_of_word(word: str) -> Kind | None:
-    return next((kind for kind, is_one in _FORMS.items() if is_one(word)), None)
 
 
 def _is_glob(word: str) -> bool:
