@@ -9,24 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memhook.core.pasted import is_machine
 from memhook.core.small_talk import is_small_talk
 
 WORTH_LEAVING_OUT = 0.8  # a gist longer than this share of the prompt gets the same answer as the prompt
 FEWEST_WORDS = 2  # "any idea?" above a log says nothing: the log decides
-LETTERS = 0.75  # of a line; less is a table, numbers or code
-SHORTEST_LINE = 20
 
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-_PASTED = re.compile(
-    r"""
-      \t|\ {4}                                                # indented
-    | \s*(?:at\ \S+[(:]|File\ "|Traceback\b|\#\d+\s+0x|\d+:\s+\w+::)  # frames of a stack
-    | \[?\d{4}-\d\d-\d\d[T\ ]|\[?\d\d:\d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3}\s  # a moment or an address
-    | \[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b\]?[:\s]|E\ {2,}|npm\ ERR!|\w+\[\d+\]:
-    | [\w.$/-]*(?:Error|Exception)\b:?|[\w$]+(?:\.[\w$]+)+:\s
-    """,
-    re.VERBOSE,
-)
 _WORD = re.compile(r"\w{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _COURTESY = re.compile(
@@ -53,13 +42,8 @@ def _own_lines(prompt: str) -> Iterator[str]:
     for line in prompt.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and line.strip() and not _is_pasted(line):
+        elif not fenced and line.strip() and not is_machine(line):
             yield line
-
-
-def _is_pasted(line: str) -> bool:
-    letters = sum(map(str.isalpha, line)) + sum(map(str.isspace, line))
-    return _PASTED.match(line) is not None or (len(line) >= SHORTEST_LINE and letters < LETTERS * len(line))
 
 
 def _is_courtesy(sentence: str) -> bool:
