@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,7 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__
 MAPS = [path for path in FILES if path.name == "__init__.py"]
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """The modules a file names, in full."""
     found: set[str] = set()

@@ -60,10 +60,6 @@ class Outcome:
     notice: str = ""
     read_as: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def outcome(self) -> str:
-        return self.silence or SHOWN
-
     def injection(
         self, event: str, session: str, agent: str, client: str, project: str, budget: int, at: datetime, stages: Stages
     ) -> Injection:
@@ -75,7 +71,7 @@ class Outcome:
             client=client,
             event=event,
             project=project,
-            outcome=self.outcome,
+            outcome=self.silence or SHOWN,
             text=self.block.text,
             tokens=self.block.tokens,
             budget=budget,

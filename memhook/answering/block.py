@@ -46,15 +46,12 @@ class Extent:
     preview_chars: int
     best_chars: int = 0
 
-    def allowance(self, rank: int) -> int:
-        return max(self.best_chars, self.preview_chars) if rank == 0 else self.preview_chars
-
     def steps(self, rank: int) -> tuple[int, ...]:
         """Return the lengths to try, longest first, each half the one before.
 
         The first one may be half a preview: a small budget shows that instead of nothing.
         """
-        steps = [self.allowance(rank)]
+        steps = [self.preview_chars if rank else max(self.best_chars, self.preview_chars)]
         while steps[-1] > self.preview_chars:
             steps.append(max(steps[-1] // 2, self.preview_chars))
         return tuple(steps) if rank else (*steps, self.preview_chars // 2)

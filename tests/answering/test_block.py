@@ -62,8 +62,8 @@ def seen_after(block: Block, account: Account | None = None) -> Account:
 
 
 def test_only_the_first_gets_what_the_best_may_have() -> None:
-    assert [Extent(200, 1500).allowance(rank) for rank in range(3)] == [1500, 200, 200]
-    assert [Extent(200, 0).allowance(rank) for rank in range(2)] == [200, 200]
+    assert [Extent(200, 1500).steps(rank)[0] for rank in range(3)] == [1500, 200, 200]
+    assert [Extent(200, 0).steps(rank)[0] for rank in range(2)] == [200, 200]
 
 
 def test_where_the_budget_is_short_the_best_is_cut_by_halves() -> None:
