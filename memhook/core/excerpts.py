@@ -17,6 +17,7 @@ from enum import Enum
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
+from math import fsum
 from operator import itemgetter
 
 from memhook.core.passages import HORIZON, SENTENCE_END, Span, front, passage
@@ -124,7 +125,7 @@ def _chosen(
     seen: set[str] = set()
 
     def added(index: int) -> float:
-        return worths[index].always + sum(shares[term] for term in worths[index].terms - seen)
+        return worths[index].always + fsum(shares[term] for term in worths[index].terms - seen)
 
     room, taken = limit, set[int]()
     # The score a unit adds only falls as others are chosen: the first whose value is still current is the best.
@@ -151,7 +152,7 @@ _JOINT = len("\n…\n")
 
 def _worths(units: Sequence[_Unit], shares: Mapping[str, float], spans: Sequence[Span]) -> list[_Worth]:
     terms = [frozenset(term for term, _, _ in _within(spans, unit.start, unit.end)) for unit in units]
-    relevance = [0.0, *(sum(shares[term] for term in some) for some in terms), 0.0]
+    relevance = [0.0, *(fsum(shares[term] for term in some) for some in terms), 0.0]
     return [
         _Worth(_form_worth(unit) + _NEIGHBOUR * max(relevance[at], relevance[at + 2]), some)
         for at, (unit, some) in enumerate(zip(units, terms, strict=True))
