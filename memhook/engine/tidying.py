@@ -14,6 +14,7 @@ from memhook.engine.caller import Caller
 from memhook.engine.revising import versioned
 from memhook.library.access import in_reach, open_ones
 from memhook.store.ledger import Usage
+from memhook.store.table.filters import Filter
 from memhook.writing.closeness import neighbours, superseding
 
 MOST_COMPARED = 300
@@ -29,8 +30,8 @@ def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, 
     """
     allowed = replace(open_ones(caller.now), projects=in_reach(caller.project.id).projects if here else ())
     memories = caller.library.store.newest(allowed, MOST_COMPARED)
-    items = [*_duplicates(caller, memories), *_proposed(caller, memories), *_by_use(caller, memories)]
-    once = {(item["memory"]["id"], (item["other"] or {}).get("id", "")): item for item in reversed(items)}
+    items = [*_duplicates(caller, memories), *_proposed(caller, allowed), *_by_use(caller, memories)]
+    once = {frozenset((item["memory"]["id"], (item["other"] or {}).get("id"))): item for item in reversed(items)}
     kept = list(reversed(once.values()))
     return {"items": kept[:limit], "total": len(kept), "kinds": dict(Counter(item["kind"] for item in kept))}
 
@@ -44,9 +45,12 @@ def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
         caller.accounts.propose(superseding(memory, near), caller.now)
 
 
-def _proposed(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
-    by_id = {memory.id: memory for memory in memories}
-    proposals = [one for one in caller.accounts.proposals() if one.memory in by_id and one.other in ("", *by_id)]
+def _proposed(caller: Caller, allowed: Filter) -> Iterator[Item]:
+    """What waits in the inbox, of memories of any age."""
+    waiting = caller.accounts.proposals()
+    named = {name for one in waiting for name in (one.memory, one.other) if name}
+    by_id = caller.library.store.by_ids(sorted(named), allowed)
+    proposals = [one for one in waiting if one.memory in by_id and (not one.other or one.other in by_id)]
     for asked, kind in (("supersede", "contradiction"), ("retire", "stale")):
         for one in proposals:
             if one.kind == asked:

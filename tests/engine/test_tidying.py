@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from memhook.core.memory import id_of
+from memhook.engine import tidying
 from tests.hooks import conftest
 from tests.hooks.conftest import Assistant
 
@@ -67,6 +70,17 @@ def test_a_memory_that_was_edited_or_imported_is_compared_with_the_older_ones(as
     assistant.runner.engine.keep_house(datetime.now(UTC))
     asked = {one.memory for one in assistant.runner.engine.accounts.proposals()}
     assert asked == {id_of(port), id_of(nodes)}
+
+
+def test_what_waits_for_a_decision_is_listed_however_many_memories_came_since(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
+    assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")
+    monkeypatch.setattr(tidying, "MOST_COMPARED", 2)
+    assistant.imports("The cat is on floor 3.", "The lift is out of order.", "Lunch is at noon.")
+    (item,) = assistant.calls("tidy_list")["items"]
+    assert (item["kind"], item["memory"]["urn"]) == ("contradiction", older)
 
 
 def test_a_series_of_notes_of_one_form_is_not_taken_for_contradictions(assistant: Assistant) -> None:
