@@ -68,6 +68,7 @@ def parser(first_word: str = "") -> Parser:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    top.set_defaults(parser=top)
     top.add_argument("--version", action="version", version=f"memhook {__version__}")
     top.add_argument("-C", dest="directory", metavar="DIRECTORY", help="run as if started there")
     top.add_argument("--no-daemon", action="store_true", help="work in this process, under the store's lock")
@@ -99,7 +100,7 @@ def command(
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    added.set_defaults(run=run)
+    added.set_defaults(run=run, parser=added)
     added.add_argument("-C", dest="directory", metavar="DIR", default=SUPPRESS, help=SUPPRESS)
     added.add_argument("--no-daemon", action="store_true", default=SUPPRESS, help=SUPPRESS)
     if json:

@@ -33,7 +33,9 @@ def run(argv: list[str]) -> int:
 
 
 def _dispatched(argv: list[str]) -> int:
-    args = parser(argv[0] if argv else "status").parse_args(argv)
+    args, unknown = parser(argv[0] if argv else "status").parse_known_args(argv)
+    if unknown:  # said by the command, whose usage helps
+        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
     return (args.run if args.command else _overview)(args, place) or 0
 

@@ -153,6 +153,13 @@ def test_arguments_that_make_no_sense_exit_with_2_and_point_to_the_help(cli: Cli
         assert "--help" in result.err
 
 
+def test_arguments_that_a_command_does_not_know_are_answered_with_its_usage(cli: Cli) -> None:
+    ran = cli("edit", "k3v9x2m4p7qa", "another text")
+    assert ran.code == 2
+    assert "usage: memhook edit" in ran.err
+    assert "unrecognized arguments: another text\nSee: memhook edit --help" in ran.err
+
+
 def test_the_global_options_may_stand_on_either_side_of_the_command(
     engine: Engine, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
