@@ -80,14 +80,14 @@ def _session_here(caller: Caller, client: str, session: str) -> str:
     return f"{last.client}/{last.session}#{caller.accounts.turn_of(last.session)}"
 
 
-def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
-    """Whole memories by reference; unless `touch` is false, they count as accessed and as used."""
+def get(caller: Caller, references: Sequence[str], touch: bool = True, used: bool = True) -> list[dict[str, Any]]:
+    """Whole memories by reference; unless `touch` is false, they count as accessed, and if `used`, as used."""
     memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
         try:
             caller.all.touch(memories, caller.now)
-            caller.accounts.mark_used([memory.id for memory in memories], caller.now)
+            caller.accounts.mark_used([memory.id for memory in memories if used], caller.now)
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)

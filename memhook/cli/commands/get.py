@@ -1,5 +1,6 @@
 """get and source: whole memories, and where one is from."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,8 @@ def run(args: Namespace, place: Place) -> None:
 
     With --json: {"memories": [...]}, also for one.
     """
-    records = place.call("get", references=args.references)
+    # In a terminal the user reads it. An assistant, which learned the URN from a block, reads from a pipe.
+    records = place.call("get", references=args.references, used=not sys.stdout.isatty())
     if said_json(args, {"memories": records}):
         return
     for number, record in enumerate(records):
