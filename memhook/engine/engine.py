@@ -47,6 +47,7 @@ log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
 MOST_COMPARED = 300  # new memories, with what they may supersede
+COMPARED_AT_ONCE = 20  # prompts are answered meanwhile: of all at once, every tenth would take several times as long
 MOST_CHECKED = 2_000  # of a project's memories, against its repository
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
@@ -81,6 +82,7 @@ class Engine:
         self._following = Following(paths.followed, Path.home())
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._compared = datetime.now(UTC)
+        self._to_compare: list[str] = []
         self.accounts = Accounts(self._opened_ledger())
         self.repositories = Repositories()
 
@@ -302,9 +304,11 @@ class Engine:
         since, self._compared = self._compared, now
         library = self.library(self.settings())
         newest = library.store.newest
-        if not any(one.updated > since for one in newest(open_ones(now), 1)):
-            return  # nearly always: reading many every few seconds would be in the way of prompts
-        for memory in takewhile(lambda one: one.updated > since, newest(open_ones(now), MOST_COMPARED)):
+        if any(one.updated > since for one in newest(open_ones(now), 1)):  # to read many every few seconds takes long
+            new = takewhile(lambda one: one.updated > since, newest(open_ones(now), MOST_COMPARED))
+            self._to_compare = [*(one.id for one in new), *self._to_compare][:MOST_COMPARED]
+        few, self._to_compare = self._to_compare[:COMPARED_AT_ONCE], self._to_compare[COMPARED_AT_ONCE:]
+        for memory in library.store.by_ids(few, open_ones(now)).values():
             self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
     def _check_repositories(self, now: datetime) -> None:

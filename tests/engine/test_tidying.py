@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memhook.core.memory import id_of
-from memhook.engine import tidying
+from memhook.engine import engine, tidying
 from tests.hooks import conftest
 from tests.hooks.conftest import Assistant
 
@@ -81,6 +81,19 @@ def test_what_waits_for_a_decision_is_listed_however_many_memories_came_since(
     assistant.imports("The cat is on floor 3.", "The lift is out of order.", "Lunch is at noon.")
     (item,) = assistant.calls("tidy_list")["items"]
     assert (item["kind"], item["memory"]["urn"]) == ("contradiction", older)
+
+
+def test_after_an_import_a_few_are_compared_at_a_time_and_in_the_end_all(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = [assistant.remembers(f"The {name} listens on port 2525.") for name in ("mailer", "printer")]
+    monkeypatch.setattr(engine, "COMPARED_AT_ONCE", 1)
+    assistant.imports("The mailer listens on port 2587.", "The printer listens on port 9100.")
+    waiting = []
+    for _ in range(2):
+        assistant.runner.keep_house()
+        waiting.append(sorted(one["memory"]["urn"] for one in assistant.calls("inbox_list")["items"]))
+    assert (len(waiting[0]), waiting[1]) == (1, sorted(older))
 
 
 def test_a_series_of_notes_of_one_form_is_not_taken_for_contradictions(assistant: Assistant) -> None:
