@@ -33,7 +33,8 @@ def serve(
     """Print the address, then serve. The socket listens from the start: a browser that is early waits."""
     os.umask(0o077)
     logging.getLogger("uvicorn.error").addHandler(logging.FileHandler(paths.log, delay=True))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Not KeyboardInterrupt: passing through an exec (a dataclass being imported), it ends the process as killed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with listening(Address(LOOPBACK, port)) as bound, _opener(paths) as opener, suppress(KeyboardInterrupt):
         session = Session(bound.getsockname()[1])
         sys.stdout.write(f"{session.address}\n")

@@ -99,6 +99,17 @@ def test_it_ends_when_it_was_idle_for_long_enough(home: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL, timeout=120)
 
 
+def test_sigterm_while_it_still_imports_is_a_clean_end(home: Path) -> None:
+    """Modules with dataclasses run an exec, which a signal may meet."""
+    script = (
+        "import os, signal; from memhook.paths import user_paths; from memhook.ui import server;"
+        "server._open_browser = lambda *_: exec('os.kill(os.getpid(), signal.SIGTERM)');"
+        "server.serve(user_paths(), '', 0, 60, opens_browser=True, use_daemon=True)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL, timeout=120)
+    assert not list(home.rglob("ui-*.html"))
+
+
 def test_the_daemon_loads_nothing_of_the_page() -> None:
     script = (
         "import sys, memhook.daemon.server, memhook.engine.engine, memhook.hooks.runner;"
