@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from memhook.core.memory import derived_summary
 from memhook.core.ordering import Ordering
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Scope
@@ -139,6 +140,18 @@ def _text_or_note(result: Any) -> str:
     return "\n".join([result["text"] or result["note"], *result.get("incomplete", ())])
 
 
+def _page(result: Any) -> dict[str, Any]:
+    return {name: [*map(_record, value)] if isinstance(value, list) else value for name, value in result.items()}
+
+
+def _record(record: Any) -> Any:
+    """The record without what a model pays for and does not miss: empty fields, a summary that repeats the content."""
+    if not isinstance(record, dict):
+        return record
+    repeated = {"summary"} if record["summary"] == derived_summary(record["content"]) else set()
+    return {name: one for name, one in record.items() if name not in repeated and (one or isinstance(one, float))}
+
+
 def _name(record: Any) -> dict[str, Any]:
     """The name of a memory alone: its writer knows the rest."""
     return {"urn": record["urn"], "title": record["title"]}
@@ -165,12 +178,20 @@ TOOLS: Mapping[str, Tool] = {
         "search",
         SearchMemories,
         "Explore memories: complete records with scores, however large. You decide what is relevant.",
+        shown=_page,
     ),
     "list_memories": Tool(
-        "list", Conditions, "Page through memories, last changed first. Filters as in search_memories.", brief=True
+        "list",
+        Conditions,
+        "Page through memories, last changed first. Filters as in search_memories.",
+        shown=_page,
+        brief=True,
     ),
     "get_memory": Tool(
-        "get", GetMemory, "The whole of one memory, by the URN shown with it.", shown=lambda result: dict(result[0])
+        "get",
+        GetMemory,
+        "The whole of one memory, by the URN shown with it.",
+        shown=lambda result: dict(_record(result[0])),
     ),
     "inject_context": Tool(
         "inject",

@@ -124,6 +124,17 @@ def test_search_gives_complete_records_with_scores_and_their_parts(call: Call, a
     assert {"dense", "lexical", "recency"} <= best["score_parts"].keys()
 
 
+def test_a_record_costs_the_model_no_field_that_says_nothing(call: Call, assistant: Assistant) -> None:
+    urn_of(call, DEPLOY)
+    urn = urn_of(call, LEDGER, summary="Reconcile first.", tags=["money"])
+    plain, told = sorted(assistant.record("search_memories", query="deploys ledger")["results"], key=len)
+    assert not {name for name, value in plain.items() if value in ("", None, [])} | {"summary", "pinned"} & plain.keys()
+    assert {"id", "urn", "title", "content", "namespace", "origin", "created", "score"} <= plain.keys()
+    assert (told["summary"], told["tags"]) == ("Reconcile first.", ["money"])
+    assert assistant.record("get_memory", urn=urn)["summary"] == "Reconcile first."
+    assert not any("pinned" in one for one in assistant.record("list_memories")["memories"])
+
+
 def test_search_is_narrowed_by_namespace_tag_project_and_time(call: Call, assistant: Assistant) -> None:
     urn_of(call, DEPLOY, namespace="incidents", tags=["a", "b"], created="2026-01-01T00:00:00+00:00")
     urn_of(call, LEDGER, project="elsewhere")
