@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
@@ -296,8 +296,8 @@ class Engine:
             log.warning("nothing captured expires: %s", error.message)
 
     def doubts(self, project: Project) -> Doubts:
-        """The evidence against memories of this project, and for them."""
-        return Doubts(self.accounts.successors, self.repositories.check_for(project), self.accounts.measured_usage)
+        """The evidence against memories of this project, and for them, for one answer."""
+        return Doubts(cache(self.accounts.successors), self.repositories.check_for(project), self.accounts.measured_usage)
 
     def _compare_new_ones(self, now: datetime) -> None:
         """Propose what memories supersede that were stored where nobody waits: by an import, a prompt, a review."""

@@ -494,7 +494,8 @@ def test_the_time_is_linear_for_a_text_of_nothing_but_what_an_expression_looks_f
 
 def test_a_quadratic_function_would_be_found() -> None:
     quadratic = re.compile("<[^>]*>").search
-    assert not is_linear(quadratic, *SHAPES["</"], count())
+    # A busy machine may slow the short run alone, so one look is not enough: the suite asks for many shapes.
+    assert not all(is_linear(quadratic, *SHAPES["</"], count()) for _ in range(5))
 
 
 @pytest.mark.parametrize("name", EVERY)
