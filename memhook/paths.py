@@ -53,6 +53,7 @@ class Paths:
     ledger = _Below("state", "ledger.sqlite3")
     spool = _Below("state", "captured.spool")
     """Captured notes that are not stored yet."""
+    pauses = _Below("state", "pauses.json")
     log = _Below("state", "memhook.log")
     socket = _Below("state", "daemon.sock")
     daemon_lock = _Below("state", "daemon.lock")

@@ -30,11 +30,25 @@ def main() -> int:
     """Read the assistant's JSON from stdin. Any failure gives an empty line: nobody could do anything about it."""
     try:
         payload = json.loads(sys.stdin.buffer.read(MOST_BYTES))
-        session = str(payload.get("session_id") or "") if isinstance(payload, dict) else ""
-        print(line_of(session))
+        session, directory = (
+            str(payload.get(name) or "") if isinstance(payload, dict) else "" for name in ("session_id", "cwd")
+        )
+        print(_pause_in(directory) or line_of(session))
     except (OSError, ValueError, RecursionError, sqlite3.Error, MemhookError):
         print()
     return 0
+
+
+def _pause_in(directory: str) -> str:
+    """Say that memhook is paused there; empty if it is not."""
+    paths = user_paths()
+    if not paths.pauses.exists():
+        return ""
+    from memhook.cli.commands.pause import current_pause, described  # noqa: PLC0415  seldom needed, and slower
+    from memhook.cli.place import Place  # noqa: PLC0415  as above
+
+    pause = current_pause(Place(directory or ".", paths))
+    return f"memhook: {described(pause)}" if pause else ""
 
 
 def line_of(session: str) -> str:

@@ -297,7 +297,9 @@ class Engine:
 
     def doubts(self, project: Project) -> Doubts:
         """The evidence against memories of this project, and for them, for one answer."""
-        return Doubts(cache(self.accounts.successors), self.repositories.check_for(project), self.accounts.measured_usage)
+        return Doubts(
+            cache(self.accounts.successors), self.repositories.check_for(project), self.accounts.measured_usage
+        )
 
     def _compare_new_ones(self, now: datetime) -> None:
         """Propose what memories supersede that were stored where nobody waits: by an import, a prompt, a review."""

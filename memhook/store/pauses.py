@@ -36,7 +36,7 @@ class Pauses:
     """The pauses in force. The file is read again when it has changed: asking costs one look at its time."""
 
     def __init__(self, paths: Paths) -> None:
-        self._file = _file(paths)
+        self._file = paths.pauses
         self._stamp: tuple[int, int] | None = None
         self._pauses: Mapping[str, Pause] = {}
 
@@ -65,17 +65,13 @@ def resume(paths: Paths, scope: str, now: datetime) -> bool:
 
 def _change(paths: Paths, now: datetime, scope: str, new: Pause | None) -> bool:
     with exclusive(private_directory(paths.state) / "pauses.lock", LOCK_SECONDS):
-        pauses = {scope: one for scope, one in _read(_file(paths)).items() if one.holds(now)}
+        pauses = {scope: one for scope, one in _read(paths.pauses).items() if one.holds(now)}
         earlier = pauses.pop(scope, None)
         if new is not None:
             pauses[scope] = new
         written = {scope: one.until.isoformat() if one.until else None for scope, one in pauses.items()}
-        write_private(_file(paths), json.dumps(written, indent=2) + "\n")
+        write_private(paths.pauses, json.dumps(written, indent=2) + "\n")
     return earlier is not None
-
-
-def _file(paths: Paths) -> Path:
-    return paths.state / "pauses.json"
 
 
 def _read(file: Path) -> dict[str, Pause]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from datetime import UTC, datetime
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from memhook.cli import statusline
 from memhook.core.memory import id_of
+from memhook.paths import user_paths
 from memhook.store.ledger import Usage
+from memhook.store.pauses import EVERYWHERE, Pause, pause, resume
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION, configure
 
@@ -96,3 +105,26 @@ def test_the_notice_can_be_switched_off(assistant: Assistant, home: Path) -> Non
     answer = assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": QUESTION})
     assert answer["hookSpecificOutput"]
     assert "systemMessage" not in answer
+
+
+def test_the_status_line_counts_what_the_session_was_shown_and_says_when_memhook_is_paused(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def line(sent: bytes) -> str:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(sent)))
+        assert statusline.main() == 0
+        return capsys.readouterr().out
+
+    session = json.dumps({"session_id": "s1", "cwd": str(assistant.directory)}).encode()
+    assert line(session) == "memhook: nothing shown yet\n"
+    assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert assistant.prompts(QUESTION, session="s1")
+    assert re.fullmatch(r"memhook: 1 memory, \d+ tokens\n", line(session))
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert line(session).endswith(" tokens, 1 used\n")
+    assert line(b'{"session_id": "another"}') == "memhook: nothing shown yet\n"
+    assert line(b"[") == "\n"
+    pause(user_paths(), Pause(EVERYWHERE), datetime.now(UTC))
+    assert line(session) == "memhook: paused everywhere until you run: memhook resume\n"
+    resume(user_paths(), EVERYWHERE, datetime.now(UTC))
+    assert line(session).endswith(" tokens, 1 used\n")
