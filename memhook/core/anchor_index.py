@@ -228,7 +228,7 @@ def _command_keys(words: Sequence[str]) -> Iterator[tuple[str, float]]:
             head = line[:HEAD_WORDS]
             yield f"cmd:{' '.join(head)}", COMMAND if len(head) > 2 or len(line) == len(words) else FIRST_WORDS
         elif line:
-            yield from ((f"cmd:{line[0]} {_flag(one)}", FLAG) for one in words if one.startswith("--"))
+            yield from ((f"cmd:{line[0]} {_flag(one)}", FLAG) for one in words if one.startswith("-"))
     for word in words:
         if "/" in word and kind_of(word) is Kind.PATH and "." in word.rpartition("/")[2]:
             yield f"path:{word.removeprefix('./')}", PATH
@@ -331,7 +331,7 @@ class _Asked:
                     yield from (f"cmd:{' '.join(line[at : at + size])}" for at in range(len(line) - size + 1))
             flags = [_flag(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
-            yield from (f"cmd:{word} {flag}" for word in words[:HEAD_WORDS] for flag in flags if flag[:2] == "--")
+            yield from (f"cmd:{word} {flag}" for word in words[:HEAD_WORDS] for flag in flags)
             for word in words:
                 if "/" in word or "." in word:
                     yield from _suffixes(word)

@@ -74,6 +74,16 @@ _TOOLS = EVERYDAY_TOOLS | _words("""
 alembic ansible artisan biome celery django-admin eslint flyway glab gradlew istioctl jest liquibase minikube mypy
 nomad nox packer php prisma psql pulumi rails redis-cli rspec skaffold sqlx supabase terragrunt turbo vitest wrangler
 """)
+# What tools are told to do: with one of these behind it, the name of a tool in a sentence is a command.
+_TOLD = _words("""
+add apply audit build bump check checkout cherry-pick clean clone commit compose config console copy create delete
+deploy destroy dev diff down downgrade drain edit exec export fetch fix fmt format generate get import init install
+lint list lock log login logs merge migrate mod plan prune publish pull push rebase release reload remove reset
+restart restore revert rollback rollout run scale seed serve start stash state status stop submodule sync tag test
+tidy uninstall up update upgrade vet watch worktree
+""")
+_SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
+_SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
 """)
@@ -254,12 +264,15 @@ def _is_called(words: list[str], at: int) -> bool:
         return False
     before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
     is_asked = before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/")
-    return is_asked or after.startswith("--") or (argument not in STOP_WORDS and _is_target(after))
+    is_told = words[at] not in _SPOKEN and (argument in _TOLD or (argument in _TOOLS and _bare(after) in _TOLD))
+    return is_asked or is_told or after.startswith("--") or (argument not in STOP_WORDS and _is_target(after))
 
 
 def _call(words: list[str], at: int) -> str:
     """The tool and its first word, or two if the second says it: `npm run build:web`; and the flag behind them."""
-    size = 3 if _is_target("".join(words[at + 2 : at + 3])) else 2
+    second = _bare("".join(words[at + 2 : at + 3]))
+    is_script = words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run" and bool(_ARGUMENT.fullmatch(second))
+    size = 3 if _is_target(second) or second in _TOLD or is_script else 2
     has_flag = _PROSE_FLAG.fullmatch(_bare("".join(words[at + size : at + size + 1])))
     return " ".join(map(_bare, words[at : at + size + bool(has_flag)]))
 

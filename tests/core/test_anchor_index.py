@@ -1,4 +1,4 @@
-"""Which commands bring up a memory that names one with a flag."""
+"""Which commands bring up a memory that names one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memhook.core.anchors import anchors_of
 
 CALLS = [
     tuple(line.split(" | "))
-    for line in (Path(__file__).parent / "flag_calls.txt").read_text(encoding="utf-8").splitlines()
+    for line in (Path(__file__).parent / "calls.txt").read_text(encoding="utf-8").splitlines()
 ]
 
 
@@ -23,7 +23,7 @@ def is_shown(note: str, call: str) -> bool:
 
 
 @pytest.mark.parametrize(("expected", "call", "note"), CALLS)
-def test_a_note_on_a_flag_is_none_on_every_call_of_the_command(expected: str, call: str, note: str) -> None:
+def test_a_note_comes_up_for_the_calls_it_is_about_and_no_others(expected: str, call: str, note: str) -> None:
     assert is_shown(note, call) == (expected == "shown")
 
 
