@@ -11,8 +11,7 @@ from memhook.core.anchor_index import AnchorIndex
 from memhook.core.anchors import anchors_of
 
 CALLS = [
-    tuple(line.split(" | "))
-    for line in (Path(__file__).parent / "calls.txt").read_text(encoding="utf-8").splitlines()
+    tuple(line.split(" | ")) for line in (Path(__file__).parent / "calls.txt").read_text(encoding="utf-8").splitlines()
 ]
 
 
