@@ -398,7 +398,7 @@ UNITS = (
     *("urn:memhook:", "- **a** urn:memhook:k3v9x2m4p7qa\n", "remember: a\n", "remember:\n", "forget that\n", "yes "),
     *('{"a":', "[1,", '"a\\"', "a = 1\n", "[a]\n", "// a\n", "/*", '"""', "2026-03-01 ", "at a(", "Error: ", "… "),
 )
-SMALL, TIMES = 512, 8
+SMALL, TIMES = 256, 8
 LINEAR = 2.4 * TIMES  # a quadratic one takes TIMES * TIMES as long
 TOO_SHORT = 50e-6  # seconds, to be compared with
 
