@@ -34,7 +34,7 @@ _SHELL = re.compile(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
-_SET = re.compile(r"(?<![^\s;|&(])[A-Z][A-Z0-9_]*=[^\s;|&()]*")
+_SET = re.compile(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
 _QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
 _TOKEN = re.compile(r"[^\s,;]+")
 _QUALIFIER = re.compile(r"^\W*(?:\w+\.)+(?=[A-Z])")  # of an exception: psycopg2.OperationalError

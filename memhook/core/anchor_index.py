@@ -42,6 +42,8 @@ _COMPOUND = re.compile(
 _CODE = re.compile(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
+_QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
+_WITH = r"\s+(?:(?:using|with)\s+)?"
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
@@ -82,6 +84,7 @@ class AnchorIndex:
         self._keys: dict[str, tuple[str, ...]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._flags: dict[str, dict[str, frozenset[str]]] = {}
+        self._told: dict[str, dict[str, set[str]]] = {}
 
     def file(self, memory: str, anchors: Sequence[str], text: str) -> None:
         self.remove(memory)
@@ -91,6 +94,8 @@ class AnchorIndex:
         self._keys[memory] = tuple({key for key, _ in filed})
         if needed := {anchor: flags for anchor in anchors if (flags := _needed_flags(anchor, text))}:
             self._flags[memory] = needed
+        if told := _told_to_scripts(anchors):
+            self._told[memory] = told
         if any(anchor.startswith("-") for anchor in anchors):
             words = re.findall(r"\w[\w.-]*\w", text.lower())
             self._words[memory] = frozenset(words).union(*(word.split("-") for word in words))
@@ -98,6 +103,7 @@ class AnchorIndex:
     def remove(self, memory: str) -> None:
         self._words.pop(memory, None)
         self._flags.pop(memory, None)
+        self._told.pop(memory, None)
         for key in self._keys.pop(memory, ()):
             left = [entry for entry in self._filed.pop(key) if entry[0] != memory]
             if left:
@@ -121,6 +127,8 @@ class AnchorIndex:
         kind, _, rest = key.partition(":")
         if kind == "cmd" and (flags := self._flags.get(memory, {}).get(anchor)):
             return asked.runs(rest.split(), flags)
+        if kind == "path" and (told := self._told.get(memory, {}).get(anchor.split(maxsplit=1)[0])):
+            return key in asked.touched or asked.tells(told)
         if kind == "flag":
             return not asked.tools_with(_flag(anchor)).isdisjoint(self._words[memory])
         if kind == "msg":
@@ -139,14 +147,24 @@ def _needed_flags(anchor: str, text: str) -> frozenset[str]:
     if kind_of(anchor) is not Kind.COMMAND:
         return frozenset()
     flags = frozenset(_flag(word) for word in anchor.split() if word.startswith("-") and word.strip("-"))
-    before, found, behind = text.partition(anchor)
-    if not flags or not found:
+    found = re.search(_WITH.join(map(re.escape, anchor.split())), text) if flags else None
+    if not found:
         return flags
-    clause, rest = before[-CLAUSE:].lower(), behind[:CLAUSE].lower()
+    clause, rest = text[: found.start()][-CLAUSE:].lower(), text[found.end() :][:CLAUSE].lower()
     if _FORBIDDEN.search(clause) or _REFUSED.match(rest):
         return flags
     is_recipe = len(flags) > 1 or _ASKED_FOR.search(clause) or _NEEDED.match(rest) or _UNREAD.search(clause)
     return frozenset() if is_recipe else flags
+
+
+def _told_to_scripts(anchors: Sequence[str]) -> dict[str, set[str]]:
+    """What each script is told to do: a memory on one of its commands is none on the others."""
+    told = defaultdict(set)
+    for anchor in anchors:
+        words = anchor.split()
+        if len(words) > 1 and words[1][0] != "-" and kind_of(words[0]) is Kind.PATH:
+            told[words[0]].add(words[1])
+    return dict(told)
 
 
 def _match(memory: str, anchors: Mapping[str, float]) -> Match:
@@ -177,6 +195,8 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
         yield from _command_keys(anchor.split())
         if words := _content_words(anchor):
             yield f"msg:{max(words, key=len)}", ERROR
+        else:
+            yield from ((f"err:{word}", ERROR) for word in anchor.split() if word[0] != "-" and is_distinctive(word))
 
 
 def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
@@ -281,6 +301,14 @@ class _Asked:
         return dict.fromkeys((*self._of_error(), *self._of_paths(), *self._of_commands(), *self._of_text()))
 
     @cached_property
+    def touched(self) -> frozenset[str]:
+        """The keys of the files that are written, not run."""
+        return frozenset(key for path in self.action.paths for key in _suffixes(path))
+
+    def tells(self, words: set[str]) -> bool:
+        return any(not words.isdisjoint(line) for line in self.action.commands)
+
+    @cached_property
     def message(self) -> list[str]:
         return message_words(both_ends(self.action.error))
 
@@ -310,7 +338,8 @@ class _Asked:
         yield from (f"code:{one}" for one in _CODE.findall(error) if one not in _LEVELS)
         yield from (f"cmd:exit code {one}" for one in EXIT_CODE.findall(error))
         yield from (f"id:{one}" for one in _EXCEPTION.findall(error) if one not in COMMON_EXCEPTIONS)
-        yield from (f"id:{one}" for one in _KEBAB.findall(error))
+        named = {*_KEBAB.findall(error), *filter(is_distinctive, _QUOTED_NAME.findall(error))}
+        yield from (f"{kind}:{one}" for one in sorted(named) for kind in ("id", "err"))
         yield from (f"msg:{word}" for word in self.message)
 
     def _of_paths(self) -> Iterator[str]:

@@ -82,8 +82,12 @@ lint list lock log login logs merge migrate mod plan prune publish pull push reb
 restart restore revert rollback rollout run scale seed serve start stash state status stop submodule sync tag test
 tidy uninstall up update upgrade vet watch worktree
 """)
+_RUN_FILES = _words("bash js php pl py rb sh ts")
+_RUN_FOLDERS = ("bin/", "scripts/", "./")
 _SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
 _SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
+_ABOUT_TO = _words("after avoid before don't never not when")  # in front of a command, as those that ask for one
+_DESCRIBED = _words("file folder module script the our this that a an")  # "the deploy.sh script" is run in any way
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
 """)
@@ -108,8 +112,10 @@ _PROSE_GLOB = re.compile(
     r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
 )
 _PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_FLAG = re.compile(r"-[A-Za-z]|--[a-z][\w-]+")
+_FLAG_FOLLOWS = _words("using with")
 _PROSE_NAME = re.compile(
-    r"(?<![\w./-])(?:[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
+    r"(?<![\w./-])(?:_{0,2}[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
 # A service or a package, not a version or a region. A compound of the language has this form too, but is seldom the
@@ -127,6 +133,7 @@ _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エ�
 _BRACKETED = re.compile(r"\b[A-Z]{4,12}\[(\w{4,7})\]")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = re.compile(r"\S+")
+_UNKNOWN_TOOL = re.compile(r"[a-z][a-z0-9]{2,}")
 _ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
 
 _CODE = re.compile(r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}")
@@ -227,22 +234,24 @@ def _of_span(span: str) -> Iterator[str]:
 
 
 def _in_prose(text: str) -> Iterator[str]:
+    words = text.split()
+    calls = [_call(words, at) for at in range(len(words) - 1) if _is_called(words, at)]
+    in_calls = {word for call in calls for word in call.split()}
     for path in _PROSE_PATH.finditer(text):
         if path[1].lower() in EXTENSIONS:
             yield path[0]
     yield from (one.rstrip(".") for one in _PROSE_FOLDER.findall(text) if _is_folder(one))
-    for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_FLAG, _PROSE_NAME, _PROSE_MEMBER, _PROSE_CODE, _COMMIT):
+    for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_NAME, _PROSE_MEMBER, _PROSE_CODE, _COMMIT):
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
+    yield from (one for one in _PROSE_FLAG.findall(text) if one not in in_calls)
     yield from (one.rstrip(" .,;:!") for one in _PROSE_MESSAGE.findall(text))
     yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
-    words = text.split()
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
-    calls = [_call(words, at) for at in range(len(words) - 1) if _is_called(words, at)]
     yield from calls
-    known = EVERYDAY_TOOLS.union(*(call.split() for call in calls))
-    yield from (one for one in _PROSE_KEBAB.findall(text) if one not in known)
+    known = EVERYDAY_TOOLS | in_calls
+    yield from (one for one in _PROSE_KEBAB.findall(text) if one not in known and STOP_WORDS.isdisjoint(one.split("-")))
 
 
 def _is_folder(path: str) -> bool:
@@ -259,22 +268,48 @@ def _is_dotted_name(name: str) -> bool:
 
 def _is_called(words: list[str], at: int) -> bool:
     """Whether the words here are a tool and what it is to do, not a sentence about it."""
-    argument = _bare(words[at + 1])
-    if words[at] not in _TOOLS or not _ARGUMENT.fullmatch(argument):
+    tool, argument = words[at], _bare(words[at + 1])
+    if not _ARGUMENT.fullmatch(argument):
         return False
     before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
-    is_asked = before.lower().strip("*_(") in _ASKING or any(mark in argument for mark in "-_:/")
-    is_told = words[at] not in _SPOKEN and (argument in _TOLD or (argument in _TOOLS and _bare(after) in _TOLD))
-    return is_asked or is_told or after.startswith("--") or (argument not in STOP_WORDS and _is_target(after))
+    told = argument in _TOLD or _bare(after) in _TOLD
+    asked = before.lower().strip("*_(") in _ASKING
+    if tool not in _TOOLS:
+        begins = not before or before.endswith((".", ":", ";", ",")) or asked or before.lower() in _ABOUT_TO
+        return _is_script_with(argument, tool, before) or (told and begins and _may_be_tool(tool, argument))
+    if asked or any(mark in argument for mark in "-_:/") or after.startswith("--"):
+        return True
+    is_told = tool not in _SPOKEN and (argument in _TOLD or (argument in _TOOLS and told))
+    return is_told or (argument not in STOP_WORDS and _is_target(after))
+
+
+def _may_be_tool(word: str, argument: str) -> bool:
+    """Whether it may be the name of a tool that is not known: whoever runs it will prove it."""
+    is_known = word in STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD or argument in STOP_WORDS | _TOOLS
+    return not is_known and bool(_UNKNOWN_TOOL.fullmatch(word))
+
+
+def _is_script_with(argument: str, script: str, before: str) -> bool:
+    """Whether a script's name is followed by what it is to do: `manage.py flush`, not "manage.py fails"."""
+    if (
+        kind_of(script) is not Kind.PATH
+        or _bare(script) != script
+        or _DESCRIBED & {before.lower(), argument}
+        or argument in STOP_WORDS
+    ):
+        return False
+    is_run = script.rpartition(".")[2] in _RUN_FILES or script.startswith(_RUN_FOLDERS)
+    return is_run and (any(mark in argument for mark in ":_") or not argument.endswith(("s", "ed", "ing", "-")))
 
 
 def _call(words: list[str], at: int) -> str:
-    """The tool and its first word, or two if the second says it: `npm run build:web`; and the flag behind them."""
+    """The tool and its first word, or two if the second says it: `npm run build:web`; and the flags behind them."""
     second = _bare("".join(words[at + 2 : at + 3]))
     is_script = words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run" and bool(_ARGUMENT.fullmatch(second))
-    size = 3 if _is_target(second) or second in _TOLD or is_script else 2
-    has_flag = _PROSE_FLAG.fullmatch(_bare("".join(words[at + size : at + size + 1])))
-    return " ".join(map(_bare, words[at : at + size + bool(has_flag)]))
+    end = at + (3 if _is_target(second) or second in _TOLD or is_script else 2)
+    rest = words[end + 1 :] if words[end : end + 1] and words[end] in _FLAG_FOLLOWS else words[end:]
+    flags = takewhile(_FLAG.fullmatch, map(_bare, rest))
+    return " ".join((*map(_bare, words[at:end]), *flags))
 
 
 def _is_target(word: str) -> bool:
