@@ -41,7 +41,8 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
     if action.error:
         allowed = replace(allowed, captured=None)
-    matches = around.library.store.anchored(action, allowed)
+    former = (old for path in action.paths for old in around.doubts.former_names(path))
+    matches = around.library.store.anchored(replace(action, paths=(*action.paths, *former)), allowed)
     if not matches:
         return []
     memories = around.library.store.by_ids([one.memory for one in matches], allowed)

@@ -31,11 +31,15 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """`successors` has the newer memory for each that may be superseded; the others take what is to be shown."""
+    """`successors` has the newer memory for each that may be superseded, `former_names` the paths a file had before.
+
+    The others take what is to be shown.
+    """
 
     successors: Callable[[], Mapping[str, str]] = dict
     findings: Callable[[Memory], Findings] = lambda _: Findings()
     usage: Callable[[Sequence[str]], Mapping[str, Usage]] = lambda _: {}
+    former_names: Callable[[str], Sequence[str]] = lambda _: ()
 
     def weighed(self, ranked: Sequence[Ranked]) -> Weighed:
         """Order the answer to a prompt by use and truth; with neither use nor doubt, it stays as it is."""

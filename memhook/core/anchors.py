@@ -87,7 +87,8 @@ _RUN_FOLDERS = ("bin/", "scripts/", "./")
 _SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
 _SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
 _ABOUT_TO = _words("after avoid before don't never not when")  # in front of a command, as those that ask for one
-_DESCRIBED = _words("file folder module script the our this that a an")  # "the deploy.sh script" is run in any way
+# "The deploy.sh script", "deploy.sh must": about a script however it is run.
+_DESCRIBED = _words("a an the our this that file module script can could may might must shall should will would")
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
 """)

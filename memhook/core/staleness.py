@@ -32,14 +32,15 @@ class Repository:
     """The index of one repository.
 
     `paths` has the tracked files and their folders, and `by_name` the paths of each last part; `changes` the times of
-    the commits of each path that the history names, the oldest first. `targets` has those of make and just and the
-    scripts of npm, of all files together; `%` in one stands for any name. `lost` has the symbols and targets that were
-    in the files when a memory was written and are no longer, by memory.
+    the commits of each path that the history names, the oldest first, and `moves` where renamed files are now.
+    `targets` has those of make and just and the scripts of npm, of all files together; `%` in one stands for any name.
+    `lost` has the symbols and targets that were in the files when a memory was written and are no longer, by memory.
     """
 
     paths: frozenset[str] = frozenset()
     by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
     changes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    moves: Mapping[str, str] = field(default_factory=dict)
     once_by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
     targets: frozenset[str] = frozenset()
     lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -47,28 +48,47 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`gone` is what no longer exists, of `checked` anchors; `commits` have changed the files it names since."""
+    """`gone` is what no longer exists, of `checked` anchors; `commits` have changed the files it names since.
+
+    `moved` has the present path of each file that is elsewhere now.
+    """
 
     gone: tuple[str, ...] = ()
     checked: int = 0
     commits: int = 0
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_all_gone(self) -> bool:
         return bool(self.gone) and len(self.gone) == self.checked
 
 
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """Whether a thing is there, the times of its commits, and for a file that moved where it is now."""
+
+    is_there: bool
+    times: Sequence[int] = ()
+    moved_to: str = ""
+
+
 def findings(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> Findings:
     """`exists` tells whether a path is in the work tree, tracked or not."""
-    gone, checked, commits = [], 0, Counter[int]()
+    gone: list[str] = []
+    moved: dict[str, str] = {}
+    checked, commits = 0, Counter[int]()
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
     for anchor in _anchors(memory):
-        for state, times in _checks(anchor, repository, lost, exists):
+        for check in _checks(anchor, repository, lost, exists):
+            since = check.times[bisect_right(check.times, written) :]
+            if not check.is_there and check.times and check.times[-1] < written:
+                continue  # it was gone when the memory was written, which knows
             checked += 1
-            gone += [anchor] if not state else []
-            commits |= Counter(times[bisect_right(times, written) :])  # one commit may have changed several files
-    return Findings(tuple(dict.fromkeys(gone)), checked, commits.total())
+            gone += [anchor] if not check.is_there else []
+            moved |= {anchor: check.moved_to} if check.moved_to else {}
+            commits |= Counter(since)  # one commit may have changed several files
+    return Findings(tuple(dict.fromkeys(gone)), checked, commits.total(), moved)
 
 
 def clause(found: Findings) -> str:
@@ -76,8 +96,14 @@ def clause(found: Findings) -> str:
     names = [label(name.removesuffix("()"), NAME_CHARS) for name in found.gone[:NAMED_GONE]]
     more = f" and {len(found.gone) - NAMED_GONE} more" if len(found.gone) > NAMED_GONE else ""
     gone = f"{', '.join(names)}{more} {'is' if len(found.gone) == 1 else 'are'} gone" if names else ""
+    places = [f"{label(old, NAME_CHARS)} is now {label(new, NAME_CHARS)}" for old, new in found.moved.items()]
     since = f"{found.commits} commit{'' if found.commits == 1 else 's'} since" if found.commits else ""
-    return "; ".join(filter(None, (gone, since)))
+    return "; ".join(filter(None, (gone, *places[:NAMED_GONE], since)))
+
+
+def former_names(path: str, repository: Repository) -> list[str]:
+    """The paths that a file had before it was renamed."""
+    return [old for old, new in repository.moves.items() if new == path]
 
 
 def symbols_of(memory: Memory) -> frozenset[str]:
@@ -113,37 +139,38 @@ def _symbol(anchor: str) -> str:
 
 def _checks(
     anchor: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
-) -> Iterator[tuple[bool, Sequence[int]]]:
-    """Yield for each thing the anchor names whether it is there, and the times of its commits; nothing if unknown."""
+) -> Iterator[_Check]:
+    """Yield the state of each thing the anchor names; nothing if it is unknown."""
     kind = kind_of(anchor)
     if kind in (Kind.PATH, Kind.FOLDER):
         yield from _path_check(anchor, repository, exists)
     elif kind is Kind.COMMAND:
         yield from _command_checks(anchor, repository, lost, exists)
     elif (symbol := _symbol(anchor)) and symbol in lost:
-        yield False, ()
+        yield _Check(is_there=False)
 
 
-def _path_check(
-    path: str, repository: Repository, exists: Callable[[str], bool]
-) -> Iterator[tuple[bool, Sequence[int]]]:
+def _path_check(path: str, repository: Repository, exists: Callable[[str], bool]) -> Iterator[_Check]:
     plain = path.strip("/").removeprefix("./")
     known = [plain] if plain in repository.paths else _called(plain, repository.by_name)
     there = [one for one in known if exists(one)]
     if there or exists(plain):
-        yield True, repository.changes.get(there[0], ()) if len(there) == 1 else ()
+        yield _Check(is_there=True, times=repository.changes.get(there[0], ()) if len(there) == 1 else ())
     elif once := _called(plain, repository.once_by_name):
-        yield False, repository.changes.get(once[0], ()) if len(once) == 1 else ()
+        now = {moved for old in once if exists(moved := repository.moves.get(old, old))}
+        one = {*once, *now} if len(once) == 1 else ()
+        times = sorted({time for name in one for time in repository.changes.get(name, ())})
+        yield _Check(bool(now), times, min(now) if len(now) == 1 else "")
 
 
 def _command_checks(
     command: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
-) -> Iterator[tuple[bool, Sequence[int]]]:
+) -> Iterator[_Check]:
     if run := _RUN.match(command):
         if is_target(run[1], repository.targets):
-            yield True, ()
+            yield _Check(is_there=True)
         elif run[1] in lost:
-            yield False, ()
+            yield _Check(is_there=False)
     for word in command.split():
         if "/" in word and kind_of(word) in (Kind.PATH, Kind.FOLDER):
             yield from _path_check(word, repository, exists)

@@ -298,7 +298,10 @@ class Engine:
     def doubts(self, project: Project) -> Doubts:
         """The evidence against memories of this project, and for them, for one answer."""
         return Doubts(
-            cache(self.accounts.successors), self.repositories.check_for(project), self.accounts.measured_usage
+            cache(self.accounts.successors),
+            self.repositories.check_for(project),
+            self.accounts.measured_usage,
+            partial(self.repositories.former_names, project),
         )
 
     def _compare_new_ones(self, now: datetime) -> None:

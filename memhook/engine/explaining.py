@@ -15,6 +15,7 @@ from memhook.core.anchors import anchors_of
 from memhook.core.memory import Memory, Origin
 from memhook.core.packing import PartLimit, utf16_units
 from memhook.core.places import parsed
+from memhook.core.staleness import clause
 from memhook.core.trust import gate_of
 from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
@@ -125,6 +126,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
         "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
+        "checked": clause(caller.doubts_in(caller.project).findings(memory)),
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),

@@ -100,8 +100,13 @@ def _captured(caller: Caller, here: bool) -> Filter:
 
 
 def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory, Memory | None]]:
-    """The open proposals with the memories they are about, as far as these are current and may be named."""
+    """The open proposals with the memories they are about, as far as these are current and may be named.
+
+    One about each: what superseded a memory says more than that its files are gone.
+    """
     proposals = caller.accounts.proposals()
+    superseded = {one.memory for one in proposals if one.other}
+    proposals = [one for one in proposals if one.other or one.memory not in superseded]
     names = [name for one in proposals for name in (one.memory, one.other) if name]
     found = caller.library.store.by_ids(list(dict.fromkeys(names)), Filter(redacted=False, superseded=False))
     there = {name: memory for name, memory in found.items() if is_open(memory)}

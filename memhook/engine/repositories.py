@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Findings, Repository, findings
+from memhook.core.staleness import Findings, Repository, findings, former_names
 from memhook.store.project import Project
 from memhook.store.repository import repository_at, stamp
 
@@ -37,6 +37,12 @@ class Repositories:
                 del self._seen[next(iter(self._seen))]
             index = self._indexes.get(root, ((), None))[1]
         return partial(_findings, index, root, project.id) if index else lambda _: Findings()
+
+    def former_names(self, project: Project, path: str) -> list[str]:
+        """The paths that this file of the project had before."""
+        with self._lock:
+            index = self._indexes.get(project.root, ((), None))[1] if project.root else None
+        return former_names(path, index) if index else []
 
     def refresh(self, memories_of: Callable[[str], Sequence[Memory]]) -> list[Memory]:
         """Read the indexes that changed; return the memories whose anchors are all gone from their repository."""

@@ -42,29 +42,45 @@ def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:
         return None
     files = [path for path in listed.split("\0") if path]
     paths = {*files, *(folder for path in files for folder in _folders(path))}
-    changes, commits = _history(root)
+    changes, commits, moves = _history(root)
     once = {*changes, *(folder for path in changes for folder in _folders(path))}
     targets = _targets(root, files)
     lost = _lost(root, memories, targets, commits) if len(files) <= MOST_FILES_READ else {}
-    return Repository(frozenset(paths), _by_name(paths), changes, _by_name(once), targets, lost)
+    return Repository(frozenset(paths), _by_name(paths), changes, moves, _by_name(once), targets, lost)
 
 
-def _history(root: Path) -> tuple[dict[str, list[int]], list[tuple[int, str]]]:
-    """The times of the commits that touched each path, and the time and hash of every commit, the oldest first."""
-    listed = git_answer(
-        root, *LOG, "--name-only", "--no-renames", "--format=%x01%ct %H", f"-{COMMITS}", "HEAD", "--", timeout=SECONDS
-    )
+def _history(root: Path) -> tuple[dict[str, list[int]], list[tuple[int, str]], dict[str, str]]:
+    """The times of the commits that touched each path, time and hash of every commit, the oldest first; and renames.
+
+    Of files that a commit moved unchanged: to compare contents, git would have to read them.
+    """
+    renames = ("--name-status", "--find-renames=100%", "--diff-filter=ADMRT")
+    listed = git_answer(root, *LOG, *renames, "--format=%x01%ct %H", f"-{COMMITS}", "HEAD", "--", timeout=SECONDS)
     times: dict[str, list[int]] = defaultdict(list)
     commits: list[tuple[int, str]] = []
+    moves: dict[str, str] = {}
     for commit in (listed or "").split("\x01")[1:]:
-        head, _, names = commit.partition("\0")
+        head, _, rest = commit.partition("\0")
         moment, _, digest = head.strip().partition(" ")
         commits.append((int(moment), digest))
-        for name in names.replace("\n", "\0").split("\0"):
-            if name:
+        fields = iter(rest.lstrip("\n").split("\0"))
+        for status in fields:
+            names = [next(fields, "") for _ in range(2 if status.startswith("R") else 1)] if status.strip() else []
+            for name in names:
                 times[name].append(int(moment))
-    commits.reverse()  # git lists the newest first; those of one second stay in their order
-    return {name: sorted(some) for name, some in times.items()}, sorted(commits, key=itemgetter(0))
+            if len(names) > 1:
+                moves.setdefault(*names)  # git lists the newest first
+    commits.reverse()  # those of one second stay in their order
+    in_order = {name: sorted(some) for name, some in times.items()}
+    return in_order, sorted(commits, key=itemgetter(0)), {old: _followed(old, moves) for old in moves}
+
+
+def _followed(path: str, moves: Mapping[str, str]) -> str:
+    """Where a file is after all renames; some go round in a circle."""
+    seen = {path}
+    while (path := moves.get(path, path)) not in seen:
+        seen.add(path)
+    return path
 
 
 def _lost(

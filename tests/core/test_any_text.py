@@ -167,7 +167,9 @@ def acted(text: str) -> actions.Action:
 
 
 def stale(text: str) -> staleness.Findings:
-    known = staleness.Repository(frozenset({"a/b.py"}), {text[:50]: [text]}, {text: [1]}, {text[:50]: [text]})
+    known = staleness.Repository(
+        frozenset({"a/b.py"}), {text[:50]: [text]}, {text: [1]}, {text: text}, {text[:50]: [text]}
+    )
     return staleness.findings(remembered(text), known, lambda path: path == text)
 
 

@@ -41,6 +41,43 @@ def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_pro
     assert [(one["kind"], one["memory"]["urn"]) for one in waiting] == [("retire", urn)]
 
 
+def test_a_file_that_moved_is_named_by_its_new_path_and_a_call_for_that_brings_the_memory(assistant: Assistant) -> None:
+    place = assistant.directory
+    git(place, "init")
+    (place / "ledger.prod.toml").write_text("timeout = 1\n")
+    commit(place, "add", ".", minutes_ago=5)
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    assistant.prompts(QUESTION, session="a")  # the repository is known now
+    commit(place, "mv", "ledger.prod.toml", "books.toml", minutes_ago=-5)
+    (place / "deploy").mkdir()
+    commit(place, "mv", "books.toml", "deploy/books.toml", minutes_ago=-6)
+    assistant.runner.keep_house()
+    assert f"(ledger.prod.toml is now deploy/books.toml; 2 commits since) {urn}" in assistant.prompts(
+        QUESTION, session="b"
+    )
+    assert assistant.calls("inbox_list")["items"] == []
+    assert (
+        assistant.calls("explain", reference=urn)["checked"]
+        == "ledger.prod.toml is now deploy/books.toml; 2 commits since"
+    )
+    edit = {"file_path": str(place / "deploy/books.toml"), "old_string": "1", "new_string": "2"}
+    event = {"hook_event_name": "PreToolUse", "session_id": "c", "tool_name": "Edit", "tool_input": edit}
+    assert urn in assistant.sends(event)
+
+
+def test_who_writes_of_a_file_that_is_gone_knows_it(assistant: Assistant) -> None:
+    place = assistant.directory
+    git(place, "init")
+    (place / "ledger.prod.toml").write_text("timeout = 1\n")
+    commit(place, "add", ".", minutes_ago=9)
+    commit(place, "rm", "ledger.prod.toml", minutes_ago=5)
+    assistant.remembers(f"{FACT} `ledger.prod.toml` was dropped on purpose.")
+    assistant.prompts(QUESTION, session="a")
+    assistant.runner.keep_house()
+    assert "is gone" not in assistant.prompts(QUESTION, session="b")
+    assert assistant.calls("inbox_list")["items"] == []
+
+
 def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marked(assistant: Assistant) -> None:
     older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
     newer = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")

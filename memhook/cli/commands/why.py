@@ -91,6 +91,8 @@ def _say_explained(one: Report) -> None:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
         if one["anchors"]:
             say_wrapped(f"and when a tool touches: {', '.join(map(collapsed, one['anchors']))}")
+    if one.get("checked"):
+        say_wrapped(f"checked against the repository: {collapsed(one['checked'])}")
     if readers := one.get("loaded_by"):
         say_wrapped(f"not shown to {' and '.join(readers)}: it reads the file of this memory by itself")
     if captured := one.get("captured"):
