@@ -51,6 +51,7 @@ class Languages:
         self.mode: Mode = "english"  # until it is said what is wanted
         self.patience = AT_ONCE_SECONDS  # of a prompt
         self._known = _Known()
+        self._noticed = _Known()
         self._counting = threading.Lock()
         self._is_looked_at = False
         self._may_lack = True
@@ -87,9 +88,11 @@ class Languages:
         if self.mode == "english" or self._is_looked_at:
             return
         self._is_looked_at = True
+        known = _Known()
+        known.count(self._store.vectors.texts(LOOKED_AT) if self.mode == "auto" else ())
         with self._counting:
-            self._known = _Known()
-            self._known.count(self._store.vectors.texts(LOOKED_AT) if self.mode == "auto" else ())
+            known.add(self._noticed)  # which may not be stored yet; to count some twice does no harm
+            self._known = known
         if self.mode == "all" or self._store.mark(ASKED) or self._known.in_other_languages():
             self._loading()
 
@@ -97,8 +100,11 @@ class Languages:
         """These are being stored: one in another language lets the encoder be loaded meanwhile."""
         self._may_lack = True
         if self.mode == "auto":
+            found = _Known()
+            found.count((one.project, f"{one.title}\n{one.content[:READ_CHARS]}") for one in memories)
             with self._counting:
-                self._known.count((one.project, f"{one.title}\n{one.content[:READ_CHARS]}") for one in memories)
+                self._known.add(found)
+                self._noticed.add(found)
             if any(map(self._known.has_others, {one.project for one in memories})):
                 self._loading()
 
@@ -204,6 +210,10 @@ class _Known:
             self._all[project] += 1
             if not is_english(text):
                 self._others[project] += 1
+
+    def add(self, found: _Known) -> None:
+        self._all.update(found._all)
+        self._others.update(found._others)
 
     def has_others(self, project: str) -> bool:
         return self._others[project] * ONE_IN >= max(1, self._all[project])

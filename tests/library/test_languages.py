@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +114,20 @@ def test_a_memory_in_another_language_is_found_by_an_english_prompt(opened: Open
     library = opened()
     remembered(library, [GERMAN], NOW)
     assert loader.is_asked_for_others  # while it is stored, so that the prompt need not wait
+    assert cosines(library, ASKED_IN_ENGLISH)[GERMAN.content] == pytest.approx(1.0, abs=0.05)
+
+
+def test_what_is_stored_while_the_store_is_looked_at_counts(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Housekeeping looks at a new store while the first import embeds what it will store."""
+    library = opened()
+    embedded = library._embedded.vectors
+
+    def looked_at(*texts: Any) -> Any:
+        library.languages.look()
+        return embedded(*texts)
+
+    monkeypatch.setattr(library._embedded, "vectors", looked_at)
+    remembered(library, [GERMAN], NOW)
     assert cosines(library, ASKED_IN_ENGLISH)[GERMAN.content] == pytest.approx(1.0, abs=0.05)
 
 
