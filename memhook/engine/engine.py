@@ -22,9 +22,10 @@ from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.following import Following
+from memhook.engine.projects import keep_those_without_remote
 from memhook.engine.repositories import Repositories
 from memhook.engine.scopes import Rights, rights_of
-from memhook.errors import InvalidInput, NotFound, RemoteError, SettingsError, StoreError
+from memhook.errors import InvalidInput, MemhookError, NotFound, RemoteError, SettingsError, StoreError
 from memhook.files.leftovers import remove_leftovers
 from memhook.library.access import open_ones
 from memhook.library.joined import Searchable, joined
@@ -79,6 +80,7 @@ class Engine:
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._pauses = Pauses(paths)
         self._aliases = ProjectAliases(paths)
+        self._with_remote: dict[str, Project] = {}
         self._following = Following(paths.followed, Path.home())
         self._pruned = datetime.min.replace(tzinfo=UTC)
         self._compared = datetime.now(UTC)
@@ -159,7 +161,10 @@ class Engine:
         return Scene(project, self.loaded(environment, project.root), self.pause(project, now))
 
     def project(self, directory: str, environment: Mapping[str, str] | None = None) -> Project:
-        return self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
+        found = self._aliases.resolved(project_of(directory, (environment or {}).get("CLAUDE_PROJECT_DIR", "")))
+        if found.local_id not in ("", found.id):
+            self._with_remote[found.local_id] = found
+        return found
 
     def pause(self, project: Project, now: datetime) -> Pause | None:
         return self._pauses.of(project.id, now)
@@ -277,6 +282,7 @@ class Engine:
             library.store.optimize()
             library.store.keep_in_memory()
         self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
+        self._join_projects(settings)
         self._compare_new_ones(now)
         self._check_repositories(now)
         if now - self._pruned > PRUNE_EVERY:
@@ -288,6 +294,14 @@ class Engine:
     def waiting(self, settings: Settings) -> int:
         """How many items wait in the inbox."""
         return self.library(settings).store.count(Filter(captured=True)) + len(self.accounts.proposals())
+
+    def _join_projects(self, settings: Settings) -> None:
+        while self._with_remote:
+            project = self._with_remote.popitem()[1]
+            try:
+                keep_those_without_remote(self.library(settings), self._aliases, self.accounts, project)
+            except MemhookError as error:
+                log.warning("the memories of %s stay there: %s", project.local_id, error.message)
 
     def _expire_captured(self, now: datetime) -> None:
         try:

@@ -126,7 +126,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
         "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
-        "checked": clause(caller.doubts_in(caller.project).findings(memory)),
+        "checked": clause(caller.doubts_in(caller.project).findings(memory)) if is_open(memory) else "",
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(caller, memory),

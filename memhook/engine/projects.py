@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
+from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.errors import InvalidInput, NotFound
-from memhook.store.project import project_of
-from memhook.store.project_aliases import name_of
+from memhook.library.library import Library
+from memhook.store.project import Project, made_at, project_of
+from memhook.store.project_aliases import ProjectAliases, name_of
 from memhook.writing import projects, remember
+
+log = logging.getLogger("memhook")
 
 
 def projects_(caller: Caller) -> dict[str, Any]:
@@ -28,11 +33,23 @@ def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = Fal
     memories = projects.of_project(caller.library.store, one)
     if dry_run:
         return {"source": one, "target": other, "moved": len(memories), "folded": 0}
-    result = projects.moved(caller.library, memories, other)
-    caller.aliases.merge(one, other)
-    if caller.accounts.ledger:
-        caller.accounts.ledger.move_project(one, other)
-    return {"source": one, "target": other, **result}
+    return merged(caller.library, caller.aliases, caller.accounts, one, other)
+
+
+def merged(library: Library, aliases: ProjectAliases, accounts: Accounts, source: str, target: str) -> dict[str, Any]:
+    result = projects.moved(library, projects.of_project(library.store, source), target)
+    aliases.merge(source, target)
+    if accounts.ledger:
+        accounts.ledger.move_project(source, target)
+    return {"source": source, "target": target, **result}
+
+
+def keep_those_without_remote(library: Library, aliases: ProjectAliases, accounts: Accounts, project: Project) -> None:
+    """A repository that got a remote keeps the memories it had before; another one in the same place gets none."""
+    earlier = projects.of_project(library.store, project.local_id)
+    if project.root and earlier and max(one.updated for one in earlier).timestamp() >= made_at(project.root):
+        merged(library, aliases, accounts, project.local_id, project.id)
+        log.info("the %s memories of %s are those of %s now", len(earlier), project.local_id, project.id)
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:

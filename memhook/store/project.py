@@ -8,7 +8,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -77,12 +77,14 @@ LOG = ("log", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", "-z")
 class Project:
     """`id` is equal wherever the project is checked out, `root` is the top of the checkout asked about.
 
-    An empty `id` means no project: only global memories apply.
+    An empty `id` means no project: only global memories apply. `local_id` is what a repository with a remote was called
+    before it had one.
     """
 
     id: str = ""
     root: Path | None = None
     name: str = ""
+    local_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,14 @@ def git_dirs(root: Path) -> tuple[Path, Path]:
     """The git directory of a work tree and that of its repository: two in a linked worktree."""
     own = _git_dir_in(root) or root / ".git"
     return own, _common_dir(own) or own
+
+
+def made_at(root: Path) -> float:
+    """When the repository at `root` was made, in seconds since the epoch; infinite when nothing tells."""
+    try:
+        return (git_dirs(root)[1] / "description").stat().st_mtime  # git writes it once
+    except OSError:
+        return float("inf")
 
 
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
@@ -265,9 +275,10 @@ def _git_project(candidates: Sequence[Path]) -> Project | None:
     if repository is None:
         return None
     config = _config_of(repository.common_dir)
-    if identity := config.identity:
-        return Project(identity, repository.top, identity.rpartition("/")[2].removesuffix(".git"))
     main = _main_worktree(repository.common_dir, config)
+    if identity := config.identity:
+        local = "" if main in _too_wide() else _path_id(main)
+        return Project(identity, repository.top, identity.rpartition("/")[2].removesuffix(".git"), local)
     if main in _too_wide():  # a worktree of the repository some keep their home directory in
         return None
     name = _bare_name(main) if main == repository.common_dir else main.name

@@ -72,6 +72,7 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
         "urn": record["urn"],
         "title": "Deploys hang without the VPN.",
         "anchors": [],
+        "checked": "",
         "withheld_because": [],
         "loaded_by": [],
         "captured": None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,23 @@ def test_projects_are_listed_with_their_memories_and_whether_they_are_still_ther
     (old.directory / "go.mod").unlink()
     old.directory.rmdir()
     assert listed(new)[str(old.directory)]["exists"] is False
+
+
+@pytest.mark.parametrize("is_another", [False, True])
+def test_a_repository_that_gets_a_remote_keeps_its_memories_and_another_in_its_place_gets_none(
+    assistant: Assistant, is_another: bool
+) -> None:
+    subprocess.run(["git", "init", "-q", str(assistant.directory)], check=True)
+    urn = assistant.remembers(FACT)
+    if is_another:
+        later = time.time() + 60
+        os.utime(assistant.directory / ".git/description", (later, later))
+    config = assistant.directory / ".git/config"
+    config.write_text(f'{config.read_text()}[remote "origin"]\n\turl = git@github.com:acme/books.git\n')
+    assert assistant.prompts(QUESTION, session="a") == ""
+    assistant.runner.keep_house()
+    assert (urn in assistant.prompts(QUESTION, session="b")) is not is_another
+    assert listed(assistant)["github.com/acme/books"]["memories"] == (0 if is_another else 1)
 
 
 def test_a_renamed_directory_gets_its_memories_back_under_the_same_urns(old: Assistant, new: Assistant) -> None:
