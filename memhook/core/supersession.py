@@ -41,7 +41,7 @@ not never nobody cannot neither nor banned forbidden disabled optional off nicht
 _LACKING = _table("no none without kein keine ohne sans sin")  # they deny only what follows
 _NEGATIONS = _DENYING | _LACKING
 _ENDINGS = _table("""
-gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete old instead
+gone dropped removed retired replaced closed switched deprecated abandoned dead deleted dissolved obsolete instead
 former formerly previously longer anymore moved migrated stopped unsupported revoked cancelled unmaintained
 archived decommissioned discontinued ditched ended given handed killed left out outdated over phased scrapped shut
 stale superseded uninstalled unused withdrawn
@@ -425,6 +425,7 @@ def _words(sentence: str) -> Iterator[_Word]:
 
 def _word(word: str, low: str, is_first: bool, is_negative: bool) -> _Word:
     is_code = word.startswith("`")
+    low = low.removesuffix("s") if low.removesuffix("s") in _TIMES else low  # "on Thursdays"
     is_number = not is_code and (bool(_NUMBER.match(word)) or low in _DIGITS or low in _TIMES)
     is_marked = is_number or bool(_NAME.search(word))
     bare = low.strip("`~")

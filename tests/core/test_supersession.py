@@ -18,6 +18,7 @@ CONTRADICTING = [
     ("The cluster has 3 nodes.", "Since March the cluster has 5 nodes.", 0.87),
     ("Ask Jette about the price list.", "Ask Milan about the price list, Jette is on leave.", 0.92),
     ("Upload limit of the portal: 25 MB.", "The portal has an upload limit of 2 GB, tested.", 0.9),
+    ("We deploy on Thursdays.", "Deploys happen every Tuesday morning since the release manager left.", 0.78),
     ("Key rotation is started by hand.", "Key rotation starts automatically.", 0.9),
     ("Invoices are printed from Crystal.", "Invoices are printed from Jasper.", 0.88),
     ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt.", 0.9),
@@ -36,6 +37,7 @@ LOOK_ALIKE = [
     ("Upload limit of the portal: 25 MB.", "Upload limit of the shop: 10 MB.", 0.8),
     ("Key rotation starts automatically.", "Key rotation takes an hour in the large cluster.", 0.86),
     ("Weekly report.\nQueue empty, 3 workers idle.", "Weekly report.\nQueue full, 5 workers busy now.", 0.94),
+    ("CI builds with Node 22.", "The e2e container ships Node 20 for the old browser driver.", 0.8),
     ("No more than 12 jobs run at once.", "At most 12 jobs run at once.", 0.95),
     ("Force pushes are not allowed on main.", "On main, force pushes are forbidden.", 0.97),
 ]
