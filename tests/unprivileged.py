@@ -24,7 +24,10 @@ from memhook.paths import user_paths
 """
 _ENGINE_IMPORTS = """
 from memhook.hooks.runner import Runner
-import fastembed, lancedb, onnxruntime, pyarrow.compute, zoneinfo, encodings.idna
+from memhook.store.table.lance import lancedb
+lancedb()
+import importlib.readers, importlib.resources.readers, numpy.ma, onnxruntime, tokenizers, pyarrow.compute, zoneinfo
+import encodings.idna
 """
 _DROPPED_RIGHTS = """
 os.chdir(os.environ["START_IN"])

@@ -10,6 +10,8 @@ from memhook.daemon.control import door
 from memhook.paths import user_paths
 from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.usefixtures("home_with_model")
+
 
 @pytest.fixture
 def one_engine(monkeypatch: pytest.MonkeyPatch, outside_any_project: Path) -> None:

@@ -13,6 +13,8 @@ from tests.cli.conftest import Cli, Engine
 
 SMALL_SET = str(Path(__file__).parents[1] / "small_set")
 
+pytestmark = pytest.mark.usefixtures("home_with_model")
+
 
 def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> None:
     found = cli("eval", SMALL_SET, "--json", "--baselines")

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import NOTE, Cli, Engine
 from tests.core.secret_samples import samples
+
+pytestmark = pytest.mark.usefixtures("home_with_model")
 
 REASON = "tells the model to ignore its instructions"
 TOKEN = next(sample.secret for sample in samples(31, 1) if sample.provider == "npm")

@@ -13,6 +13,7 @@ import pytest
 
 from memhook.daemon import control, hook_client
 from memhook.paths import Paths, user_paths
+from tests.conftest import GiveModel
 from tests.daemons import kill_daemon
 from tests.patience import SECONDS, patient_source
 
@@ -51,7 +52,7 @@ def log_text(paths: Paths) -> str:
 
 
 @pytest.fixture
-def paths(home: Path) -> Paths:
+def paths(home_with_model: Path) -> Paths:
     return user_paths()
 
 
@@ -77,8 +78,9 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(tmp_path_factory: pytest.TempPathFactory, give_model: GiveModel) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("served")
+    give_model(home)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         paths = user_paths()

@@ -9,6 +9,8 @@ from tests.patience import patient_source
 from tests.soak import damage, events, stages
 from tests.soak.recording import CannotRecord
 
+pytestmark = pytest.mark.usefixtures("home_with_model")
+
 
 def test_many_hooks_at_once_get_one_daemon_clean_exits_and_the_memory_in_time_or_nothing() -> None:
     """How many get it in time says something about the machine as well: scripts/soak asks for 45."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
+from tests.conftest import GiveModel
 from tests.ui.site import BROWSER, FLAGS, Site, serving
 
 WAIT = 300_000  # milliseconds: machines are busy
@@ -35,9 +36,10 @@ MEMORIES = [
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, give_model: GiveModel) -> Iterator[Site]:
     """One server for all tests of a run, which leave its memories as they find them."""
     home = tmp_path_factory.mktemp("ui-home")
+    give_model(home)
     with serving(home, lines=MEMORIES) as served:
         served.entered()
         yield served

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.conftest import GiveModel
 from tests.ui.site import COMMAND, Site, serving
 
 PAYLOADS = [
@@ -23,7 +24,7 @@ PLACES = ("/", "/memories", "/memory/deploy000001", "/memory/deploy000001/edit",
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def hostile(tmp_path_factory: pytest.TempPathFactory, give_model: GiveModel) -> Iterator[Site]:
     """A server whose memories, sessions and projects are all attacks."""
     fields = ("title", "content", "namespace", "source", "project")
     lines = [
@@ -40,6 +41,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     everything = "\n\n".join([*PAYLOADS, HIDDEN, "```\n" + "\n".join(PAYLOADS) + "\n```"])
     lines.append(json.dumps({"id": "attackall001", "content": everything, "title": HIDDEN, "tags": PAYLOADS[:60]}))
     home = tmp_path_factory.mktemp("hostile")
+    give_model(home)
     with serving(home, lines=lines) as site:
         captured = [
             {"content": f"captured {one}", "session": f"claude/s#{n}", "quote": one}

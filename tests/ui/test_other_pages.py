@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.conftest import GiveModel
 from tests.ui.conftest import MEMORIES
 from tests.ui.site import COMMAND, Site, serving
 from tests.ui.test_memories import press
 
 
 @pytest.fixture
-def reviewed(tmp_path: Path) -> Iterator[Site]:
+def reviewed(tmp_path: Path, give_model: GiveModel) -> Iterator[Site]:
     """A site with nothing in its inbox but three notes: what other tests change becomes a question there, too."""
     texts = ("Node 22 is needed to build the shop.", "Prune the images when the disk is full.", "Use port 9090.")
     records = [{"content": text, "session": f"claude/abc#{n}", "quote": text[:10]} for n, text in enumerate(texts)]
+    give_model(tmp_path)
     with serving(tmp_path, lines=MEMORIES[:1]) as served:
         served.call("capture", records=records)
         yield served
