@@ -128,7 +128,17 @@ def new_token(
 
 @contextmanager
 def serving(home: Path, *options: str, cwd: Path | None = None) -> Iterator[Served]:
-    """Up when the line with its address was read; at the end neither it nor a daemon is left."""
+    """At the end neither it nor a daemon is left."""
+    try:
+        with running(home, *options, cwd=cwd) as served:
+            yield served
+    finally:
+        kill_daemon(home)
+
+
+@contextmanager
+def running(home: Path, *options: str, cwd: Path | None = None) -> Iterator[Served]:
+    """Up when the line with its address was read; the daemon that it may have started is left to others."""
     command = [*COMMAND, "--http", *(options or ("0",))]
     environment = environment_of(home)
     process = subprocess.Popen(
@@ -143,4 +153,3 @@ def serving(home: Path, *options: str, cwd: Path | None = None) -> Iterator[Serv
     finally:
         process.terminate()
         process.communicate(timeout=STOP_SECONDS)
-        kill_daemon(home)
