@@ -175,23 +175,25 @@ def test_errors_come_back_as_what_they_are(served: Served) -> None:
 
 
 def test_writers_at_the_same_time_lose_nothing_with_and_without_the_daemon(daemon: int, paths: Paths) -> None:
+    """Those without are a command and an engine in this process."""
+
     def through_daemon(number: int) -> None:
         control.called(paths, "remember", {"content": f"through the daemon, number {number}"})
 
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-m", "memhook.cli", "--no-daemon", "import", "-"], stdin=-1, stdout=-1, text=True
-        )
-        for _ in range(2)
-    ]
-    with ThreadPoolExecutor(4) as pool:
+    def lines(which: str) -> list[str]:
+        return [json.dumps({"text": f"without it, {which} {number}"}) for number in range(10)]
+
+    command = [sys.executable, "-m", "memhook.cli", "--no-daemon", "import", "-"]
+    writer = subprocess.Popen(command, stdin=-1, stdout=-1, text=True)
+    here = control.door(paths, "/", use_daemon=False)
+    with ThreadPoolExecutor(5) as pool:
         waiting = [pool.submit(through_daemon, number) for number in range(12)]
-        for which, writer in enumerate(writers):
-            lines = "".join(json.dumps({"text": f"without it, {which} {number}"}) + "\n" for number in range(10))
-            writer.communicate(lines, timeout=300)
+        imported = pool.submit(here, "import_lines", lines=list(enumerate(lines("here"), 1)))
+        writer.communicate("\n".join(lines("command")) + "\n", timeout=300)
         for write in waiting:
             write.result()
-    assert [writer.returncode for writer in writers] == [0, 0]
+        assert imported.result()["outcomes"] == {"stored": 10}
+    assert writer.returncode == 0
     assert control.called(paths, "status")["memories"] == 1 + 12 + 20
 
 

@@ -17,7 +17,9 @@ import tomli_w
 
 from memhook.daemon import control
 from memhook.paths import user_paths
+from tests.conftest import GiveModel
 from tests.daemon.conftest import FACT, QUESTION, answered, event
+from tests.daemons import kill_daemon
 from tests.s3 import READ_ONLY_KEY, S3, running_s3
 
 SECRET = "the-secret-of-the-team"
@@ -48,9 +50,10 @@ class Person:
 
 
 @contextmanager
-def person(name: str, s3: S3, key: str = "writer") -> Iterator[Person]:
+def person(name: str, s3: S3, give_model: GiveModel, key: str = "writer") -> Iterator[Person]:
     home = s3.folder / name
     home.mkdir()
+    give_model(home)
     kept = {variable: os.environ[variable] for variable in ("PATH", "GIT_CONFIG_GLOBAL") if variable in os.environ}
     credentials = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": SECRET}
     one = Person(home, {**kept, **credentials, "HOME": str(home)})
@@ -62,7 +65,7 @@ def person(name: str, s3: S3, key: str = "writer") -> Iterator[Person]:
     try:
         yield one
     finally:
-        one.run("daemon", "stop")
+        kill_daemon(home)
 
 
 @pytest.fixture(scope="module")
@@ -72,29 +75,32 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 
 
 @pytest.fixture(scope="module")
-def ada(s3: S3) -> Iterator[Person]:
+def ada(s3: S3, give_model: GiveModel) -> Iterator[Person]:
     """She has told the team something."""
-    with person("ada", s3) as one:
+    with person("ada", s3, give_model) as one:
         stored = one.run("remember", FACT, "--store", "team")
         assert stored.returncode == 0, stored.stderr
         yield one
 
 
-def test_who_may_only_read_is_told_so_and_keeps_what_was_written_to_the_own_store(s3: S3, ada: Person) -> None:
-    with person("guest", s3, READ_ONLY_KEY) as guest:
+def test_who_may_only_read_is_told_so_and_keeps_what_was_written_to_the_own_store(
+    s3: S3, ada: Person, give_model: GiveModel
+) -> None:
+    with person("guest", s3, give_model, READ_ONLY_KEY) as guest:
         guest.status()
         assert guest.has_fetched(1)
         refused = guest.run("remember", "may I?", "--store", "team")
         assert refused.returncode == 1
         assert "may read it and not write" in refused.stderr
         assert guest.run("remember", "my own").returncode == 0
-        assert [one["store"] for one in json.loads(guest.run("list", "--json").stdout)["memories"]] == ["", "team"]
-        changed = guest.run("forget", json.loads(guest.run("list", "--json").stdout)["memories"][1]["urn"], "--yes")
+        listed = json.loads(guest.run("list", "--json").stdout)["memories"]
+        assert [one["store"] for one in listed] == ["", "team"]
+        changed = guest.run("forget", listed[1]["urn"], "--yes")
         assert "--store team" in changed.stderr
 
 
-def test_two_people_see_each_others_memories_through_their_hooks(s3: S3, ada: Person) -> None:
-    with person("bob", s3) as bob:
+def test_two_people_see_each_others_memories_through_their_hooks(s3: S3, ada: Person, give_model: GiveModel) -> None:
+    with person("bob", s3, give_model) as bob:
         assert bob.status()["shared"][0]["name"] == "team"
         assert bob.has_fetched(1)
         shown = bob.prompted(QUESTION, "first")
