@@ -172,11 +172,12 @@ class _Ranking:
                 yield self.record(one, f"{QUARANTINED}: {reason}")
 
     def once(self, ids: Collection[str]) -> set[str]:
-        """Return `ids` without copies of a better one's text, in another project or store."""
-        first: dict[str, str] = {}
+        """Return `ids` without copies of a better one, in another project or store: the same text and title."""
+        first: dict[tuple[str, str], str] = {}
         for one in self.scores:
             if one.id in ids:
-                first.setdefault(self.candidates[one.id].content_hash, one.id)
+                candidate = self.candidates[one.id]
+                first.setdefault((candidate.content_hash, candidate.title), one.id)
         return set(first.values())
 
     def considered(self, ids: Collection[str], reason: str) -> Iterator[Considered]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from enum import Enum, Flag, StrEnum, auto
+from itertools import chain
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from memhook.core.normal import normalized
@@ -20,6 +21,7 @@ DEFAULT_NAMESPACE = "general"
 
 _ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
 _SAYS_NOTHING = re.compile(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
+_INSTRUCTION_FILE = re.compile(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -172,8 +174,9 @@ def names_with(trait: Trait, *kinds: type) -> tuple[str, ...]:
 
 def derived_title(content: str) -> str:
     """The first line that says something, at most 80 characters."""
-    lines = [words for raw in content.splitlines() if (words := " ".join(raw.split()))]
-    line = next((one for one in lines if not _SAYS_NOTHING.fullmatch(one)), "".join(lines[:1]))
+    lines = (words for raw in content.splitlines() if (words := " ".join(raw.split())))
+    first = next(lines, "")  # the others are looked at only if it says nothing
+    line = next((one for one in chain([first], lines) if not _SAYS_NOTHING.fullmatch(one)), first)
     return shortened(line.lstrip("# ") or line, TITLE_CHARS)
 
 
@@ -187,6 +190,28 @@ def titled(title: str, content: str) -> str:
     """Title and content, without a title that only repeats the beginning of the content."""
     start = title.rstrip("…").strip()
     return content if not start or content.lstrip("# \n").startswith(start) else f"{title}\n{content}"
+
+
+def title_key(memory: Draft) -> str:
+    """A hash of the memory's own title, equal for titles that a reader would call the same.
+
+    Empty for a title that only repeats the content. Of a forgotten memory this is all that is left of its title.
+    """
+    if not memory.content:
+        return memory.title
+    if memory.title == derived_title(memory.content) or titled(memory.title, memory.content) == memory.content:
+        return ""
+    # A file in capitals (CLAUDE.md, AGENTS.md) is named for its reader: copies of a section in two of them are one.
+    title = _INSTRUCTION_FILE.sub(r"\1", normalized("NFC", memory.title))
+    return hashlib.sha256(" ".join(title.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def are_two(one: Draft, other: Draft) -> bool:
+    """Whether two with the same content are two memories all the same: each has its own title, and another one."""
+    if one.content_hash != other.content_hash:
+        return False
+    ours, theirs = title_key(one), title_key(other)
+    return bool(ours and theirs) and ours != theirs
 
 
 def shortened(text: str, limit: int) -> str:

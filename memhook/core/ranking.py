@@ -104,6 +104,7 @@ class Candidate:
     title_terms: Sequence[str] = ()
     multilingual: float | None = None
     content_hash: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from memhook.answering.doubts import is_never_used
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, are_two
 from memhook.engine.caller import Caller
 from memhook.engine.revising import versioned
 from memhook.library.access import in_reach, open_ones
@@ -40,7 +40,7 @@ def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[Item]:
     """Nearly the same texts. What they supersede is proposed, unless the user has declined it before."""
     for memory in memories:
         near = neighbours(caller.library, memory, caller.rights.visible)
-        older = [one for one in near.close if one.updated <= memory.updated]
+        older = [one for one in near.close if one.updated <= memory.updated and not are_two(one, memory)]
         yield from (_item("duplicate", one, "nearly the same text", memory) for one in older)
         caller.accounts.propose(superseding(memory, near), caller.now)
 

@@ -1,6 +1,7 @@
 """Writing: store, change, supersede, share, move, delete, import, export, back up.
 
 remember          storing, editing and forgetting memories
+twins             which stored memory a new one repeats
 notes             notes typed into a prompt, and taking them back
 captured          digests of sessions, stored on probation
 closeness         finding near-duplicates of a memory

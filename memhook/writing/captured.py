@@ -6,13 +6,13 @@ dropped. Near-duplicates become one memory, in the newest words, with the places
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from memhook.core.memory import URN_PREFIX, Draft, Memory, Origin, shortened
+from memhook.core.memory import URN_PREFIX, Draft, Memory, Origin, are_two, shortened
 from memhook.core.places import sessions_of
 from memhook.core.terms import terms
 from memhook.errors import InvalidInput
@@ -28,6 +28,7 @@ from memhook.store.vectors import earlier_twins
 from memhook.writing.closeness import NEAREST, is_contained
 from memhook.writing.remember import MAX_LINE, checked_for_secrets, forgotten, memory_from
 from memhook.writing.revision import write_pairs
+from memhook.writing.twins import Twins
 
 KEPT = timedelta(days=60)
 MOST = 500
@@ -108,7 +109,8 @@ def forget_said(library: Library, memory: Memory, now: datetime) -> list[Memory]
         return []
     own = terms(memory.content)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], own, reach, NEAREST)
-    said = [one.id for one in near if (one.cosine or 0.0) >= SAME or is_contained(own, one.terms)]
+    like = [one.id for one in near if (one.cosine or 0.0) >= SAME or is_contained(own, one.terms)]
+    said = [key for key, one in library.store.by_ids(like, reach).items() if not are_two(one, memory)]
     return forgotten(library, said, now) if said else []
 
 
@@ -157,9 +159,9 @@ class _Plan:
         self._written: dict[str, Pair] = {}
         self._replaced: set[str] = set()
         self._removed: list[str] = []
-        self._by_text: dict[str, list[Memory]] = {}
+        self._by_text: defaultdict[str, Twins] = defaultdict(Twins)
         for memory in store.find("content_hash", [memory.content_hash for memory, _ in batch]):
-            self._by_text.setdefault(memory.content_hash, []).append(memory)
+            self._by_text[memory.project].add(memory)
         for _, some in groupby(batch, key=lambda pair: pair[0].project):
             self._place_all(list(some))
 
@@ -188,12 +190,13 @@ class _Plan:
 
     def _place_all(self, pairs: Sequence[Pair]) -> None:
         """Decide on the memories of one project."""
-        becomes: list[str] = []
-        by_text: dict[str, str] = {}
-        for (memory, vector), twin in zip(pairs, earlier_twins([vector for _, vector in pairs], SAME), strict=True):
-            said = by_text.get(memory.content_hash, "") if twin is None else becomes[twin]
-            becomes.append(self._place(memory, vector, said))
-            by_text[memory.content_hash] = becomes[-1]
+        by_text = Twins()
+        placed: dict[str, str] = {}
+        for (memory, vector), near in zip(pairs, earlier_twins([vector for _, vector in pairs], SAME), strict=True):
+            is_near = near is not None and not are_two(pairs[near][0], memory)
+            twin = pairs[near][0] if near is not None and is_near else by_text.twin(memory)
+            placed[memory.id] = self._place(memory, vector, placed[twin.id] if twin else "")
+            by_text.add(memory)
 
     def _place(self, memory: Memory, vector: Vector | None, twin: str) -> str:
         """Decide on one memory; return the id under which it is stored, or is there already."""
@@ -209,7 +212,7 @@ class _Plan:
             twin = stored.id
             if twin not in self._written:
                 kept = self._store.vectors.of_content([stored.content_hash])
-                self._written[twin] = (stored, next((known for _, known in kept), None))
+                self._written[twin] = (stored, next((known for one, known in kept if one.id == twin), None))
                 self._replaced.add(twin)
         self._counts.merged += 1
         self._written[twin] = _merged(self._written[twin], (memory, vector))
@@ -218,11 +221,12 @@ class _Plan:
     def _said_by(self, memory: Memory, vector: Vector | None) -> Memory | None:
         """Return the stored memory of the same project, or the global one, that says this."""
         reach = Filter(projects=tuple({memory.project, ""}), redacted=False, superseded=False, quarantined=False)
-        same = (one for one in self._by_text.get(memory.content_hash, ()) if one.project in reach.projects)
-        if (found := next(same, None)) or vector is None:
+        same = (self._by_text[project].twin(memory) for project in reach.projects)
+        if (found := next(filter(None, same), None)) or vector is None:
             return found
-        near, _ = self._store.candidates(lambda: vector, (), reach, NEAREST)
-        there = self._store.by_ids([one.id for one in near], reach)
+        nearest, _ = self._store.candidates(lambda: vector, (), reach, NEAREST)
+        there = self._store.by_ids([one.id for one in nearest], reach)
+        near = [one for one in nearest if not are_two(there[one.id], memory)]
         written = [one for one in near if there[one.id].origin is not Origin.CAPTURED]
         own = terms(memory.content) if written else ()
         said = [one for one in near if (one.cosine or 0.0) >= SAME or (one in written and is_contained(one.terms, own))]
@@ -277,8 +281,8 @@ def _unknown(store: MemoryStore, memories: Sequence[Memory], again: bool) -> lis
     places = [name for memory in memories for name in memory.aliases]
     known = {name for one in store.find("name", places, forgotten=False if again else None) for name in one.aliases}
     hashes = [memory.content_hash for memory in memories]
-    dropped = set() if again else {one.content_hash for one in store.find("content_hash", hashes, forgotten=True)}
-    return [one for one in memories if known.isdisjoint(one.aliases) and one.content_hash not in dropped]
+    dropped = Twins() if again else Twins.of(store.find("content_hash", hashes, forgotten=True))
+    return [one for one in memories if known.isdisjoint(one.aliases) and dropped.twin(one) is None]
 
 
 def _with_room(store: MemoryStore, memories: Sequence[Memory]) -> list[Memory]:

@@ -90,6 +90,8 @@ def _likeness(candidate: Candidate, words: Sequence[str]) -> float:
 
 
 def _is_outdated(older: _Near, newer: Memory) -> bool:
+    if older.memory.content_hash == newer.content_hash:
+        return False
     texts = _statement(older.memory), _statement(newer)
     if chance_to_supersede(*texts, older.cosine) < PROPOSED:
         return False

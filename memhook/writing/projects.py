@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memhook.core.memory import Memory, Sensitivity
+from memhook.core.memory import Memory, Sensitivity, title_key
 from memhook.library.library import Library
 from memhook.store.memories import MemoryStore
 from memhook.store.project_aliases import name_of
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import succession
+from memhook.writing.twins import Twins
 
 
 def known_projects(
@@ -48,19 +49,18 @@ def moved(library: Library, memories: Iterable[Memory], target: str) -> dict[str
         wanted = [
             one for one in store.by_reference([memory.id for memory in memories], Filter()) if one.project != target
         ]
-        twins = {
-            twin.content_hash: twin
-            for twin in store.find("content_hash", [one.content_hash for one in wanted])
-            if twin.project == target
-        }
-        moving: dict[str, Memory] = {}
+        there = store.find("content_hash", [one.content_hash for one in wanted])
+        twins = Twins.of(one for one in there if one.project == target)
+        moving: list[Memory] = []
         folding: list[tuple[Memory, Memory]] = []
         for memory in wanted:
-            if twin := twins.get(memory.content_hash) or moving.get(memory.content_hash):
+            if twin := twins.twin(memory):
                 folding.append((memory, twin))
+                twins.replace(twin, _as_one(memory, twin))
             else:
-                moving[memory.content_hash] = memory
-        store.write(changes.update, [memory.id for memory in moving.values()], project=target)
+                moving.append(memory)
+                twins.add(memory)
+        store.write(changes.update, [memory.id for memory in moving], project=target)
         _fold(library, folding, target)
     return {"moved": len(moving), "folded": len(folding)}
 
@@ -78,10 +78,11 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
 
 
 def _as_one(memory: Memory, twin: Memory) -> Memory:
-    """Return `twin` with the tags and names of `memory`, and the stricter sensitivity of the two."""
+    """Return `twin` with the tags and names of `memory`, its title if it has one, and the stricter sensitivity."""
     levels = list(Sensitivity)
     return replace(
         twin,
+        title=twin.title if title_key(twin) or not title_key(memory) else memory.title,
         tags=tuple(dict.fromkeys((*twin.tags, *memory.tags))),
         aliases=tuple(dict.fromkeys((*twin.aliases, memory.id, *memory.aliases))),
         pinned=twin.pinned or memory.pinned,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from memhook.core.memory import (
     Memory,
     Origin,
     Trait,
+    are_two,
     content_hash,
     derived_summary,
     derived_title,
@@ -36,12 +38,11 @@ from memhook.store.table.expunge import redacted_hash
 from memhook.store.table.filters import Filter
 from memhook.writing import succession
 from memhook.writing.revision import refuse_changed
+from memhook.writing.twins import EDITED_FROM, Twins, earlier_names, titled_hash
 
 MAX_CONTENT = 1_000_000
 MAX_LINE = 500
 MAX_NAMES = 64
-EDITED_FROM = "sha256:"
-"""The prefix of the alias for each earlier content of a memory."""
 
 Outcome = Literal["stored", "already there", "forgotten before"]
 
@@ -80,12 +81,11 @@ def remembered(
             if not _is_imported(memory, from_file):  # a file may name what it does not bring along
                 found(library, memory.supersedes)
         if added:
-            hashes = [memory.content_hash for memory in added]
-            are_forgotten = store.find("content_hash", hashes, forgotten=True)  # before they are found as well
+            left = _left_of(store, added)  # before they are found as well
             store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
-            if are_forgotten:
-                store.write(table_changes.unforget, hashes)
+            if left:
+                store.write(table_changes.unforget, left)
             if any(draft.id or draft.aliases or draft.supersedes for draft in drafts):
                 succession.mark(store, added)  # others have new names: none can refer to them yet
     return results
@@ -239,33 +239,39 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
     """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
     names = [name for memory in memories for name in (memory.id, *memory.aliases)]
-    from_edited = [EDITED_FROM + one for one in hashes] if any(_is_imported(one, from_file) for one in memories) else []
-    known: dict[tuple[str, str], Memory] = {}
-    gone, taken, redacted = set[str](), set[str](), dict[str, Memory]()
+    imported = [memory for memory in memories if _is_imported(memory, from_file)]
+    from_edited = [EDITED_FROM + one for memory in imported for one in {memory.content_hash, titled_hash(memory)}]
+    known: defaultdict[str, Twins] = defaultdict(Twins)
+    gone, taken, redacted = Twins(), set[str](), dict[str, Memory]()
     if store.knows(content_hash=hashes, name=names + from_edited):
-        known = {(memory.project, memory.content_hash): memory for memory in store.find("content_hash", hashes)}
-        known |= {
-            (memory.project, alias.removeprefix(EDITED_FROM)): memory
-            for memory in store.by_reference(from_edited, OWNER)
-            for alias in memory.aliases
-        }
-        gone = set() if again else {one.content_hash for one in store.find("content_hash", hashes, forgotten=True)}
+        for one in store.find("content_hash", hashes):
+            known[one.project].add(one)
+        for one in store.find("name", from_edited):
+            known[one.project].add_earlier(one)
+        gone = Twins() if again else Twins.of(store.find("content_hash", hashes, forgotten=True))
         taken = store.taken(names)
         there = store.by_ids([memory.id for memory in memories if memory.id in taken])
         redacted = {key: one for key, one in there.items() if one.redacted}
     results = []
     for memory in memories:
-        earlier = redacted.get(memory.id) or known.get((memory.project, memory.content_hash))
+        earlier = redacted.get(memory.id) or known[memory.project].twin(memory)
         if earlier is not None:
             results.append(Stored(earlier, "already there"))
-        elif memory.content_hash in gone and _is_imported(memory, from_file):
+        elif _is_imported(memory, from_file) and gone.twin(memory):
             results.append(Stored(None, "forgotten before"))
         else:
             new = _with_free_names(memory, taken)
             taken |= {new.id, *new.aliases}
-            known[new.project, new.content_hash] = new
+            known[new.project].add(new)
             results.append(Stored(new, "stored"))
     return results
+
+
+def _left_of(store: MemoryStore, memories: Sequence[Memory]) -> list[str]:
+    """Return the ids of what is left of these memories, as far as they were forgotten before."""
+    left = store.find("content_hash", [memory.content_hash for memory in memories], forgotten=True)
+    added = Twins.of(memories if left else ())
+    return [one.id for one in left if added.twin(one)]
 
 
 def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
@@ -277,7 +283,8 @@ def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> li
 def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
     """Rename a memory whose name is in use: other content under the same name is another memory."""
     own_id = memory.id if memory.id not in taken else id_from_bytes(secrets.token_bytes(ID_LENGTH))
-    return replace(memory, id=own_id, aliases=tuple(alias for alias in memory.aliases if alias not in taken))
+    free = tuple(one for one in memory.aliases if one not in taken or one.startswith(EDITED_FROM))
+    return replace(memory, id=own_id, aliases=free)
 
 
 def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer: Origin) -> Memory:
@@ -298,10 +305,8 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
         fields.setdefault("anchors", ())
     draft = checked(replace(draft_of(current), **fields))
     changed = replace(memory_from(draft, now), id=current.id, created=current.created, updated=now)
-    aliases = current.aliases
-    if changed.content_hash != current.content_hash:
-        # Importing the old text again must not bring it back beside the new.
-        aliases = tuple(dict.fromkeys((*aliases, EDITED_FROM + current.content_hash)))
+    # Importing the old text again must not bring it back beside the new.
+    aliases = tuple(dict.fromkeys((*current.aliases, *earlier_names(current, changed))))
     changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
     says_the_same = fingerprint(changed) == fingerprint(current)
     return judged(changed) if says_the_same else judged(replace(changed, quarantine=""), writer)
@@ -313,7 +318,8 @@ def _embedded(memory: Memory) -> tuple[str, str, tuple[str, ...]]:
 
 def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
     others = store.find("content_hash", [changed.content_hash])
-    twin = next((one for one in others if one.project == changed.project and one.id != changed.id), None)
+    same = (one for one in others if one.project == changed.project and not are_two(one, changed))
+    twin = next((one for one in same if one.id != changed.id), None)
     if twin is not None and store.by_reference([twin.id], visible):
         raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
     if twin is not None:

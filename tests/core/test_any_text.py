@@ -61,7 +61,7 @@ from memhook.core import (
     tokens,
     trust,
 )
-from memhook.core.memory import Memory, Origin
+from memhook.core.memory import Draft, Memory, Origin
 from memhook.core.packing import PartLimit
 from memhook.core.rendering import HOOK, INJECT, Level
 from memhook.errors import InvalidInput
@@ -230,6 +230,7 @@ CALLS: dict[str, Call] = {
     "layout.plain_json": layout.plain_json,
     "layout.toml_layout": rejecting(layout.toml_layout),
     "layout.without_json_comments": layout.without_json_comments,
+    "memory.are_two": lambda text: memory.are_two(Draft(text, title=text[1:]), Draft(text, title=text[2:])),
     "memory.content_hash": memory.content_hash,
     "memory.derived_summary": memory.derived_summary,
     "memory.derived_title": memory.derived_title,
@@ -238,6 +239,7 @@ CALLS: dict[str, Call] = {
     "memory.Field.read": lambda text: [one.read(text) for one in memory.FIELDS if one.kind in (str, tuple)],
     "memory.plain": memory.plain,
     "memory.titled": lambda text: memory.titled(text, text),
+    "memory.title_key": lambda text: memory.title_key(Draft("x", title=text)),
     "memory.shortened": lambda text: memory.shortened(text, 80),
     "metrics.carried": lambda text: metrics.carried(metrics.GoldQuery("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,

@@ -59,6 +59,13 @@ def test_duplicates_contradictions_and_unused_memories_are_listed_and_a_decision
     assert kinds(assistant) == expected
 
 
+def test_one_text_under_two_titles_is_no_duplicate_and_no_contradiction(assistant: Assistant) -> None:
+    text = "Two spaces, no tabs; frozen_string_literal in each file."
+    for number in range(4):
+        assistant.remembers(text, title=f"Style in service {number}")
+    assert kinds(assistant) == []
+
+
 def test_a_memory_that_was_edited_or_imported_is_compared_with_the_older_ones(assistant: Assistant) -> None:
     port = assistant.remembers("The mailer listens on port 2525.")
     other = assistant.remembers("Parcels are weighed in grams.")

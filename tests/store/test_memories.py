@@ -141,7 +141,14 @@ def test_nearest_and_matching_are_united_with_exact_cosines(store: MemoryStore) 
     assert contents(store, found) == ["alpha", "gamma"]
     assert [one.cosine for one in found] == [1.0, 0.0]
     assert found[0] == Candidate(
-        "m00000000001", 1.0, ["alpha", "1", "march", "2026"], "2026-03-01T12", ["alpha"], None, content_hash("alpha")
+        "m00000000001",
+        1.0,
+        ["alpha", "1", "march", "2026"],
+        "2026-03-01T12",
+        ["alpha"],
+        None,
+        content_hash("alpha"),
+        "alpha",
     )
 
 

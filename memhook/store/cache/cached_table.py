@@ -163,9 +163,9 @@ class CachedTable:
             self.table.delete(f"id IN ({quoted(ids)})")
             self._discard(ids, is_urgent=True)
 
-    def remove_forgotten(self, hashes: Sequence[str]) -> None:
+    def remove_forgotten(self, ids: Sequence[str]) -> None:
         with self._adding():
-            self.table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+            self.table.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""

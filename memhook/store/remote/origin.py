@@ -168,8 +168,8 @@ class Origin:
             self.table.delete(f"id IN ({quoted(ids)})")
             self.table.unoptimized += 1
 
-    def remove_forgotten(self, hashes: Sequence[str]) -> None:
-        self.table.delete(f"forgotten IS NOT NULL AND content_hash IN ({quoted(hashes)})")
+    def remove_forgotten(self, ids: Sequence[str]) -> None:
+        self.table.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Each step lands by itself, so that nothing is lost that others write meanwhile.

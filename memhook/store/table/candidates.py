@@ -26,7 +26,7 @@ def candidates(
     others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
     found = zip(keys, cosines, texts, hours, titles, others, hashes, strict=True)
     for key, cosine, words, hour, title, other, content_hash in found:
-        yield Candidate(key, cosine, words.split(), hour, title_terms(title), other, content_hash)
+        yield Candidate(key, cosine, words.split(), hour, title_terms(title), other, content_hash, title)
 
 
 def _hours(moments: pa.ChunkedArray) -> list[str]:

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from memhook.core.memory import FIELDS, Memory, Trait, plain
+from memhook.core.memory import FIELDS, Memory, Trait, plain, title_key
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.table.expunge import emptied
 from memhook.store.table.filters import quoted
-from memhook.store.table.schema import row_of
+from memhook.store.table.schema import memory_of, row_of
 from memhook.store.table.table import Table
 
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ class Target(Protocol):
     def append(self, rows: Sequence[Row]) -> None: ...
     def merge(self, rows: Sequence[Row]) -> None: ...
     def remove(self, ids: Sequence[str]) -> None: ...
-    def remove_forgotten(self, hashes: Sequence[str]) -> None: ...
+    def remove_forgotten(self, ids: Sequence[str]) -> None: ...
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None: ...
     def put_back(self, rows: pa.Table) -> None: ...
 
@@ -49,7 +49,8 @@ def replace(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | N
 def forget(to: Target, memories: Sequence[Memory], now: datetime) -> None:
     """Keep only what is needed to recognise these if they are imported again."""
     rows = to.table.rows(f"id IN ({quoted(memory.id for memory in memories)})").to_pylist()
-    to.merge([row | _LOST | {"terms": "", "vector": None, "forgotten": now} for row in rows])
+    nothing = _LOST | {"terms": "", "vector": None, "forgotten": now}
+    to.merge([row | nothing | {"title": title_key(memory_of(row))} for row in rows])
 
 
 def redact(to: Target, ids: Sequence[str], now: datetime) -> None:
@@ -73,9 +74,9 @@ def remove(to: Target, ids: Sequence[str]) -> None:
     to.remove(ids)
 
 
-def unforget(to: Target, hashes: Sequence[str]) -> None:
-    """Delete what is left of forgotten memories with this content. Ask first: deleting nothing takes a version too."""
-    to.remove_forgotten(hashes)
+def unforget(to: Target, ids: Sequence[str]) -> None:
+    """Delete what is left of forgotten memories. Ask first: deleting nothing takes a version too."""
+    to.remove_forgotten(ids)
 
 
 def update(to: Target, /, ids: Sequence[str], **fields: Any) -> None:
