@@ -24,7 +24,7 @@ from memhook.library.access import OWNER, enriching, in_reach, named_ones
 from memhook.screening.policy import judged, let_through, masked_fields
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.writing import expunge, remember, transfer
+from memhook.writing import expunge, remember, transfer, twins
 from memhook.writing.captured import forget_said
 from memhook.writing.closeness import Neighbours, neighbours, superseding
 from memhook.writing.moments import moment_ahead, moment_back
@@ -266,19 +266,39 @@ def import_lines(
     update: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one."""
+    """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one.
+
+    A dry run returns `entries`, each with its line, outcome and title, what is noticed about it, and two lists of keys:
+    what was foreseen in an earlier call under one of the first makes it one that is there already.
+    """
     numbered = [(int(number), str(text)) for number, text in lines]
     mode = transfer.Mode(again, update, dry_run)
     result = transfer.imported(caller.library, numbered, caller.project.id if here else "", caller.now, mode)
-    entries = [[entry.line, entry.outcome, entry.title] for entry in result.entries]
+    noticed = [_noticed(entry, caller) for entry in result.entries]
     return {
         "outcomes": result.outcomes,
-        "entries": entries if dry_run else [],
+        "entries": list(map(_foreseen, result.entries, noticed)) if dry_run else [],
         "bad": result.bad,
-        "masked": sum(entry.is_masked for entry in result.entries),
-        "quarantined": sum(entry.is_quarantined for entry in result.entries),
-        "global": sum(entry.is_global for entry in result.entries) if caller.project.id else 0,
+        **{name: sum(name in one for one in noticed) for name in ("masked", "quarantined", "global")},
     }
+
+
+def _noticed(entry: transfer.Entry, caller: Caller) -> list[str]:
+    facts = {
+        "masked": entry.is_masked,
+        "quarantined": entry.is_quarantined,
+        "global": entry.is_global and bool(caller.project.id),
+    }
+    return [name for name, is_so in facts.items() if is_so]
+
+
+def _foreseen(entry: transfer.Entry, noticed: Sequence[str]) -> list[Any]:
+    told = [entry.line, entry.outcome, entry.title, noticed]
+    if (memory := entry.memory) is None:
+        return [*told, [], []]
+    in_project = partial(twins.short_key, memory.project)
+    filed = twins.filed_under(memory, memory.content_hash)
+    return [*told, list(map(in_project, twins.looked_up(memory))), list(map(in_project, filed))]
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:

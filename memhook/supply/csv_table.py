@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memhook.core.memory import Trait, names_with
-from memhook.supply.source import Entry, Head, Record, Source, name_in_file
+from memhook.supply.source import NOT_UTF8, Entry, Head, Record, Source, name_in_file
 
 SUFFIXES = (".csv", ".tsv")
 DELIMITERS = ",;\t"
@@ -69,7 +69,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> Iterator[Row]:
 def _problem(cells: Sequence[str], width: int) -> str:
     if len(cells) > width:
         return f"{len(cells)} cells, the header has {width}: a text that contains the separator needs quotation marks"
-    return "not UTF-8" if any(map(_NOT_TEXT.search, cells)) else ""
+    return NOT_UTF8 if any(map(_NOT_TEXT.search, cells)) else ""
 
 
 def _field(column: str) -> str:

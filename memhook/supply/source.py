@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+NOT_UTF8 = "not UTF-8"
 Record = dict[str, Any]
 
 # The mark of UTF-32 starts with that of UTF-16.
@@ -73,4 +74,4 @@ def name_in_file(own_id: object, key: str) -> str:
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:
-    return f"not UTF-8 ({error.reason} at byte {error.start + 1})"
+    return f"{NOT_UTF8} ({error.reason} at byte {error.start + 1})"

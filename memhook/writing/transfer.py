@@ -50,6 +50,8 @@ class Entry:
     is_masked: bool = False
     is_quarantined: bool = False
     is_global: bool = False
+    memory: Memory | None = None
+    """The one that is stored, or would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ def _entries(given: Sequence[tuple[int, _Given]], stored: Sequence[Stored]) -> l
             line.is_masked,
             one.outcome == "stored" and one.memory is not None and bool(one.memory.quarantine),
             one.outcome == "stored" and not line.draft.project,
+            one.memory if one.outcome == "stored" else None,
         )
         for (number, line), one in zip(given, stored, strict=True)
     ]

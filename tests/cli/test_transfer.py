@@ -37,11 +37,24 @@ def test_bad_lines_are_listed_by_their_true_number_and_the_good_ones_stored(
     result = cli("import", str(file))
     assert [number for batch in seen for number, _ in batch] == [1, 4, 6, 7]
     assert result.code == 1
-    assert result.err == "line 4: not JSON\nline 5: not UTF-8 (invalid start byte at byte 1)\nline 7: not JSON\n"
+    listed = "line 4: not JSON\nline 5: not UTF-8 (invalid start byte at byte 1)\nline 7: not JSON\n"
+    assert result.err.startswith(listed)
+    assert "iconv -f latin1 -t utf-8 FILE" in result.err.removeprefix(listed)
     assert result.out == "stored 2, already there 0, forgotten before 0, bad lines 3\n"
     summary = cli("import", str(file), "--json").json
     assert [bad["line"] for bad in summary["bad_lines"]] == [4, 5, 7]
     assert summary["stored"] == 2
+
+
+@pytest.mark.usefixtures("seen")
+def test_of_a_file_that_is_no_text_a_few_lines_are_listed_and_the_rest_counted(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "picture.jsonl"
+    file.write_bytes(b"\x89PNG\xff\n" * 300 + b"no object\n" * 300)
+    result = cli("import", str(file))
+    assert len(result.err.splitlines()) == import_.MOST_REPORTED + 2
+    assert "and 580 more; all of them: --json\n" in result.err
+    assert result.out == "stored 0, already there 0, forgotten before 0, bad lines 600\n"
+    assert len(cli("import", str(file), "--json").json["bad_lines"]) == 600
 
 
 def test_lines_go_in_batches_that_grow_and_of_a_bearable_size(

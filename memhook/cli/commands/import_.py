@@ -26,12 +26,13 @@ from memhook.errors import InvalidInput
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, git, host_memories
-from memhook.supply.source import Entry, encoding_of, in_utf8
+from memhook.supply.source import NOT_UTF8, Entry, encoding_of, in_utf8, not_utf8
 
 FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
 BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
 BATCH_BYTES = 4 << 20
 MAX_LINE_BYTES = 16 << 20
+MOST_REPORTED = 20  # bad lines: a file that is no text has thousands
 WOULD = {"stored": "would store", "updated": "would update"}
 
 Line = tuple[int, str]
@@ -47,23 +48,44 @@ class Tally:
     foreseen: list[tuple[str, ...]] = field(default_factory=list)
     reported: int = 0
     noticed: Counter[str] = field(default_factory=Counter)
+    filed: set[str] = field(default_factory=set)
 
     def add(self, answer: Mapping[str, Any]) -> None:
         self.outcomes.update(answer["outcomes"])
         self.noticed.update({name: answer.get(name, 0) for name in ("masked", "quarantined", "global")})
-        self.foreseen += [(self.place(number), *rest) for number, *rest in answer.get("entries", ())]
+        for entry in answer.get("entries", ()):
+            self._foresee(*entry)
         self.bad += [(number, reason) for number, reason in answer["bad"]]
+
+    def _foresee(self, number: int, outcome: str, title: str, noticed: Sequence[str], *keys: Sequence[str]) -> None:
+        """Add an entry of a dry run. What repeats one of an earlier batch would be there by then."""
+        repeats, filed = keys
+        if outcome == "stored" and not self.filed.isdisjoint(repeats):
+            self.outcomes.subtract([outcome])
+            self.noticed.subtract(set(noticed) - {"masked"})
+            outcome = "already there"
+            self.outcomes.update([outcome])
+        self.filed.update(filed)
+        self.foreseen.append((self.place(number), outcome, title))
 
     def place(self, number: int) -> str:
         return self.places[number] if self.places else f"line {number}"
 
     def report_bad_lines(self) -> None:
         """Print those not reported yet, by number: lines that are no text were found before the rest of their batch."""
-        new = sorted(self.bad[self.reported :])
-        self.bad[self.reported :] = new
+        first = self.reported
+        new = sorted(self.bad[first:])
+        self.bad[first:] = new
         self.reported = len(self.bad)
-        for number, reason in new:
+        for number, reason in new[: max(0, MOST_REPORTED - first)]:
             tqdm.write(clean(f"{self.place(number)}: {reason}"), file=sys.stderr)  # above the bar, when there is one
+
+    def report_rest(self) -> None:
+        """Print how many bad lines were not, and what helps against those in another encoding."""
+        if len(self.bad) > MOST_REPORTED:
+            warn(f"and {len(self.bad) - MOST_REPORTED} more; all of them: --json")
+        if any(reason.startswith(NOT_UTF8) for _, reason in self.bad):
+            warn("What is not UTF-8 has to be converted first, for example: iconv -f latin1 -t utf-8 FILE > NEW")
 
 
 def add_parser(commands: Commands) -> None:
@@ -216,6 +238,7 @@ def _imported(
                 tally.add(answer)
                 tally.report_bad_lines()
             tally.report_bad_lines()
+        tally.report_rest()
     except KeyboardInterrupt:
         done = counted(sum(tally.outcomes.values()))
         stored = "" if args.dry_run else ", which are stored. The same command goes on from there: it skips them"
@@ -233,7 +256,7 @@ def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
         try:
             text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError as error:
-            tally.bad.append((number, f"not UTF-8 ({error.reason} at byte {error.start + 1})"))
+            tally.bad.append((number, not_utf8(error)))
             continue
         if text:
             yield number, text
