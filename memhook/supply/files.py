@@ -6,9 +6,11 @@ To add a format: a module beside this one with one `Source`, and its name in SOU
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+from memhook.store.project import git_answer
 from memhook.supply.csv_table import CSV
 from memhook.supply.json_list import JSON_LIST
 from memhook.supply.markdown import MARKDOWN
@@ -22,6 +24,8 @@ SOURCES = (
     MARKDOWN,
 )
 MAX_FILE_BYTES = 16 << 20
+PACKAGES = ("node_modules", "bower_components", "site-packages", "venv")  # others' files, wherever git says nothing
+GIT_SECONDS = 10.0
 
 
 def source_of(head: bytes, name: str) -> Source | None:
@@ -40,13 +44,16 @@ def entries_of(source: Source, data: bytes, name: str) -> list[Entry]:
 
 
 def folder_entries(folder: Path) -> Iterator[Entry]:
-    """The entries of every file below with a format's suffix, in the order of their names, except hidden ones."""
+    """The entries of every file below with a format's suffix, in the order of their names.
+
+    Hidden ones, installed packages and what git ignores are left out.
+    """
     by_suffix = {suffix: source for source in SOURCES for suffix in source.suffixes}
     top = folder.resolve()
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(_paths_below(folder)):
         inside = path.relative_to(folder)
         source = by_suffix.get(path.suffix.lower())
-        if source is None or any(part.startswith(".") for part in inside.parts):
+        if source is None:
             continue
         try:
             if not path.resolve().is_relative_to(top):  # the folder may be somebody else's, the file yours
@@ -61,6 +68,31 @@ def folder_entries(folder: Path) -> Iterator[Entry]:
             yield Entry(str(inside), None, f"larger than {MAX_FILE_BYTES >> 20} MB")
         elif is_file:
             yield from source.entries(data, str(inside), str(path.resolve()))
+
+
+def _paths_below(folder: Path) -> Iterator[Path]:
+    ignored = _ignored_below(folder)
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        folders[:] = [name for name in folders if name not in PACKAGES and _is_wanted(here / name, ignored)]
+        yield from (here / name for name in (*folders, *names) if _is_wanted(here / name, ignored))
+
+
+def _is_wanted(path: Path, ignored: Collection[Path]) -> bool:
+    return not path.name.startswith(".") and path not in ignored
+
+
+def _ignored_below(folder: Path) -> set[Path]:
+    """The files and folders below that git ignores. None if it ignores all of it: then the user knows and wants it."""
+    top = git_answer(folder, "rev-parse", "--show-toplevel", timeout=GIT_SECONDS)
+    listing = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    listed = git_answer(folder, *listing, "--", f":(literal){folder.resolve()}", timeout=GIT_SECONDS) if top else None
+    if top is None or not listed:
+        return set()
+    # Beside the folder as it was given, which may be a link.
+    real = folder.resolve()
+    found = {Path(top.rstrip("\n")) / name for name in listed.split("\0") if name}
+    return {folder / path.relative_to(real) for path in found if path != real and path.is_relative_to(real)}
 
 
 def as_lines(entries: Iterable[Entry]) -> Iterator[tuple[int, str]]:

@@ -23,6 +23,7 @@ _FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^ \t].*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_INCLUDE = re.compile(r"@(?=\S*(?:/|\.\w))\S+")
 _TELLING_LINE = re.compile(r"(?:#{1,6}|[-*+]|>|\d+\.)[ \t]+\S|---[ \t]*$|```")
 
 
@@ -95,8 +96,16 @@ def _entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
         yield Entry(name, None, f"memhook failed on it ({type(error).__name__}: {str(error)[:200]})")
         return
     for record in found:
+        if _only_refers(record["content"]):
+            continue
         title = record.get("title")
         yield Entry(f"{name}: {title}" if title else name, record)
+
+
+def _only_refers(content: str) -> bool:
+    """Whether there is nothing but names of other files, as an instruction file includes them."""
+    lines = [line for raw in content.split("\n") if (line := raw.strip())]
+    return bool(lines) and all(map(_INCLUDE.fullmatch, lines))
 
 
 def _is_markdown(head: Head) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from memhook.cli import place
+from memhook.cli.commands import import_
 from memhook.engine.engine import Engine
 from memhook.supply import markdown
 from memhook.supply.files import folder_entries, source_of
@@ -82,6 +84,62 @@ def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: 
     (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")
     assert "would update: Shop › Build  (CLAUDE.md: Shop › Build)\n" in cli("import", str(notes), "--dry-run").out
     assert listed(cli)["Shop › Build"]["content"] == "Run make."
+
+
+def test_a_dry_run_of_several_batches_counts_as_the_import_does(
+    cli: Cli, engine: Engine, in_a_project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls = partial(engine.call, directory=str(in_a_project), environment={})
+    monkeypatch.setattr(place, "door", lambda *_, **__: lambda method, **params: calls(method, params))
+    monkeypatch.setattr(import_, "FIRST_LINES", 4)
+    records = [{"title": f"Port of {number % 9}", "content": str(8080 + number % 2)} for number in range(30)]
+    records += [{"content": "8080"}, {"title": "Port of 1", "content": "8080", "project": "elsewhere"}]
+    file = tmp_path / "a.jsonl"
+    file.write_text("\n".join(map(json.dumps, records)))
+    foreseen = cli("import", str(file), "--dry-run")
+    done = cli("import", str(file))
+    assert foreseen.out.splitlines()[-1] == done.out.replace("stored", "would store").rstrip()
+    assert done.out == "stored 19, already there 13, forgotten before 0, bad lines 0\n"
+    assert foreseen.err == done.err.replace("Global", "Would be global")
+    assert cli("import", str(file)).out.startswith("stored 0, already there 32")
+
+
+def test_one_text_under_two_titles_is_two_memories_however_it_comes_in(cli: Cli, tmp_path: Path) -> None:
+    for name in ("auth", "kiosk"):
+        assert cli("remember", "Mara", "--title", f"Owner of {name}").out.startswith(f"Remembered: Owner of {name}\n")
+    assert {"Owner of auth", "Owner of kiosk"} == set(listed(cli))
+    for name, text in (
+        ("p.md", "# Ports\n\n## Port of billing\n\n8080\n\n## Port of auth\n\n8080\n"),
+        ("p.csv", "title,text\nPort of billing,8081\nPort of auth,8081\n"),
+        ("p.jsonl", '{"title": "Port of billing", "text": "8082"}\n{"title": "Port of auth", "text": "8082"}\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        assert cli("import", str(tmp_path / name)).out.startswith("stored 2, already there 0")
+        assert cli("import", str(tmp_path / name)).out.startswith("stored 0, already there 2")
+
+
+def test_packages_and_what_git_ignores_are_left_out(cli: Cli, notes: Path) -> None:
+    for name in ("node_modules/x/README.md", "deep/vendor/gem/README.md", "out.md", "deep/own.md"):
+        (notes / name).parent.mkdir(parents=True, exist_ok=True)
+        (notes / name).write_text(f"the text of {name}")
+    entries = cli("import", str(notes), "--dry-run", "--json").json["entries"]
+    assert [one["from"] for one in entries if "the text of" in one["title"]] == [
+        "deep/own.md",
+        "deep/vendor/gem/README.md",
+        "out.md",
+    ]
+    subprocess.run(["git", "init", "-q", str(notes)], check=True)
+    (notes / ".gitignore").write_text("vendor/\nout.md\n")
+    entries = cli("import", str(notes), "--dry-run", "--json").json["entries"]
+    assert [one["from"] for one in entries if "the text of" in one["title"]] == ["deep/own.md"]
+    ignored = cli("import", str(notes / "deep" / "vendor"), "--dry-run", "--json").json["entries"]
+    assert [one["from"] for one in ignored] == ["gem/README.md"]
+
+
+def test_the_name_of_another_file_alone_is_no_memory(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("@../../README.md\n@docs/style.md\n\n# Agents\n@mara owns them.\n")
+    assert cli("import", str(tmp_path / "AGENTS.md")).out.startswith("stored 1, ")
+    assert set(listed(cli)) == {"Agents"}
 
 
 def test_in_a_project_it_is_told_how_many_became_global(
