@@ -154,6 +154,15 @@ def test_a_search_without_results_says_so_beside_an_empty_output(engine: Engine,
     assert (result.code, result.out, result.err) == (0, "", "Nothing found in all projects.\n")
 
 
+@pytest.mark.parametrize("condition", [["--tag", "nope"], ["--since", "2030-01-01"], ["--namespace", "nope"]])
+def test_a_list_that_no_memory_fits_says_so_and_not_that_there_is_none(
+    engine: Engine, cli: Cli, condition: list[str]
+) -> None:
+    engine.answers["list"] = {"memories": [], "total": 0}
+    assert cli("list", *condition).err == "Nothing found in all projects. Try it with fewer conditions.\n"
+    assert cli("list").err.startswith("No memories in all projects. Add one: ")
+
+
 def test_since_goes_as_it_was_typed_once_it_is_understood(engine: Engine, cli: Cli) -> None:
     engine.answers["list"] = {"memories": [], "total": 0}
     cli("list", "--since", "30d", "--before", "2026-01-01")
@@ -265,13 +274,26 @@ def test_forget_asks_in_a_terminal(engine: Engine, cli: Cli, in_terminal: io.Str
 
 
 def test_forget_without_a_terminal_needs_yes(engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine.answers["forget"] = [NOTE]
+    engine.answers |= {"get": [NOTE], "forget": [NOTE]}
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     refused = cli("forget", "k3v9x2m4p7qa")
     assert refused.code == 1
     assert "--yes" in refused.err
-    assert not engine.asked
-    assert cli("forget", "--yes", "k3v9x2m4p7qa").code == 0
+    assert "forget" not in dict(engine.asked)
+    done = cli("forget", "--yes", "k3v9x2m4p7qa")
+    assert done.code == 0
+    assert "To have it back: " in done.err
+
+
+@pytest.mark.parametrize("command", ["forget", "redact"])
+def test_without_a_terminal_a_wrong_name_is_what_is_reported(
+    engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    engine.answers["get"] = NotFound("No memory is called nope.", "See: memhook list")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    refused = cli(command, "nope")
+    assert refused.code == 1
+    assert refused.err == "memhook: No memory is called nope.\nSee: memhook list\n"
 
 
 def test_remembered_text_cannot_act_on_the_terminal(engine: Engine, cli: Cli) -> None:
@@ -361,14 +383,15 @@ EXPUNGED = {
 def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
     engine: Engine, cli: Cli, in_terminal: io.StringIO, command: list[str], method: str
 ) -> None:
-    engine.answers[method] = EXPUNGED
+    engine.answers |= {"get": [NOTE], method: EXPUNGED}
     in_terminal.write("n\ny\n")
     in_terminal.seek(0)
     refused = cli(*command, "k3v9x2m4p7qa")
-    assert (refused.code, engine.asked) == (1, [])
+    assert (refused.code, method in dict(engine.asked)) == (1, False)
     assert "cannot be undone" in refused.err
+    assert NOTE["title"] not in refused.err
     done = cli(*command, "k3v9x2m4p7qa")
-    assert engine.asked == [(method, {"references": ["k3v9x2m4p7qa"]})]
+    assert engine.asked[-1] == (method, {"references": ["k3v9x2m4p7qa"]})
     assert "ed: urn:memhook:k3v9x2m4p7qa\n  the store was written anew" in done.out
     assert "deleted from 2 recorded answers" in done.out
     assert "/backups/one" in done.out
@@ -383,9 +406,10 @@ def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
 def test_without_a_terminal_nothing_is_gone_for_good_unless_yes_is_said(
     engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
+    engine.answers["get"] = [NOTE]
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     refused = cli(*command, "k3v9x2m4p7qa")
-    assert (refused.code, engine.asked) == (1, [])
+    assert (refused.code, set(dict(engine.asked)) - {"get"}) == (1, set())
     assert "--yes" in refused.err
 
 

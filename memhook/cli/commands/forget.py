@@ -12,6 +12,7 @@ from memhook.cli.views import show_stored
 from memhook.daemon.control import is_running
 from memhook.errors import InvalidInput
 
+TO_HAVE_IT_BACK = "To have it back: remember it again, import its file with --again, or restore a backup."
 ELSEWHERE = "If it came from a file or an export, delete it there too: importing that brings it back."
 
 
@@ -31,8 +32,8 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     """Delete memories; importing them again does not bring them back.
 
-    A hash of the content stays, to recognise it. With --purge nothing stays: the
-    store is written anew without its old versions, and the record of what was
+    Hashes of title and content stay, to recognise it. With --purge nothing stays:
+    the store is written anew without its old versions, and the record of what was
     shown is cleared of it.
     """
     if args.captured or args.session:
@@ -42,12 +43,14 @@ def run(args: Namespace, place: Place) -> int:
     if args.purge:
         return _expunged("purge", "Purged", args, place)
     question = "Forget it?" if len(args.references) == 1 else f"Forget these {len(args.references)}?"
+    # Looked up first: where there is no terminal to ask at, a wrong name is the error to report.
     if not args.yes and not agreed(question, "Nothing forgotten.", _titles(args, place)):
         return 1
     records = place.call("forget", references=args.references)
     if not said_json(args, {"forgotten": records}):
         for record in records:
             show_stored("Forgotten", record)
+        warn(TO_HAVE_IT_BACK)
     return 0
 
 
@@ -64,9 +67,9 @@ def _captured(args: Namespace, place: Place) -> int:
     return 0
 
 
-def _titles(args: Namespace, place: Place) -> Iterator[str]:
-    for record in place.call("get", references=args.references, touch=False):
-        yield f"{record['title']}  {record['urn']}"
+def _titles(args: Namespace, place: Place) -> list[str]:
+    records = place.call("get", references=args.references, touch=False)
+    return [f"{record['title']}  {record['urn']}" for record in records]
 
 
 def redact(args: Namespace, place: Place) -> int:
@@ -80,6 +83,8 @@ def redact(args: Namespace, place: Place) -> int:
 
 def _expunged(method: str, done: str, args: Namespace, place: Place) -> int:
     """Ask, do it, report where it was deleted. A question names URNs: a title on the screen would be one more trace."""
+    if method == "redact" and not args.yes:  # to purge is possible for forgotten ones too, which cannot be got
+        place.call("get", references=args.references, touch=False)
     question = f"{method.capitalize()} {'it' if len(args.references) == 1 else 'these'}? It cannot be undone."
     if not args.yes and not agreed(question, f"Nothing {done.lower()}.", args.references):
         return 1

@@ -12,6 +12,8 @@ from memhook.core.ordering import Ordering
 from memhook.errors import InvalidInput
 from memhook.writing.moments import moment_back
 
+FEWER = "Try it with fewer conditions."
+
 
 def add_parser(commands: Commands) -> None:
     search = command(commands, run, "search", 'memhook search "statement timeout" --since 30d')
@@ -44,7 +46,7 @@ def run(args: Namespace, place: Place) -> None:
     if page["results"]:
         warn(f"Searched: {where}.")
     else:
-        warn(f"Nothing found in {where}." + (" Try it with fewer conditions." if conditions else ""))
+        warn(f"{_nothing_in(where)} {FEWER if conditions else ''}".rstrip())
 
 
 def list_(args: Namespace, place: Place) -> None:
@@ -52,7 +54,8 @@ def list_(args: Namespace, place: Place) -> None:
 
     With --json: {"memories": [...], "total": n}.
     """
-    page = place.call("list", limit=args.limit, offset=args.offset, **_given_conditions(args, place))
+    conditions = _given_conditions(args, place)
+    page = place.call("list", limit=args.limit, offset=args.offset, **conditions)
     if said_json(args, page):
         return
     for record in page["memories"]:
@@ -60,6 +63,8 @@ def list_(args: Namespace, place: Place) -> None:
     shown, total, where = args.offset + len(page["memories"]), page["total"], _covered(args, place)
     if not total and args.quarantined:
         warn(f"Nothing is in quarantine in {where}.")
+    elif not total and conditions.keys() - {"here"}:
+        warn(f"{_nothing_in(where)} {FEWER}")
     elif not total:
         warn(f'No memories in {where}. Add one: memhook remember "what is worth keeping"')
     elif shown < total:
@@ -95,6 +100,10 @@ def _given_conditions(args: Namespace, place: Place) -> dict[str, Any]:
         "quarantined": getattr(args, "quarantined", False),
     }
     return {name: value for name, value in conditions.items() if value}
+
+
+def _nothing_in(where: str) -> str:
+    return f"Nothing found in {where}."
 
 
 def _covered(args: Namespace, place: Place) -> str:
