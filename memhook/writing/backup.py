@@ -199,7 +199,10 @@ def _refuse_to_lose(store: MemoryStore, paths: Paths, *, replace: bool) -> None:
     events = _events(paths.ledger)
     merged = len(ProjectAliases(paths).all())
     if not replace and ((rows is not None and len(rows)) or events or merged):
-        there = f"{0 if rows is None else len(rows)} memories and a ledger of {events} events"
+        memories, forgotten = _counts(rows)
+        there = f"{memories} {'memory' if memories == 1 else 'memories'}"
+        there += f", the traces of {forgotten} forgotten ones" if forgotten else ""
+        there += f" and a ledger of {events} events"
         there += f", and {merged} merged projects" if merged else ""
         raise InvalidInput(
             f"There is data already: {there}.", "To replace it (a copy is kept): memhook restore FILE --replace"

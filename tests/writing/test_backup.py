@@ -97,6 +97,7 @@ def test_what_is_there_is_replaced_only_when_asked_and_kept_then(paths: Paths, t
     with pytest.raises(InvalidInput, match="There is data already") as refused:
         restored(tmp_path / "b.zip", paths, str(paths.store))
     assert "--replace" in refused.value.hint
+    assert "There is data already: 10 memories, the traces of 1 forgotten ones and a ledger" in str(refused.value)
     assert opened(paths).count() == 10
     restored(tmp_path / "b.zip", paths, str(paths.store), replace=True)
     assert opened(paths).count() == 9
