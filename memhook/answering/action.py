@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 from memhook.answering import silence
 from memhook.answering.answer import Outcome, Surroundings, packed_outcome
 from memhook.answering.block import Ranked
 from memhook.answering.silence import Silence
 from memhook.core.actions import Action
+from memhook.core.anchor_index import Match
 from memhook.core.rendering import PROMPT_HEADING
 from memhook.core.terms import terms
 from memhook.library.access import surfacing
@@ -42,7 +45,8 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     if action.error:
         allowed = replace(allowed, captured=None)
     former = (old for path in action.paths for old in around.doubts.former_names(path))
-    matches = around.library.store.anchored(replace(action, paths=(*action.paths, *former)), allowed)
+    found = around.library.store.anchored(replace(action, paths=(*action.paths, *former)), allowed)
+    matches = [one for one in found if not _is_of_another_file(one, action, around.project.root)]
     if not matches:
         return []
     memories = around.library.store.by_ids([one.memory for one in matches], allowed)
@@ -55,3 +59,10 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     best = [one.memory for one in ranked[: 2 * MOST_MEMORIES]]
     fit = {memory.id: memory for memory in around.library.fit_to_show(best)}
     return [replace(one, memory=fit[one.memory.id]) for one in ranked if one.memory.id in fit][:MOST_MEMORIES]
+
+
+def _is_of_another_file(match: Match, action: Action, root: Path | None) -> bool:
+    """Whether it is about files that are there, and are not the one that is written but end as that does."""
+    if root is None or not action.paths:
+        return False
+    return all("/" in one and one not in action.paths and os.path.isfile(root / one) for one in match.anchors)  # noqa: PTH113  Path.is_file raises for a name that is too long

@@ -33,6 +33,7 @@ _PATCH_ADDED = re.compile(r"^\+(.*)$", re.MULTILINE)
 _SHELL = re.compile(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
+_SHELLS = ("bash", "sh", "ssh", "su", "zsh")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _SET = re.compile(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
 _QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
@@ -76,7 +77,17 @@ def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = 
 
 
 def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
-    """Without variables that are set in front of one; quotes are removed, and what they hold is one word."""
+    """Without variables that are set in front of one; quotes are removed, and what they hold is one word.
+
+    What a shell is given in quotes, here or on another machine, is a line of its own.
+    """
+    for words in _commands(line):
+        yield words
+        if words[0].rpartition("/")[2] in _SHELLS:
+            yield from (inner for word in words[1:] if " " in word for inner in _commands(word))
+
+
+def _commands(line: str) -> Iterator[tuple[str, ...]]:
     words: list[str] = []
     for separator, word in _SHELL.findall(line):
         if separator and words:

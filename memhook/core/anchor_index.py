@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, EXIT_CODE, Kind, is_distinctive, kind_of
@@ -40,9 +40,12 @@ _COMPOUND = re.compile(
     r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])"
 )  # in a sentence: "a case-insensitive search"
 _CODE = re.compile(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
 _QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
+_GLUED = re.compile(r"-[A-Za-z]\d+")  # -j16
+_VALUED = re.compile(r"-[A-Za-z]")
+_PLAIN_VALUE = re.compile(r"[\w.]+")
 _WITH = r"\s+(?:(?:using|with)\s+)?"
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
@@ -65,6 +68,8 @@ _NEEDED = re.compile(r"[`\s]*(?:is|are)? ?(?:needed|required|mandatory|first|ins
 
 _Filed = tuple[str, str, float]
 """The memory's id, its anchor, and how specific the key is for it."""
+_Told = tuple[str, frozenset[str]]
+"""What a script is told to do, and the flags of which a call must have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class AnchorIndex:
         self._keys: dict[str, tuple[str, ...]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._flags: dict[str, dict[str, frozenset[str]]] = {}
-        self._told: dict[str, dict[str, set[str]]] = {}
+        self._told: dict[str, dict[str, list[_Told]]] = {}
 
     def file(self, memory: str, anchors: Sequence[str], text: str) -> None:
         self.remove(memory)
@@ -94,7 +99,7 @@ class AnchorIndex:
         self._keys[memory] = tuple({key for key, _ in filed})
         if needed := {anchor: flags for anchor in anchors if (flags := _needed_flags(anchor, text))}:
             self._flags[memory] = needed
-        if told := _told_to_scripts(anchors):
+        if told := _told_to_scripts(anchors, text):
             self._told[memory] = told
         if any(anchor.startswith("-") for anchor in anchors):
             words = re.findall(r"\w[\w.-]*\w", text.lower())
@@ -127,8 +132,8 @@ class AnchorIndex:
         kind, _, rest = key.partition(":")
         if kind == "cmd" and (flags := self._flags.get(memory, {}).get(anchor)):
             return asked.runs(rest.split(), flags)
-        if kind == "path" and (told := self._told.get(memory, {}).get(anchor.split(maxsplit=1)[0])):
-            return key in asked.touched or asked.tells(told)
+        if kind == "path" and (told := self._told.get(memory, {}).get(rest)):
+            return key in asked.touched or any(asked.runs([word], flags) for word, flags in told)
         if kind == "flag":
             return not asked.tools_with(_flag(anchor)).isdisjoint(self._words[memory])
         if kind == "msg":
@@ -146,7 +151,7 @@ def _needed_flags(anchor: str, text: str) -> frozenset[str]:
     """
     if kind_of(anchor) is not Kind.COMMAND:
         return frozenset()
-    flags = frozenset(_flag(word) for word in anchor.split() if word.startswith("-") and word.strip("-"))
+    flags = frozenset(_flags_of(anchor.split()))
     found = re.search(_WITH.join(map(re.escape, anchor.split())), text) if flags else None
     if not found:
         return flags
@@ -157,13 +162,22 @@ def _needed_flags(anchor: str, text: str) -> frozenset[str]:
     return frozenset() if is_recipe else flags
 
 
-def _told_to_scripts(anchors: Sequence[str]) -> dict[str, set[str]]:
+def _flags_of(words: Sequence[str]) -> Iterator[str]:
+    """The flags of a command, a short one with the word behind it, which is its value: `-L hardware`."""
+    for word, behind in pairwise((*words, "")):
+        if word.startswith("-") and word.strip("-"):
+            value = word[2:] if _GLUED.fullmatch(word) else behind if _VALUED.fullmatch(word) else ""
+            yield f"{_flag(word)} {value}" if _PLAIN_VALUE.fullmatch(value) else _flag(word)
+
+
+def _told_to_scripts(anchors: Sequence[str], text: str) -> dict[str, list[_Told]]:
     """What each script is told to do: a memory on one of its commands is none on the others."""
-    told = defaultdict(set)
+    told = defaultdict(list)
     for anchor in anchors:
         words = anchor.split()
-        if len(words) > 1 and words[1][0] != "-" and kind_of(words[0]) is Kind.PATH:
-            told[words[0]].add(words[1])
+        for at, (script, word) in enumerate(islice(pairwise(words), 2)):  # `python manage.py flush`
+            if (not at or "." in script) and word[0] != "-" and kind_of(script) is Kind.PATH:
+                told[script.removeprefix("./")].append((word, _needed_flags(anchor, text)))
     return dict(told)
 
 
@@ -265,7 +279,7 @@ def _positional(words: Sequence[str], *, without_values: bool = False) -> tuple[
 
 
 def _flag(word: str) -> str:
-    return word.partition("=")[0]
+    return word[:2] if _GLUED.fullmatch(word) else word.partition("=")[0]
 
 
 def _fixed_folder(glob: str) -> str:
@@ -305,9 +319,6 @@ class _Asked:
         """The keys of the files that are written, not run."""
         return frozenset(key for path in self.action.paths for key in _suffixes(path))
 
-    def tells(self, words: set[str]) -> bool:
-        return any(not words.isdisjoint(line) for line in self.action.commands)
-
     @cached_property
     def message(self) -> list[str]:
         return message_words(both_ends(self.action.error))
@@ -318,9 +329,9 @@ class _Asked:
         return _packed(" ".join((self.action.written, *(word for words in self.action.commands for word in words))))
 
     def runs(self, words: Sequence[str], flags: frozenset[str]) -> bool:
-        """Whether a command has these words and one of these flags."""
-        lines = ({*_positional(line), *map(_flag, line)} for line in self.action.commands)
-        return any(line.issuperset(words) and not flags.isdisjoint(line) for line in lines)
+        """Whether a command has these words and one of these flags, if there are any."""
+        lines = ({*_positional(line), *map(_flag, line), *_flags_of(line)} for line in self.action.commands)
+        return any(line.issuperset(words) and not (flags and flags.isdisjoint(line)) for line in lines)
 
     def tools_with(self, flag: str) -> set[str]:
         """The command words before the first flag of each command that has this one."""
@@ -364,7 +375,8 @@ class _Asked:
             for word in words:
                 if "/" in word or "." in word:
                     yield from _suffixes(word)
-                yield from _names(word)
+                if words[0] != "git":  # its arguments are branches and messages
+                    yield from _names(word)
                 if _WHOLE_CODE.fullmatch(word):
                     yield f"code:{word}"
 

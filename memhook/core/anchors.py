@@ -85,6 +85,7 @@ tidy uninstall up update upgrade vet watch worktree
 _RUN_FILES = _words("bash js php pl py rb sh ts")
 _RUN_FOLDERS = ("bin/", "scripts/", "./")
 _SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
+_OF_SERVICES = _words("disable enable reload restart start stop")  # behind these comes the name of one
 _SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
 _ABOUT_TO = _words("after avoid before don't never not when")  # in front of a command, as those that ask for one
 # "The deploy.sh script", "deploy.sh must": about a script however it is run.
@@ -127,7 +128,7 @@ _PROSE_MESSAGE = re.compile(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] 
 _PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = re.compile(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
 _PROSE_CODE = re.compile(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
 )
 EXIT_CODE = re.compile(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
@@ -137,7 +138,9 @@ _WORD = re.compile(r"\S+")
 _UNKNOWN_TOOL = re.compile(r"[a-z][a-z0-9]{2,}")
 _ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
 
-_CODE = re.compile(r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}")
+_CODE = re.compile(
+    r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
+)
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
 _NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
@@ -280,34 +283,36 @@ def _is_called(words: list[str], at: int) -> bool:
         return _is_script_with(argument, tool, before) or (told and begins and _may_be_tool(tool, argument))
     if asked or any(mark in argument for mark in "-_:/") or after.startswith("--"):
         return True
-    is_told = tool not in _SPOKEN and (argument in _TOLD or (argument in _TOOLS and told))
+    is_told = tool not in _SPOKEN and (argument in _TOLD or (told and argument not in STOP_WORDS))
     return is_told or (argument not in STOP_WORDS and _is_target(after))
 
 
 def _may_be_tool(word: str, argument: str) -> bool:
     """Whether it may be the name of a tool that is not known: whoever runs it will prove it."""
-    is_known = word in STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD or argument in STOP_WORDS | _TOOLS
+    is_known = word in STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD | _DESCRIBED or argument in STOP_WORDS | _TOOLS
     return not is_known and bool(_UNKNOWN_TOOL.fullmatch(word))
 
 
 def _is_script_with(argument: str, script: str, before: str) -> bool:
     """Whether a script's name is followed by what it is to do: `manage.py flush`, not "manage.py fails"."""
-    if (
-        kind_of(script) is not Kind.PATH
-        or _bare(script) != script
-        or _DESCRIBED & {before.lower(), argument}
-        or argument in STOP_WORDS
-    ):
-        return False
     is_run = script.rpartition(".")[2] in _RUN_FILES or script.startswith(_RUN_FOLDERS)
-    return is_run and (any(mark in argument for mark in ":_") or not argument.endswith(("s", "ed", "ing", "-")))
+    if not is_run or kind_of(script) is not Kind.PATH or _bare(script) != script:
+        return False
+    return before.lower() not in _DESCRIBED and _is_given(argument)
+
+
+def _is_given(argument: str) -> bool:
+    """Whether a word behind a command belongs to it, and does not go on with the sentence."""
+    goes_on = argument in STOP_WORDS | _DESCRIBED or argument.endswith(("s", "ed", "ing", "-"))
+    return any(mark in argument for mark in ":_") or not goes_on
 
 
 def _call(words: list[str], at: int) -> str:
     """The tool and its first word, or two if the second says it: `npm run build:web`; and the flags behind them."""
     second = _bare("".join(words[at + 2 : at + 3]))
-    is_script = words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run" and bool(_ARGUMENT.fullmatch(second))
-    end = at + (3 if _is_target(second) or second in _TOLD or is_script else 2)
+    is_named = words[at + 1] in _OF_SERVICES or (words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run")
+    is_named = is_named and bool(_ARGUMENT.fullmatch(second)) and _is_given(second)
+    end = at + (3 if _is_target(second) or second in _TOLD or is_named else 2)
     rest = words[end + 1 :] if words[end : end + 1] and words[end] in _FLAG_FOLLOWS else words[end:]
     flags = takewhile(_FLAG.fullmatch, map(_bare, rest))
     return " ".join((*map(_bare, words[at:end]), *flags))

@@ -197,6 +197,7 @@ CALLS: dict[str, Call] = {
     "supersession.chance_to_supersede": lambda text: supersession.chance_to_supersede("Ask Jo.", text, 0.8),
     "staleness.clause": lambda text: staleness.clause(staleness.Findings((text, text), 2, 3)),
     "staleness.findings": stale,
+    "staleness.former_names": lambda text: staleness.former_names(text, staleness.Repository(moves={"old": text})),
     "staleness.is_target": lambda text: staleness.is_target(text[:50], {text, f"{text}%"}),
     "staleness.targets_of": lambda text: staleness.targets_of(anchored(text)),
     "staleness.symbols_of": lambda text: staleness.symbols_of(anchored(text)),

@@ -66,6 +66,16 @@ def test_nothing_comes_up_for_what_no_memory_names(session: Session) -> None:
     assert session.uses("Edit", {}) == ""
 
 
+def test_a_path_that_is_there_is_no_other_that_ends_alike(session: Session) -> None:
+    root = session.assistant.directory
+    (root / "config").mkdir()
+    (root / "config/app.php").touch()
+    (root / "pyproject.toml").touch()
+    (rule,) = session.knows("In `config/app.php` the order of the entries matters.")
+    assert session.edits(f"{root}/kiosk/config/app.php") == ""
+    assert urns(session.edits(f"{root}/config/app.php")) == [rule]
+
+
 def test_an_error_brings_the_memory_that_has_its_code(session: Session) -> None:
     *_, reset = session.knows(RULE, REBUILD, RESET)
     assert urns(session.runs("pytest -q", error="Exit code 1\nsetup failed: E1207 at fixture 4")) == [reset]
