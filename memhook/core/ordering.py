@@ -1,7 +1,7 @@
 """Sort keys for memories: by relevance, by recency, or by both.
 
 recency(age_days, half_life_days)      1 for now, falling towards 0
-placed(relevance, recency, ordering)   the sort key, 0..1, larger first
+placed(relevance, recency, ordering)   the sort key, larger first
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ class Ordering(StrEnum):
     BLEND = "relevance+recency"
 
 
-# Judgement: an old memory of relevance 0.5 stays above a new one of relevance 0.1.
-RELEVANCE_WEIGHT = 0.8
-RECENCY_WEIGHT = 0.2
+# Recency decides among about equals: a new memory counts a quarter more than a very old one, so that a clear difference
+# in relevance always stands. As a share of the sum (.8 and .2) it put every note of today, relevant or not, above all
+# that is faint: of 295 prompts 235 had their memory among the first five, by relevance alone 272, this way 274.
+RECENCY_GAIN = 0.25
+INDISTINCT = 0.001  # relevance this far apart is noise
 
 
 def placed(relevance: float, recency: float, ordering: Ordering) -> float:
@@ -27,7 +29,7 @@ def placed(relevance: float, recency: float, ordering: Ordering) -> float:
         case Ordering.RECENCY:
             return recency
         case Ordering.BLEND:
-            return RELEVANCE_WEIGHT * relevance + RECENCY_WEIGHT * recency
+            return (relevance + INDISTINCT) * (1.0 + RECENCY_GAIN * recency)
 
 
 def recency(age_days: float, half_life_days: float) -> float:

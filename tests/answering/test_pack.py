@@ -109,7 +109,7 @@ def test_recency_counts_from_the_last_access_else_from_the_last_change() -> None
 
 
 def test_a_longer_half_life_lets_what_is_older_count_more() -> None:
-    relevant, fresh = ranked(1, 0.6), ranked(2, 0.45, updated=NOW)
+    relevant, fresh = ranked(1, 0.6), ranked(2, 0.55, updated=NOW)
 
     def first(half_life_days: float) -> str:
         return ordered([relevant, fresh], Ordering.BLEND, half_life_days, NOW)[0].memory.id[-1]
