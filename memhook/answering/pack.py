@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
 from memhook.answering.block import Ranked
+from memhook.answering.inject import NOTHING_RELEVANT
 from memhook.core.fencing import indented, one_line
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering, placed, recency
@@ -16,19 +17,21 @@ from memhook.core.rendering import Level, Rendering, framed, origin_of
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 
-CANDIDATES = 50
 MIN_TOKENS, MAX_TOKENS = 1, 100_000
 SECONDS_A_DAY = 86_400
 TOPIC_CHARS = 120
 TITLE_CHARS = 500  # the longest title possible
+NAME_CHARS = 60
+NAMED_TOO_LARGE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The text and the memories in it, in their order."""
+    """The text and the memories in it, in their order; `note` says what is missing from it, and why."""
 
     text: str
     memories: tuple[Memory, ...] = ()
+    note: str = ""
 
 
 def ordering_of(name: str) -> Ordering:
@@ -64,21 +67,73 @@ def bundle(
     memories: Sequence[Memory],
     budget_tokens: int,
     remarks: Mapping[str, str] = MappingProxyType({}),
+    relevant: Collection[str] = (),
 ) -> Bundle:
     """Pack whole memories in their order; skip those too large for the rest of the budget.
 
-    `remarks` stand beside them, by id.
+    `remarks` stand beside them, by id. Those of `relevant`, by id, that do not fit are listed in the note, and in the
+    text if that takes no more than a third of the budget.
     """
     budget = clamped(budget_tokens)
-    # The heading is written last: reserve room for the longest it can be.
-    reserved = framed(_heading(topic, len(memories), budget))
-    entries = [[_entry(memory, remarks.get(memory.id, ""))] for memory in memories]
-    chosen = packed(entries, budget, [reserved], skips=True).chosen
+    if not memories:
+        return Bundle("", note=NOTHING_RELEVANT)
+    entries = {memory.id: _entry(memory, remarks.get(memory.id, "")) for memory in memories}
+    chosen, tail = _chosen(topic, entries, budget), ""
+    named = entries.keys() & {*relevant}
+    note = _too_large([one for one in memories if one.id in named - {*chosen}], entries, budget)
+    if beside := _chosen_beside_a_note(topic, memories, entries, budget, named):
+        chosen, note = beside
+        tail = f"({note})\n"
     if chosen:
-        frame = framed("")
-        body = f"{frame.head}{''.join(choice.rendering.text for choice in chosen)}{frame.tail}"
-        return Bundle(_headed(topic, len(chosen), body), tuple(memories[choice.index] for choice in chosen))
-    return Bundle(next((text for text in _empty(topic, len(memories), budget) if estimated_tokens(text) <= budget), ""))
+        frame = framed("", tail)
+        body = f"{frame.head}{''.join(entries[key].text for key in chosen)}{frame.tail}"
+        shown = tuple(memory for memory in memories if memory.id in chosen)
+        return Bundle(_headed(topic, len(chosen), body), shown, note)
+    texts = _empty(topic, f"({note})\n" if note else "", budget)
+    return Bundle(next((text for text in texts if estimated_tokens(text) <= budget), ""), note=note)
+
+
+def _chosen(topic: str, entries: Mapping[str, Rendering], budget: int, tail: str = "") -> list[str]:
+    # The heading is written last: reserve room for the longest it can be.
+    reserved = framed(_heading(topic, len(entries), budget), tail)
+    keys = list(entries)
+    filled = packed([[entry] for entry in entries.values()], budget, [reserved], skips=True)
+    return [keys[one.index] for one in filled.chosen]
+
+
+def _chosen_beside_a_note(
+    topic: str, memories: Sequence[Memory], entries: Mapping[str, Rendering], budget: int, named: Set[str]
+) -> tuple[list[str], str] | None:
+    """Return what fits beside the note, and the note; None if there is none or it takes too much room.
+
+    It may take the room of memories that are not relevant.
+    """
+    chosen, note = _chosen(topic, entries, budget), ""
+    is_needed = not named.isdisjoint(chosen)
+    large: set[str] = set()
+    while missed := named - {*chosen} - large:
+        large |= missed  # the note takes room, so that it may have to name another
+        note = _too_large([one for one in memories if one.id in large], entries, budget)
+        others = {key: entry for key, entry in entries.items() if key not in large}
+        chosen = _chosen(topic, others, budget, f"({note})\n")
+        if 3 * estimated_tokens(note) > budget or (is_needed and not chosen):
+            return None
+    return (chosen, note) if note else None
+
+
+def _too_large(some: Sequence[Memory], entries: Mapping[str, Rendering], budget: int) -> str:
+    """Return the note that names the first few of `some`: fewer if it would take more than a third of the budget."""
+    notes = [_left_out(some, entries, count) for count in range(NAMED_TOO_LARGE, 0, -1)] if some else [""]
+    return next((note for note in notes if 3 * estimated_tokens(note) <= budget), notes[-1])
+
+
+def _left_out(some: Sequence[Memory], entries: Mapping[str, Rendering], count: int) -> str:
+    names = [
+        f"**{one_line(memory.title, NAME_CHARS)}** ({memory.urn}, {entries[memory.id].tokens} tokens)"
+        for memory in some[:count]
+    ]
+    more = f" and {len(some) - len(names)} more" if len(some) > len(names) else ""
+    return f"left out for lack of room: {', '.join(names)}{more}"
 
 
 def _entry(memory: Memory, remark: str) -> Rendering:
@@ -104,8 +159,9 @@ def _headed(topic: str, count: int, body: str) -> str:
         tokens = actual
 
 
-def _empty(topic: str, candidates: int, budget: int) -> Iterator[str]:
-    note = f"(no memory fits into {budget} tokens)" if candidates else "(no memories)"
+def _empty(topic: str, line: str, budget: int) -> Iterator[str]:
+    note = f"(no memory fits into {budget} tokens)"
+    yield _headed(topic, 0, f"{note}\n{line}")
     yield _headed(topic, 0, f"{note}\n")
     yield note
 

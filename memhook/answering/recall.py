@@ -128,11 +128,20 @@ def for_enrichment(
     """
     known: _Vectors = {}
     found = _understood(library, query, allowed, Stages(), known=known)
+    relevant, weak = _worth_naming(library, found, relevance)
+    admitted, _ = _captured(library, query, allowed, Stages(), known)
+    return relevant, [*weak, *admitted], found.weights
+
+
+def for_topic(library: Searchable, topic: str, allowed: Filter, relevance: str) -> tuple[list[Ranked], list[Ranked]]:
+    """Return what is relevant to a topic and what may be, as for an enrichment, without what was captured."""
+    return _worth_naming(library, _understood(library, topic, allowed, Stages()), relevance)
+
+
+def _worth_naming(library: Searchable, found: _Ranking, relevance: str) -> tuple[list[Ranked], list[Ranked]]:
     relevant, weak = ({one.id for one in some} for some in found.answer.worth_naming(Strictness(relevance), CANDIDATES))
     ranked = found.ranked(library, found.once(relevant | weak))
-    admitted, _ = _captured(library, query, allowed, Stages(), known)
-    may_be = [one for one in ranked if one.memory.id in weak]
-    return [one for one in ranked if one.memory.id in relevant], [*may_be, *admitted], found.weights
+    return [one for one in ranked if one.memory.id in relevant], [one for one in ranked if one.memory.id in weak]
 
 
 def nearest(library: Searchable, text: str, allowed: Filter, stages: Stages) -> list[Ranked]:

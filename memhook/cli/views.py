@@ -92,7 +92,7 @@ def show_block(args: Namespace, answer: Record) -> None:
         return
     if answer["text"]:
         say(answer["text"])
-    elif answer["note"]:
+    if answer["note"] and answer["note"] not in answer["text"]:
         warn(answer["note"])
 
 

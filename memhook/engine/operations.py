@@ -11,7 +11,6 @@ from typing import Any
 
 from memhook.answering import explore, recall
 from memhook.answering import inject as injection
-from memhook.answering.pack import CANDIDATES as PACK_CANDIDATES
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
 from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
@@ -149,36 +148,33 @@ def inject(
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
     block = injection.enrichment(found, query, budget, weights)
-    return {
-        "text": block.text,
-        "tokens": estimated_tokens(block.text),
-        "memories": [memory.urn for memory in block.memories],
-        "unknown": list(block.unknown),
-        "note": block.note,
-    }
+    return _block(block.text, block.memories, block.note) | {"unknown": list(block.unknown)}
 
 
 def pack(
     caller: Caller, topic: str, budget_tokens: int = PACK_TOKENS, ordering: str = Ordering.BLEND
 ) -> dict[str, Any]:
     """As many whole memories about a topic as fit; from a store that cannot be asked, none."""
+    if not topic.strip():
+        raise InvalidInput("There is nothing to pack.", "Give a topic.")
     order = ordering_of(ordering)
     surfacing = narrowed(caller.rights.within(()), caller.settings.namespaces)
     allowed = enriching(caller.project.id, surfacing, caller.now)
     try:
-        ranked = recall.for_search(caller.all, topic, allowed, PACK_CANDIDATES)
+        relevant, weak = recall.for_topic(caller.all, topic, allowed, caller.settings.hooks.relevance)
     except StoreError as error:
         log.warning("nothing packed: %s", error.message)
-        ranked = []
-    ranked = ordered(ranked, order, caller.settings.pack.half_life_days, caller.now)
+        return _block("", note=error.message)
+    ranked = ordered([*relevant, *weak], order, caller.settings.pack.half_life_days, caller.now)
     weighed = caller.doubts_in(caller.project).remarked(ranked)
-    packed = bundle(topic, [one.memory for one in weighed.ranked], budget_tokens, weighed.remarks)
-    return {
-        "text": packed.text,
-        "tokens": estimated_tokens(packed.text),
-        "memories": [memory.urn for memory in packed.memories],
-        "note": "",
-    }
+    memories, sure = [one.memory for one in weighed.ranked], {one.memory.id for one in relevant}
+    packed = bundle(topic, memories, budget_tokens, weighed.remarks, sure)
+    return _block(packed.text, packed.memories, packed.note)
+
+
+def _block(text: str, memories: Sequence[Memory] = (), note: str = "") -> dict[str, Any]:
+    urns = [memory.urn for memory in memories]
+    return {"text": text, "tokens": estimated_tokens(text), "memories": urns, "note": note}
 
 
 def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:

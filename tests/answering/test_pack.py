@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhook.answering.block import Ranked
-from memhook.answering.pack import bundle, clamped, ordered, ordering_of
+from memhook.answering.pack import Bundle, bundle, clamped, ordered, ordering_of
 from memhook.core.memory import Memory
 from memhook.core.ordering import Ordering
 from memhook.core.rendering import END, LABEL
@@ -63,13 +63,42 @@ def test_a_budget_smaller_than_any_memory_gives_heading_and_note_then_the_note_t
     assert bundle("t", note, 2).text == ""
 
 
-def test_without_any_memory_the_block_is_empty() -> None:
-    assert told(bundle("t", [], 100).text)[0] == 0
+def test_without_any_memory_the_text_is_empty_and_the_note_says_so() -> None:
+    assert bundle("t", [], 100) == Bundle("", (), "No relevant memory found.")
 
 
-@given(st.lists(memories, max_size=8), st.text(max_size=80), st.integers(-5, 900))
+def test_relevant_memories_that_do_not_fit_are_named_in_the_text_and_in_the_note() -> None:
+    best, small, other = memory(1, "word " * 200, title="Deploy checklist"), memory(2, "short"), memory(3, "w " * 900)
+    packed = bundle("t", [best, small, other], 150, relevant={best.id, small.id})
+    assert [one.id for one in packed.memories] == [small.id]
+    name = rf"\*\*Deploy checklist\*\* \({best.urn}, \d+ tokens\)"
+    assert re.fullmatch(rf"left out for lack of room: {name}", packed.note)
+    assert f"\n({packed.note})\n{END}" in packed.text
+    assert told(packed.text) == (1, estimated_tokens(packed.text))
+    nothing = bundle("t", [best], 150, relevant={best.id})
+    assert nothing.text.endswith(f"(no memory fits into 150 tokens)\n({packed.note})")
+
+
+def test_the_note_counts_those_that_the_room_it_takes_leaves_out() -> None:
+    notes = [memory(number, "word " * 20, title=f"Step {number}") for number in range(9)]
+    packed = bundle("t", notes, 300, relevant={one.id for one in notes})
+    assert f" and {9 - len(packed.memories) - 3} more)\n{END}" in packed.text
+
+
+def test_a_note_takes_the_place_of_weak_memories_but_not_of_all_relevant_ones() -> None:
+    best, small = memory(1, "word " * 200, title="Deploys"), memory(2, "short")
+    packed = bundle("t", [best, small], 105, relevant={best.id, small.id})
+    assert [one.id for one in packed.memories] == [small.id]
+    assert best.urn in packed.note
+    assert best.urn not in packed.text
+    packed = bundle("t", [best, small], 105, relevant={best.id})
+    assert packed.memories == ()
+    assert best.urn in packed.text
+
+
+@given(st.lists(memories, max_size=8, unique_by=lambda one: one.id), st.text(max_size=80), st.integers(-5, 900))
 def test_no_bundle_is_above_its_budget_or_untrue_in_its_heading(notes: list[Memory], topic: str, budget: int) -> None:
-    packed = bundle(topic, notes, budget)
+    packed = bundle(topic, notes, budget, relevant={one.id for one in notes[:5]})
     assert estimated_tokens(packed.text) <= max(1, budget)
     if packed.text.startswith("## "):
         assert told(packed.text) == (len(packed.memories), estimated_tokens(packed.text))

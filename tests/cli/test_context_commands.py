@@ -86,4 +86,13 @@ def test_pack_prints_the_bundle(engine: Engine, cli: Cli) -> None:
     assert result.out == BLOCK["text"] + "\n"
     cli("pack", "x", "--json")
     asked = {"topic": "release process", "budget_tokens": -5, "ordering": "newest"}
-    assert engine.asked == [("pack", asked), ("pack", {"topic": "x"})]
+    cli("pack", "x", "--max-tokens", "500")
+    assert engine.asked == [("pack", asked), ("pack", {"topic": "x"}), ("pack", {"topic": "x", "budget_tokens": 500})]
+
+
+def test_a_note_that_the_text_does_not_carry_is_printed_beside_it(engine: Engine, cli: Cli) -> None:
+    note = "left out for lack of room: **a**"
+    engine.answers["pack"] = BLOCK | {"note": note}
+    assert cli("pack", "x").err == f"{note}\n"
+    engine.answers["pack"] = BLOCK | {"text": f"b\n({note})", "note": note}
+    assert (cli("pack", "x").err, cli("pack", "x").out) == ("", f"b\n({note})\n")

@@ -271,20 +271,24 @@ def test_inject_keeps_to_the_budget_it_is_given_and_else_to_the_configured_one(
 
 def test_pack_fills_a_budget_with_whole_memories(call: Call, assistant: Assistant) -> None:
     urns = [urn_of(call, f"release step {number}", title=f"Step {number}") for number in range(3)]
-    text = assistant.text("pack_context", topic="release process")
-    assert text.startswith("## Context for 'release process' (3 memories, ~")
+    text = assistant.text("pack_context", topic="release step")
+    assert text.startswith("## Context for 'release step' (3 memories, ~")
     assert all(f"- **Step {number}** [{urn}]" in text for number, urn in enumerate(urns))
     assert all(f"\n  release step {number}\n" in text for number in range(3))
 
 
-def test_pack_from_a_store_that_cannot_be_asked_is_an_empty_block(
-    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pack_from_a_store_that_cannot_be_asked_says_why(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> Any:
         raise StoreError("The disk is gone.")
 
     monkeypatch.setattr(Engine, "library", fail)
-    assert assistant.text("pack_context", topic="x").startswith("## Context for 'x' (0 memories, ~")
+    assert assistant.text("pack_context", topic="x") == "The disk is gone."
+
+
+def test_pack_shows_nothing_if_nothing_is_relevant_and_takes_no_empty_topic(call: Call, assistant: Assistant) -> None:
+    urn_of(call, DEPLOY)
+    assert assistant.text("pack_context", topic="chocolate cake recipe") == "No relevant memory found."
+    assert "Give a topic" in assistant.error("pack_context", topic=" ")
 
 
 def test_remember_names_an_older_memory_with_another_value(call: Call, assistant: Assistant) -> None:

@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     inject.flag("--include-restricted", "restricted memories too")
     whole = command(commands, pack, "pack", 'memhook pack "release process" --budget-tokens 2000')
     whole.add_argument("topic", metavar="TOPIC", nargs="+")
-    whole.option("--budget-tokens", "N", "of the whole text (2000)", type=int)
+    whole.add_argument("--budget-tokens", "--max-tokens", metavar="N", help="of the whole text (2000)", type=int)
     whole.option("--ordering", "ORDER", f"{', '.join(Ordering)} (the last)")
 
 
