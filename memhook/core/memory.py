@@ -22,7 +22,12 @@ DEFAULT_NAMESPACE = "general"
 _ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
 _SAYS_NOTHING = re.compile(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
 _INSTRUCTION_FILE = re.compile(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
+_SUMMARY_HORIZON = 20 * SUMMARY_CHARS
+_STRUCTURE = re.compile(r"#{1,6} |\|")  # a heading, a row of a table
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_STOP = re.compile(r"[.!?][\"'”’)\]*`]*(?= )|[。！？]")
+_INITIALS = re.compile(r"\W*(?:(?:\w\.)*\w|\d{1,2})")  # e.g. U.S, or the number of an item
+_SHORTEST_SENTENCE = 20
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -181,9 +186,52 @@ def derived_title(content: str) -> str:
 
 
 def derived_summary(content: str) -> str:
-    """The first sentence, at most 160 characters."""
-    sentence = next((s for part in _SENTENCE_END.split(content) if (s := " ".join(part.split()))), "")
-    return shortened(sentence, SUMMARY_CHARS)
+    """The first sentence below headings and tables, with what its colon announces; at most 160 characters."""
+    lines = [" ".join(line.split()) for line in content.strip()[:_SUMMARY_HORIZON].splitlines()]
+    start = next((at for at, line in enumerate(lines) if _says_something(line) and not _STRUCTURE.match(line)), None)
+    chosen = filter(_says_something, lines) if start is None else _statement(lines[start:])
+    return shortened(_first_sentence(" ".join(chosen)), SUMMARY_CHARS)
+
+
+def renewed_summary(summary: str, content: str) -> str:
+    """The summary; derived anew if it is what was derived once: all up to the first full stop or line end."""
+    parts = _SENTENCE_END.split(content.lstrip()[:_SUMMARY_HORIZON])
+    once = shortened(next((line for part in parts if (line := " ".join(part.split()))), ""), SUMMARY_CHARS)
+    return derived_summary(content) if summary == once else summary
+
+
+def _says_something(line: str) -> bool:
+    return bool(line) and not _SAYS_NOTHING.fullmatch(line)
+
+
+def _statement(lines: list[str]) -> Iterator[str]:
+    """Yield the first line, those that its sentence runs on to, and the paragraph that a colon at its end announces."""
+    yield lines[0]
+    last, announces = lines[0], False
+    for line in lines[1:]:
+        is_colon = last.endswith((":", "："))
+        announces = announces or is_colon
+        if line and not _says_something(line):  # the fence around what is announced
+            continue
+        if not line and is_colon:
+            continue
+        if not line or line.startswith("#") or not (announces or (line[0].islower() and not _STOP.search(f"{last} "))):
+            return
+        yield line
+        last = line
+
+
+def _first_sentence(text: str) -> str:
+    return next((text[: stop.end()] for stop in _STOP.finditer(text) if _is_end(text, stop)), text)
+
+
+def _is_end(text: str, stop: re.Match[str]) -> bool:
+    """Return whether the full stop ends a sentence; if in doubt it does not: more is said then."""
+    if stop[0] in "。！？":
+        return True
+    word, following = text[: stop.start()].rpartition(" ")[2], text[stop.end() + 1 : stop.end() + 2]
+    begins = (following.isalpha() and not following.islower()) or following in "\"'“‘„«([`*_"
+    return stop.end() >= _SHORTEST_SENTENCE and begins and not _INITIALS.fullmatch(word)
 
 
 def titled(title: str, content: str) -> str:

@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 
 from memhook.core.excerpts import Excerpt, Range, excerpt
 from memhook.core.fencing import collapsed, indented, label, one_line
-from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, shortened
+from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, renewed_summary, shortened
 from memhook.core.passages import front
 from memhook.core.tokens import estimated_tokens
 
@@ -244,7 +244,8 @@ def _metadata_at(level: Level, memory: Memory) -> str:
 
 def _light(memory: Memory, summary_chars: int) -> str:
     tags = _labels(memory.tags[:LIGHT_TAGS], NAME_CHARS)
-    summary = shortened(collapsed(memory.summary[: 10 * SUMMARY_CHARS]), summary_chars) if summary_chars else ""
+    said = renewed_summary(memory.summary, memory.content)[: 10 * SUMMARY_CHARS] if summary_chars else ""
+    summary = shortened(collapsed(said), summary_chars) if said else ""
     brief = indented(f"{summary} [{tags}]".lstrip() if tags else summary)
     # A summary longer than the content would make a poorer level carry more than a richer one.
     if len(memory.content) > 4 * estimated_tokens(brief):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from memhook.core.memory import derived_summary
+from memhook.core.memory import derived_summary, renewed_summary
 from memhook.core.ordering import Ordering
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Scope
@@ -148,7 +148,8 @@ def _record(record: Any) -> Any:
     """The record without what a model pays for and does not miss: empty fields, a summary that repeats the content."""
     if not isinstance(record, dict):
         return record
-    repeated = {"summary"} if record["summary"] == derived_summary(record["content"]) else set()
+    content = record["content"]
+    repeated = {"summary"} if renewed_summary(record["summary"], content) == derived_summary(content) else set()
     return {name: one for name, one in record.items() if name not in repeated and (one or isinstance(one, float))}
 
 

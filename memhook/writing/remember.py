@@ -26,6 +26,7 @@ from memhook.core.memory import (
     id_of,
     is_id,
     names_with,
+    renewed_summary,
 )
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
@@ -299,7 +300,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
         # What was derived from the old content follows the new one.
         if current.title == derived_title(current.content):
             fields.setdefault("title", "")
-        if current.summary == derived_summary(current.content):
+        if renewed_summary(current.summary, current.content) == derived_summary(current.content):
             fields.setdefault("summary", "")
     if {"title", "content"} & fields.keys() and current.anchors == anchors_of(current.title, current.content):
         fields.setdefault("anchors", ())

@@ -241,6 +241,7 @@ CALLS: dict[str, Call] = {
     "memory.plain": memory.plain,
     "memory.titled": lambda text: memory.titled(text, text),
     "memory.title_key": lambda text: memory.title_key(Draft("x", title=text)),
+    "memory.renewed_summary": lambda text: memory.renewed_summary(text, text),
     "memory.shortened": lambda text: memory.shortened(text, 80),
     "metrics.carried": lambda text: metrics.carried(metrics.GoldQuery("", "direct", (), text[:100]), text),
     "metrics.entries": metrics.entries,

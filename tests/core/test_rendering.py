@@ -161,6 +161,12 @@ def test_a_memory_without_tags_related_or_source_has_no_line_for_them() -> None:
     assert at(Level.LIGHT, replace(LEDGER, tags=())).text.endswith(f"\n  {LEDGER.summary}\n")
 
 
+def test_a_summary_that_ends_at_an_abbreviation_is_shown_as_it_would_be_derived_now() -> None:
+    content = "Commits: ticket first, e.g. `AB-12 fix`. " + "The script drops the others. " * 20
+    memory = replace(LEDGER, content=content, summary="Commits: ticket first, e.g.", tags=())
+    assert at(Level.LIGHT, memory).text.endswith("\n  Commits: ticket first, e.g. `AB-12 fix`.\n")
+
+
 def test_a_summary_longer_than_the_content_gives_way_to_it() -> None:
     short = replace(LEDGER, content="Use the primary.", tags=("ledger",))
     assert at(Level.LIGHT, short).text.endswith("\n  Use the primary.\n  Tags: ledger\n")

@@ -26,10 +26,10 @@ def titles(library: Library, query: str) -> list[str]:
 
 
 def test_title_and_summary_are_derived_and_the_memory_gets_a_name(library: Library) -> None:
-    memory = stored(library, "We use PostgreSQL 16. It is backed up nightly.\nMore below.")
+    memory = stored(library, "We use PostgreSQL here. It is backed up nightly.\nMore below.")
     assert is_id(memory.id)
-    assert memory.title == "We use PostgreSQL 16. It is backed up nightly."
-    assert memory.summary == "We use PostgreSQL 16."
+    assert memory.title == "We use PostgreSQL here. It is backed up nightly."
+    assert memory.summary == "We use PostgreSQL here."
     assert found(library, [memory.urn]) == found(library, [memory.id]) == [memory]
 
 
