@@ -133,12 +133,14 @@ def packed_outcome(
     part_limit: PartLimit | None = None,
     best_chars: int = 0,
     weights: Mapping[str, float] = MappingProxyType({}),
+    *,
+    is_filled: bool = False,
 ) -> Outcome:
     """Return the block of these memories, or why there is none."""
     settings, account = around.settings, around.account
     with around.stages.timed("pack"):
         budget = Budget(around.budget, hook_frames(heading, not account.knows_label), part_limit)
-        extent = Extent(settings.preview_chars, best_chars)
+        extent = Extent(settings.preview_chars, best_chars, is_filled)
         block = hook_block(weighed.ranked, budget, settings.hooks.detail, extent, weights, account, weighed.remarks)
     block = replace(block, considered=(*block.considered, *weighed.left_out))
     reason = silence.of_block(bool(block.parts), block.considered, nothing_found, is_short=around.is_short)

@@ -41,10 +41,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The characters of content that a preview shows: more for the best memory than for the others."""
+    """The characters of content that a preview shows: more for the best memory than for the others.
+
+    If `is_filled`, the others may be half a preview, too, and one that does not fit gives way to those behind it.
+    """
 
     preview_chars: int
     best_chars: int = 0
+    is_filled: bool = False
 
     def steps(self, rank: int) -> tuple[int, ...]:
         """Return the lengths to try, longest first, each half the one before.
@@ -54,7 +58,7 @@ class Extent:
         steps = [self.preview_chars if rank else max(self.best_chars, self.preview_chars)]
         while steps[-1] > self.preview_chars:
             steps.append(max(steps[-1] // 2, self.preview_chars))
-        return tuple(steps) if rank else (*steps, self.preview_chars // 2)
+        return tuple(steps) if rank and not self.is_filled else (*steps, self.preview_chars // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ def hook_block(
         return Renderings(_details(memory, detail, budget, extent.steps(rank)), render, account.is_new(memory))
 
     offers = [renderings(rank, one.memory) for rank, one in enumerate(ranked)]
-    block = packed(offers, budget.tokens, budget.frames, budget.part_limit, skips=detail == "full")
+    skips = detail == "full" or extent.is_filled
+    block = packed(offers, budget.tokens, budget.frames, budget.part_limit, skips=skips)
     titles = tuple(ranked[choice.index].memory.title for choice in block.chosen)
     return Block(block.parts, tuple(_considered(ranked, offers, block, account)), block.tokens, titles)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -33,37 +33,29 @@ RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
 # can be, and says nothing new. A memory for the type of a subagent comes before all others.
 WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "written": 0.5, "rule": 1.0, "type": 2.0}
 
-TimesShown = Callable[[Sequence[str]], Mapping[str, int]]
 
-
-def session_outcome(
-    source: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
-) -> Outcome:
+def session_outcome(source: str, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     reason = silence.of_start(source, around.settings, around.budget, is_empty=around.library.store.count() == 0)
-    return Outcome(reason) if reason else _started(around, part_limit, times_shown)
+    return Outcome(reason) if reason else _started(around, part_limit)
 
 
-def subagent_outcome(
-    agent_type: str, around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown
-) -> Outcome:
+def subagent_outcome(agent_type: str, around: Surroundings, part_limit: PartLimit | None) -> Outcome:
     reason = silence.of_start("", around.settings, around.budget, is_empty=False)
-    return Outcome(reason) if reason else _started(around, part_limit, times_shown, agent_type)
+    return Outcome(reason) if reason else _started(around, part_limit, agent_type)
 
 
-def _started(
-    around: Surroundings, part_limit: PartLimit | None, times_shown: TimesShown, agent_type: str = ""
-) -> Outcome:
-    """Return the first that may be shown; without a prompt there is no best one."""
-    ranked = _ranked(around, times_shown, agent_type)
+def _started(around: Surroundings, part_limit: PartLimit | None, agent_type: str = "") -> Outcome:
+    """Return the first that may be shown and fit; without a prompt there is no best one."""
+    ranked = _ranked(around, agent_type)
     fit = (replace(one, memory=memory) for one in ranked for memory in around.library.fit_to_show([one.memory]))
     most = around.settings.hooks.session_start.max_memories
     found = list(islice(fit, most))  # lazy: only what is shown is screened
     with around.stages.timed("check"):
         weighed = around.doubts.remarked(with_successors(found, around, 2 * most)[:most])
-    return packed_outcome(weighed, around, SESSION_HEADING, Silence.NOTHING_FOR_PROJECT, part_limit)
+    return packed_outcome(weighed, around, SESSION_HEADING, Silence.NOTHING_FOR_PROJECT, part_limit, is_filled=True)
 
 
-def _ranked(around: Surroundings, times_shown: TimesShown, agent_type: str) -> list[Ranked]:
+def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
     """Return pinned memories, then rules, then written ones, and others by nearness to recent work, recency and use.
 
     For a subagent, memories with the namespace or tag of its type come before the rules.
@@ -81,13 +73,15 @@ def _ranked(around: Surroundings, times_shown: TimesShown, agent_type: str) -> l
         for names in filter(any, ((agent_type,), RULES)):  # of any age
             pool |= {memory.id: memory for memory in store.newest(replace(allowed, filed_under=names), limit)}
     pool |= {one.memory.id: one.memory for one in near}
-    nearness, uses = {one.memory.id: one.score for one in near}, times_shown(list(pool))
+    # Only use counts: counting showings, a start would choose what starts have shown before.
+    nearness, usage = {one.memory.id: one.score for one in near}, around.doubts.usage(list(pool))
 
     def usefulness(memory: Memory) -> Ranked:
+        uses = usage[memory.id].used if memory.id in usage else 0
         parts = {
             "nearness": nearness.get(memory.id, 0.0),
             "recency": recency(_age_in_days(memory, around.now), HALF_LIFE_DAYS),
-            "use": 1 - 1 / (1 + math.log1p(uses.get(memory.id, 0) + (memory.accessed is not None))),
+            "use": 1 - 1 / (1 + math.log1p(uses + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
             "written": float(memory.origin in (Origin.USER, Origin.AGENT)),
             "rule": float(_is_filed_under(RULES, memory)),

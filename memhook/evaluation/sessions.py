@@ -109,7 +109,7 @@ class _Running:
         settings = settings_for(event, self.plan.hook_settings)
         around = self.shelf.surroundings(settings, self.project, account)
         # Counting the uses of other sessions would make a session depend on those measured before it.
-        outcome = handled(event, around, lambda _ids: {})
+        outcome = handled(event, around)
         injection = outcome.injection(
             kind.value, self.name, "", "eval", self.project, settings.max_tokens, self.shelf.now, Stages()
         )

@@ -8,7 +8,7 @@ from memhook.answering.action import MOST_TOKENS, action_outcome
 from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.block import Block
 from memhook.answering.silence import Silence
-from memhook.answering.start import TimesShown, session_outcome, subagent_outcome
+from memhook.answering.start import session_outcome, subagent_outcome
 from memhook.assistants.events import Event, Kind, ToolCall
 from memhook.core.actions import action_of
 from memhook.core.fencing import collapsed
@@ -59,14 +59,14 @@ def brief_notice(block: Block) -> str:
     return f"memhook: {count} ({block.tokens} tokens): {', '.join((*names, *more))}"
 
 
-def handled(event: Event, around: Surroundings, times_shown: TimesShown) -> Outcome:
+def handled(event: Event, around: Surroundings) -> Outcome:
     if event.tool:
         return _tool_outcome(event.tool, event.directory, around)
     if event.kind is Kind.PROMPT:
         return prompt_outcome(event.prompt, around, event.part_limit)
     if event.kind is Kind.SUBAGENT_START:
-        return subagent_outcome(event.agent_type, around, event.part_limit, times_shown)
-    outcome = session_outcome(event.source, around, event.part_limit, times_shown)
+        return subagent_outcome(event.agent_type, around, event.part_limit)
+    outcome = session_outcome(event.source, around, event.part_limit)
     if outcome.silence is not Silence.NO_MEMORIES:
         return outcome
     return replace(outcome, notice=WELCOME + (FIRST_PROMPT if around.settings.hooks.capture else FIRST_COMMAND))

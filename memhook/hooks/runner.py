@@ -262,7 +262,7 @@ class Runner:
         has_server, may_repeat = _has_server(event, environment), _may_repeat(event, account)
         asked = self._saving.line_for(event, scene, settings.max_tokens, has_server=has_server, may_repeat=may_repeat)
         around = saving.with_room_for(asked, around)
-        outcome = saving.with_line(handled(event, around, self.engine.accounts.times_shown), asked, event)
+        outcome = saving.with_line(handled(event, around), asked, event)
         if event.kind is Kind.SESSION_START and outcome.block.parts:
             self._sessions.started_with(event, outcome.block)
         notice = outcome.notice or self.engine.repair_notice(settings) or (missing and f"memhook: {collapsed(missing)}")

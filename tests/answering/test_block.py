@@ -35,7 +35,7 @@ pieces = st.sampled_from(
     ]
 )
 contents = st.one_of(st.lists(pieces, max_size=80).map("".join), st.text(max_size=900))
-extents = st.builds(Extent, st.integers(40, 400), st.integers(0, 2500))
+extents = st.builds(Extent, st.integers(40, 400), st.integers(0, 2500), st.booleans())
 weightings = st.dictionaries(st.sampled_from(["alpha", "gamma", "item"]), st.floats(0, 5), max_size=3)
 frames = st.booleans().map(lambda is_labelled: hook_frames(is_labelled=is_labelled))
 limits = st.one_of(
@@ -72,6 +72,18 @@ def test_where_the_budget_is_short_the_best_is_cut_by_halves() -> None:
     bounds = [replace(PLENTY, tokens=tokens) for tokens in (100, 120, 200, 400, 4000)]
     sizes = [len(hook_block(ranked(STORY), one, "preview", Extent(200, 3000), {}, Account()).text) for one in bounds]
     assert sizes == sorted(set(sizes))
+
+
+def test_a_filled_block_shows_less_of_what_does_not_fit_or_what_is_behind_it() -> None:
+    def shown(tokens: int, *, is_filled: bool) -> list[str]:
+        extent, budget = Extent(200, is_filled=is_filled), replace(PLENTY, tokens=tokens)
+        block = hook_block(ranked(STORY, STORY, "Use tabs."), budget, "preview", extent, {}, Account())
+        assert estimated_tokens(block.text) <= tokens
+        return [one.memory[-1] for one in block.considered if not one.reason]
+
+    assert shown(210, is_filled=False) == ["0"]
+    assert shown(210, is_filled=True) == ["0", "1"]
+    assert shown(180, is_filled=True) == ["0", "2"]
 
 
 def test_what_is_missing_of_a_short_memory_completes_it() -> None:

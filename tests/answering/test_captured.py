@@ -80,10 +80,10 @@ def test_below_the_gate_nothing_is_shown_and_why_says_so(filled: Library, monkey
 
 
 def test_a_session_never_starts_with_them(filled: Library) -> None:
-    started = session_outcome("startup", around(filled), None, lambda _: {})
+    started = session_outcome("startup", around(filled), None)
     assert started.block.text == ""
     remembered(filled, [Draft("Rules are rules.", tags=("rule",))], NOW)
-    text = session_outcome("startup", around(filled), None, lambda _: {}).block.text
+    text = session_outcome("startup", around(filled), None).block.text
     assert "Rules are rules." in text
     assert "unreviewed" not in text
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memhook.core.memory import id_of
 from memhook.core.tokens import estimated_tokens
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
@@ -168,6 +169,32 @@ def test_recent_memories_come_before_old_ones(assistant: Assistant) -> None:
     old = assistant.remembers("Old news about the printer", created=(now - timedelta(days=400)).isoformat())
     new = assistant.remembers("Fresh news about the kitchen", created=now.isoformat())
     assert urns(assistant.starts()) == [new, old]
+
+
+def test_being_shown_at_starts_does_not_bring_a_memory_forward_and_being_used_does(assistant: Assistant) -> None:
+    now = datetime.now(UTC).isoformat()
+    assistant.imports(*(f"Note {number} on topic {number}" for number in range(20)), created=now)
+    for number in range(4):
+        shown = urns(assistant.starts(session=f"s{number}"))
+    parts = [one["score_parts"]["use"] for one in assistant.calls("why")["candidates"]]
+    assert set(parts) == {0.0}
+    accounts = assistant.runner.engine.accounts
+    accounts.mark_used([id_of(shown[-1])], datetime.now(UTC))
+    assistant.sends({"hook_event_name": "Stop", "session_id": "s0", "last_assistant_message": "Done."})
+    assert urns(assistant.starts(session="s9"))[0] == shown[-1]
+
+
+def test_a_start_fills_its_bound_with_what_is_smaller(assistant: Assistant, home: Path) -> None:
+    now = datetime.now(UTC)
+    long = f"{'is told at some length in words, ' * 9}end."
+    for number in range(2):
+        assistant.remembers(f"Topic {number} {long}", pinned=True)
+    short = assistant.remembers("Use tabs.", created=(now - timedelta(days=400)).isoformat())
+    configure(home, "hooks.session_start.max_tokens = 170")
+    shown = urns(assistant.starts())
+    assert (len(shown), shown[-1]) == (2, short)
+    configure(home, "hooks.session_start.max_tokens = 2000")
+    assert len(urns(assistant.starts(session="s2"))) == 3
 
 
 def test_what_is_near_to_the_branch_and_the_last_commits_comes_first(assistant: Assistant) -> None:
