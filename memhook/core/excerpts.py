@@ -38,6 +38,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?=\S)")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _VERBATIM = re.compile(r"(?: {4}|\t)[ \t]*\S|[ \t]*\|")
 _CODE_SPAN = re.compile(r"`[^`\n]+`")
+_BARE_CODE = re.compile(
+    r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+`[^`\n]+`[.,;]?"
+)  # a step that is a command and nothing else
 _LABELLED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])?[\s*_]*\w[\w ./'-]{1,40}[*_]{0,2}[:：]")
 
 
@@ -169,7 +172,9 @@ _start = itemgetter(1)
 
 def _form_worth(unit: _Unit) -> float:
     is_code = unit.form in (_Form.CODE, _Form.FENCE) or _CODE_SPAN.search(unit.text)
-    return (_CODE if is_code else 0.0) + (_LABEL if _LABELLED.match(unit.text) else 0.0)
+    # A step without a label is no less of an instruction than "Check the nodes: `command`" beside it.
+    is_labelled = _LABELLED.match(unit.text) or _BARE_CODE.fullmatch(unit.text)
+    return (_CODE if is_code else 0.0) + (_LABEL if is_labelled else 0.0)
 
 
 def _units(content: str) -> list[_Unit]:

@@ -178,3 +178,16 @@ def test_a_long_block_of_code_leaves_room_for_a_rule_and_takes_what_that_leaves(
     assert rule in shown
     assert shown.count("kubectl") > 20
     assert len(shown) <= 1500 + len("… ") + len(" …")
+
+
+def test_a_step_that_is_a_command_counts_as_much_as_one_behind_a_label() -> None:
+    steps = [
+        "Tell the others 30 minutes before",
+        "`helm upgrade shop charts/shop --atomic`",
+        "Watch the error rate for 15 minutes",
+        "Run the smoke test: `make smoke URL=https://shop.example`",
+        "If it is red: `helm rollback shop`",
+    ]
+    shown = excerpt("\n".join(f"- {step}" for step in steps), {"deploi": 1.0}, 110).text
+    assert "`helm upgrade shop charts/shop --atomic`" in shown
+    assert "Watch" not in shown
