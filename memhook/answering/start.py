@@ -13,6 +13,7 @@ from memhook.answering.answer import Outcome, Surroundings, packed_outcome, with
 from memhook.answering.block import Ranked
 from memhook.answering.recall import nearest
 from memhook.answering.silence import Silence
+from memhook.core.cues import standing_orders
 from memhook.core.memory import Memory, Origin
 from memhook.core.ordering import recency
 from memhook.core.packing import PartLimit
@@ -22,6 +23,7 @@ from memhook.store.project import recent_work
 
 GIT_SECONDS = 0.5
 RECENT = 50
+READ_CHARS = 400  # of a memory, for whether it is a rule
 HALF_LIFE_DAYS = 30.0
 SECONDS_A_DAY = 86_400
 RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
@@ -84,13 +86,20 @@ def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
             "use": 1 - 1 / (1 + math.log1p(uses + (memory.accessed is not None))),
             "project": float(bool(memory.project)),
             "written": float(memory.origin in (Origin.USER, Origin.AGENT)),
-            "rule": float(_is_filed_under(RULES, memory)),
+            "rule": _rule(memory),
         }
         if agent_type:
             parts["type"] = float(_is_filed_under((agent_type,), memory))
         return Ranked(memory, round(sum(WEIGHTS[name] * value for name, value in parts.items()), 4), parts)
 
     return sorted(map(usefulness, pool.values()), key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
+
+
+def _rule(memory: Memory) -> float:
+    """1 for what is filed as a rule, half of it for what only sounds like one: "Never ...", "Always ..."."""
+    if _is_filed_under(RULES, memory):
+        return 1.0
+    return 0.5 if next(standing_orders(memory.content[:READ_CHARS]), None) else 0.0
 
 
 def _age_in_days(memory: Memory, now: datetime) -> float:

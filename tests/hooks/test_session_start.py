@@ -149,6 +149,13 @@ def test_what_a_start_shows_in_part_a_prompt_brings_with_the_words_that_matter(a
     assert "ledgerd" in start + assistant.prompts(QUESTION)
 
 
+def test_what_sounds_like_a_rule_comes_before_what_does_not(assistant: Assistant) -> None:
+    rule = assistant.remembers("Never log the name of a patient.", created="2026-01-01T00:00:00+00:00")
+    filed = assistant.remembers("Money is kept in cents.", created="2026-01-01T00:00:00+00:00", tags=["rule"])
+    assistant.remembers("The roster of the ward is printed at six.")
+    assert urns(assistant.starts())[:2] == [filed, rule]
+
+
 @pytest.mark.parametrize("filed", [{"namespace": "decisions"}, {"tags": ["db", "convention"]}])
 def test_rules_come_before_what_is_newer_however_old_they_are(assistant: Assistant, filed: dict[str, Any]) -> None:
     rule = assistant.remembers("Money is kept in integer cents.", created="2020-01-01T00:00:00+00:00", **filed)
