@@ -81,7 +81,7 @@ def bundle(
     chosen, tail = _chosen(topic, entries, budget), ""
     named = entries.keys() & {*relevant}
     note = _too_large([one for one in memories if one.id in named - {*chosen}], entries, budget)
-    if beside := _chosen_beside_a_note(topic, memories, entries, budget, named):
+    if beside := _chosen_beside_a_note(topic, memories, entries, budget, named, chosen):
         chosen, note = beside
         tail = f"({note})\n"
     if chosen:
@@ -102,13 +102,18 @@ def _chosen(topic: str, entries: Mapping[str, Rendering], budget: int, tail: str
 
 
 def _chosen_beside_a_note(
-    topic: str, memories: Sequence[Memory], entries: Mapping[str, Rendering], budget: int, named: Set[str]
+    topic: str,
+    memories: Sequence[Memory],
+    entries: Mapping[str, Rendering],
+    budget: int,
+    named: Set[str],
+    chosen: list[str],
 ) -> tuple[list[str], str] | None:
-    """Return what fits beside the note, and the note; None if there is none or it takes too much room.
+    """Return what of `chosen` fits beside the note, and the note; None if there is none or it takes too much room.
 
     It may take the room of memories that are not relevant.
     """
-    chosen, note = _chosen(topic, entries, budget), ""
+    note = ""
     is_needed = not named.isdisjoint(chosen)
     large: set[str] = set()
     while missed := named - {*chosen} - large:

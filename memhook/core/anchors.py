@@ -21,6 +21,7 @@ MOST_ANCHORS = 48
 MOST_CHARS = 160  # of one anchor
 READ_CHARS = 20_000  # of a memory
 FENCED_LINES = 20
+MOST_FLAGS = 8  # of a command in prose
 
 
 class Kind(StrEnum):
@@ -93,6 +94,7 @@ _DESCRIBED = _words("a an the our this that file module script can could may mig
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
 """)
+_NO_TOOLS = STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD | _DESCRIBED
 # Named alone, one of these says nothing about which error it was.
 COMMON_EXCEPTIONS = _words("""
 ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
@@ -289,8 +291,9 @@ def _is_called(words: list[str], at: int) -> bool:
 
 def _may_be_tool(word: str, argument: str) -> bool:
     """Whether it may be the name of a tool that is not known: whoever runs it will prove it."""
-    is_known = word in STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD | _DESCRIBED or argument in STOP_WORDS | _TOOLS
-    return not is_known and bool(_UNKNOWN_TOOL.fullmatch(word))
+    if word in _NO_TOOLS or argument in STOP_WORDS or argument in _TOOLS:
+        return False
+    return bool(_UNKNOWN_TOOL.fullmatch(word))
 
 
 def _is_script_with(argument: str, script: str, before: str) -> bool:
@@ -303,7 +306,7 @@ def _is_script_with(argument: str, script: str, before: str) -> bool:
 
 def _is_given(argument: str) -> bool:
     """Whether a word behind a command belongs to it, and does not go on with the sentence."""
-    goes_on = argument in STOP_WORDS | _DESCRIBED or argument.endswith(("s", "ed", "ing", "-"))
+    goes_on = argument in STOP_WORDS or argument in _DESCRIBED or argument.endswith(("s", "ed", "ing", "-"))
     return any(mark in argument for mark in ":_") or not goes_on
 
 
@@ -313,7 +316,8 @@ def _call(words: list[str], at: int) -> str:
     is_named = words[at + 1] in _OF_SERVICES or (words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run")
     is_named = is_named and bool(_ARGUMENT.fullmatch(second)) and _is_given(second)
     end = at + (3 if _is_target(second) or second in _TOLD or is_named else 2)
-    rest = words[end + 1 :] if words[end : end + 1] and words[end] in _FLAG_FOLLOWS else words[end:]
+    behind = words[end : end + 1 + MOST_FLAGS]
+    rest = behind[1:] if behind and behind[0] in _FLAG_FOLLOWS else behind
     flags = takewhile(_FLAG.fullmatch, map(_bare, rest))
     return " ".join((*map(_bare, words[at:end]), *flags))
 

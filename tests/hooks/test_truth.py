@@ -27,11 +27,17 @@ def commit(directory: Path, *arguments: str, minutes_ago: int) -> None:
         git(directory, "commit", "-m", "change")
 
 
-def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_proposed(assistant: Assistant) -> None:
+def with_settings(assistant: Assistant, minutes_ago: int) -> Path:
+    """The assistant's directory, a repository that has a file since then."""
     place = assistant.directory
     git(place, "init")
     (place / "ledger.prod.toml").write_text("timeout = 1\n")
-    commit(place, "add", ".", minutes_ago=5)
+    commit(place, "add", ".", minutes_ago=minutes_ago)
+    return place
+
+
+def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_proposed(assistant: Assistant) -> None:
+    place = with_settings(assistant, minutes_ago=5)
     urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
     assert "is gone" not in assistant.prompts(QUESTION, session="a")
     commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
@@ -42,10 +48,7 @@ def test_a_file_that_is_gone_is_said_beside_the_memory_and_its_retirement_is_pro
 
 
 def test_a_file_that_moved_is_named_by_its_new_path_and_a_call_for_that_brings_the_memory(assistant: Assistant) -> None:
-    place = assistant.directory
-    git(place, "init")
-    (place / "ledger.prod.toml").write_text("timeout = 1\n")
-    commit(place, "add", ".", minutes_ago=5)
+    place = with_settings(assistant, minutes_ago=5)
     urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
     assistant.prompts(QUESTION, session="a")  # the repository is known now
     commit(place, "mv", "ledger.prod.toml", "books.toml", minutes_ago=-5)
@@ -66,10 +69,7 @@ def test_a_file_that_moved_is_named_by_its_new_path_and_a_call_for_that_brings_t
 
 
 def test_who_writes_of_a_file_that_is_gone_knows_it(assistant: Assistant) -> None:
-    place = assistant.directory
-    git(place, "init")
-    (place / "ledger.prod.toml").write_text("timeout = 1\n")
-    commit(place, "add", ".", minutes_ago=9)
+    place = with_settings(assistant, minutes_ago=9)
     commit(place, "rm", "ledger.prod.toml", minutes_ago=5)
     assistant.remembers(f"{FACT} `ledger.prod.toml` was dropped on purpose.")
     assistant.prompts(QUESTION, session="a")
