@@ -69,7 +69,7 @@ def test_only_the_first_gets_what_the_best_may_have() -> None:
 def test_where_the_budget_is_short_the_best_is_cut_by_halves() -> None:
     assert Extent(200, 1500).steps(0) == (1500, 750, 375, 200, 100)
     assert Extent(200, 1500).steps(1) == (200,)
-    bounds = [replace(PLENTY, tokens=tokens) for tokens in (100, 120, 200, 400, 4000)]
+    bounds = [replace(PLENTY, tokens=tokens) for tokens in (80, 120, 200, 400, 4000)]
     sizes = [len(hook_block(ranked(STORY), one, "preview", Extent(200, 3000), {}, Account()).text) for one in bounds]
     assert sizes == sorted(set(sizes))
 

@@ -112,7 +112,7 @@ def test_of_500_tokens_the_best_gets_full_the_second_medium_and_the_third_light_
 
 def test_detail_falls_with_the_rank_and_rises_with_the_budget() -> None:
     shapes = [shape(budget, 90, 9) for budget in (200, 1000, 2000, 4000)]
-    assert shapes == ["MLLL", "FFMMLLL", "FFFFFFFFM", "FFFFFFFFF"]
+    assert shapes == ["MLLL", "FFMMLLLL", "FFFFFFFFM", "FFFFFFFFF"]
 
 
 def test_the_best_memory_is_cut_to_make_room_for_the_second_and_keeps_what_bears_on_the_query() -> None:

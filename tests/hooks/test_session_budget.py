@@ -33,7 +33,7 @@ def test_a_session_that_has_used_its_budget_up_gets_nothing_and_why_says_so(assi
 def test_clear_and_compact_give_the_session_its_budget_back(assistant: Assistant, home: Path, source: str) -> None:
     assistant.remembers(FACT)
     assistant.remembers(OTHER)
-    configure(home, "session_max_tokens = 150\nhooks.session_start.max_memories = 0")
+    configure(home, "session_max_tokens = 130\nhooks.session_start.max_memories = 0")
     assert FACT in assistant.prompts(QUESTION)
     assert assistant.prompts(OTHER_QUESTION) == ""
     assistant.starts(source)
@@ -61,7 +61,7 @@ def test_what_the_client_did_not_read_is_not_spent_and_a_subagent_has_a_budget_o
     assistant: Assistant, home: Path
 ) -> None:
     assistant.remembers(FACT)
-    configure(home, "session_max_tokens = 150")
+    configure(home, "session_max_tokens = 130")
     assert FACT in assistant.prompts(QUESTION, read=False)
     assert FACT in assistant.prompts(QUESTION)
     subagent = {"hook_event_name": "SubagentStart", "session_id": "s1", "agent_id": "a1", "agent_type": "x"}
@@ -71,6 +71,6 @@ def test_what_the_client_did_not_read_is_not_spent_and_a_subagent_has_a_budget_o
 def test_events_without_a_session_have_no_common_budget(assistant: Assistant, home: Path) -> None:
     assistant.remembers(FACT)
     assistant.remembers(OTHER)
-    configure(home, "session_max_tokens = 150")
+    configure(home, "session_max_tokens = 130")
     assert FACT in assistant.prompts(QUESTION, session="")
     assert OTHER in assistant.prompts(OTHER_QUESTION, session="")
