@@ -133,7 +133,7 @@ def _build(store: Store) -> None:
 
 def _kept_up(folder: Path) -> float:
     """Make the indexes as the daemon has it done, by another process; return its memory at the peak in MB."""
-    command = [sys.executable, "-m", "memhook.store.table.upkeep", str(folder), "1", str(SIZES.exact)]
+    command = [sys.executable, "-m", "memhook.store.table.maintenance", str(folder), "1", str(SIZES.exact)]
     _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0, "the indexes were not made"
     return used.ru_maxrss / 1000

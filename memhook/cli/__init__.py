@@ -1,7 +1,6 @@
 """The command line. Commands are files of `commands/`: their options beside what they do.
 
 ahead       Calls that are made ahead, for imports
-asking      Questions to the user
 commands/   The commands
 editor      The user's own editor
 main        The command `memhook`. Hooks and the MCP server have doors of their own

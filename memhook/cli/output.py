@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from itertools import pairwise
@@ -17,6 +17,7 @@ from unicodedata import category, east_asian_width
 
 from memhook.core.fencing import HIDDEN, clean, collapsed
 from memhook.core.memory import shortened
+from memhook.errors import InvalidInput
 
 MAX_WIDTH = 100
 LEAST_TEXT = 20  # columns a text has at least, however deep it is indented
@@ -155,3 +156,18 @@ def _encodable(text: str, encoding: str) -> str:
 
 def _is_utf8(encoding: str | None) -> bool:
     return (encoding or "utf-8").lower().replace("-", "").replace("_", "") == "utf8"
+
+
+def agreed(question: str, nothing_done: str, about: Iterable[str] = ()) -> bool:
+    """Whether the user says yes; the lines `about` it come first, and `nothing_done` is reported after a no."""
+    if answer_to(f"{question} [y/N]", nothing_done, about).lower() in ("y", "yes"):
+        return True
+    warn(nothing_done)
+    return False
+
+
+def answer_to(question: str, nothing_done: str, about: Iterable[str] = ()) -> str:
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"There is no terminal to ask at. {nothing_done}", "If you are sure, add --yes.")
+    warn(*about, question)
+    return sys.stdin.readline().strip()

@@ -18,8 +18,7 @@ from tqdm import tqdm
 from memhook.assistants.assistant import Where
 from memhook.assistants.recording import About
 from memhook.cli.ahead import answered
-from memhook.cli.asking import agreed
-from memhook.cli.output import said_json, say, warn
+from memhook.cli.output import agreed, said_json, say, warn
 from memhook.cli.place import Place
 from memhook.settings_file import changed_file, with_value
 from memhook.store.project import project_of

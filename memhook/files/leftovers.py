@@ -35,16 +35,14 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
 @contextmanager
 def in_one_step(file: Path) -> Iterator[Path]:
     """Yield a file that replaces `file`, synced, when it is complete. Raises OSError when it cannot be written."""
-    remove_leftovers(file.parent)
-    temporary, handle = _locked_file(file.parent)
-    try:
+    file.parent.stat()  # raises where there is none: only the folders of memhook itself are made
+    with temporary_folder(file.parent) as folder:
+        temporary = folder / file.name
+        temporary.touch(mode=0o600)
         yield temporary
-        os.fsync(handle)
+        durable.sync(temporary)
         temporary.replace(file)
         durable.sync(file.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-        os.close(handle)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -66,13 +64,6 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
             handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
             if _is_ours(folder, handle):
                 return folder, handle
-
-
-def _locked_file(parent: Path) -> tuple[Path, int]:
-    while True:
-        handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=parent)
-        if _is_ours(Path(name), handle):
-            return Path(name), handle
 
 
 def _is_ours(path: Path, handle: int) -> bool:

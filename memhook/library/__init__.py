@@ -1,7 +1,6 @@
 """A store together with the model that reads for it, and several of them searched as one.
 
 access             Who may see what, as the filter that goes into the store's query
-embedding_batches  Texts that are being embedded, or were a moment ago: batches of one import overlap
 joined             The personal store and the shared ones
 languages          Memories and prompts in other languages than English: when the multilingual encoder is asked
 library            The store and the model that reads for it, kept in step: vectors of two models are never compared

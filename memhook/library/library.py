@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,6 @@ from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
 from memhook.core.spelling import NO_VOCABULARY, Vocabulary
 from memhook.errors import EmbeddingError, MemhookError, StoreError
-from memhook.library.embedding_batches import EmbeddedOnce
 from memhook.library.languages import Languages
 from memhook.library.sweep import Sweep
 from memhook.screening.policy import sorted_out
@@ -34,6 +34,7 @@ from memhook.store.table.filters import Filter
 log = logging.getLogger("memhook")
 
 BATCH = 64
+KEPT = 1_024  # vectors of new texts, 1.5 MB: by then they are stored, and found there
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,3 +306,39 @@ def _loaded(model: str, models: Path) -> Embedder:
 
 def _text(memory: Memory) -> str:
     return embedded_text(memory.title, memory.content, memory.created.date().isoformat(), memory.tags)
+
+
+class EmbeddedOnce:
+    """Asks a model for each text once; who wants one that another has asked for waits for it.
+
+    Batches of one import overlap, and may hold the same text.
+    """
+
+    def __init__(self) -> None:
+        self._claiming = threading.Lock()
+        self._claimed: dict[bytes, Future[Vector]] = {}
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+        keys = {text: hashlib.sha256(f"{embedder.model.sha256}\n{text}".encode()).digest() for text in texts}
+        with self._claiming:
+            own = {text: key for text, key in keys.items() if key not in self._claimed}
+            self._claimed |= {key: Future() for key in own.values()}
+            wanted = {text: self._claimed[key] for text, key in keys.items()}
+            for key in list(self._claimed)[:-KEPT]:  # in the order they were claimed, so the oldest are first
+                if self._claimed[key].done():
+                    del self._claimed[key]
+        self._embed(embedder, {text: wanted[text] for text in own}, list(own.values()))
+        return [wanted[text].result() for text in texts]
+
+    def _embed(self, embedder: Embedder, own: dict[str, Future[Vector]], keys: Sequence[bytes]) -> None:
+        try:
+            made = embedder.embed_documents(list(own)) if own else []
+            for waiting, vector in zip(own.values(), made, strict=True):
+                waiting.set_result(vector)
+        except BaseException as error:
+            with self._claiming:
+                for key in keys:
+                    self._claimed.pop(key, None)
+            for waiting in own.values():
+                waiting.set_exception(error)
+            raise

@@ -9,12 +9,13 @@ from functools import cache, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from memhook.core.actions import Action
 from memhook.core.anchor_index import Match
-from memhook.core.memory import Memory
+from memhook.core.memory import ID_LENGTH, Memory
 from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import with_languages
@@ -25,11 +26,13 @@ from memhook.store.remote.replica import Replica
 from memhook.store.table.changes import Target
 from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.filters import ANY, Filter, quoted, timestamp
-from memhook.store.table.id_pages import ids_after
 from memhook.store.table.sizes import SIZES, Sizes
 from memhook.store.vectors import Vectors
 
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ALL = len(DIGITS) ** ID_LENGTH
+_AHEAD = 2  # times as many as wanted should lie in a range: ids are spread evenly, or nearly so
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -329,3 +332,27 @@ _CONDITIONS: Mapping[str, Callable[[Sequence[str]], str]] = {
     "supersedes": lambda values: f"array_has_any(supersedes, [{quoted(values)}])",
     "superseded_by": lambda values: f"superseded_by IN ({quoted(values)})",
 }
+
+
+def ids_after(last: str, limit: int, rows: int, between: Callable[[str, str], list[str]]) -> list[str]:
+    """The first `limit` ids behind `last`; `between` gives those in a range, its end included, "" standing for none."""
+    step = _AHEAD * limit * _ALL // max(1, rows)
+    found: list[str] = []
+    while len(found) < limit:
+        end = _place(last) + step
+        high = _id_at(end) if end < _ALL else ""
+        found += between(last, high)
+        if not high:
+            break
+        last, step = high, 2 * step  # nearly empty here: ids that came from elsewhere may lie close together
+    return found[:limit]
+
+
+def _place(key: str) -> int:
+    """Where it lies among all ids; what is none lies before those that sort behind it."""
+    digits = "".join(character if character in DIGITS else DIGITS[0] for character in key[:ID_LENGTH])
+    return int(digits.ljust(ID_LENGTH, DIGITS[0]), len(DIGITS))
+
+
+def _id_at(place: int) -> str:
+    return np.base_repr(place, len(DIGITS)).lower().rjust(ID_LENGTH, DIGITS[0])

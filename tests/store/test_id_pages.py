@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhook.core.memory import ID_LENGTH
-from memhook.store.table.id_pages import DIGITS, ids_after
+from memhook.store.memories import DIGITS, ids_after
 
 IDS = st.lists(st.text(DIGITS, min_size=ID_LENGTH, max_size=ID_LENGTH), unique=True)
 CLOSE = st.lists(st.text(DIGITS, min_size=3, max_size=3).map(lambda end: f"note00000{end}"), unique=True)

@@ -14,8 +14,7 @@ import pytest
 from memhook.core.memory import Draft
 from memhook.core.terms import terms
 from memhook.errors import EmbeddingError, StoreError
-from memhook.library.embedding_batches import EmbeddedOnce
-from memhook.library.library import Library
+from memhook.library.library import EmbeddedOnce, Library
 from memhook.store.table import schema
 from memhook.writing import transfer
 from memhook.writing.remember import forgotten, remembered

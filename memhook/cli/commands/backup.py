@@ -10,8 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say
+from memhook.cli.output import agreed, counted, said_json, say
 from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed

@@ -4,8 +4,7 @@ import os
 from argparse import Namespace
 from collections import Counter
 
-from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.output import agreed, counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_yes, command, number_of
 from memhook.cli.place import Place
 from memhook.errors import InvalidInput

@@ -4,8 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.output import agreed, counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_references, add_store, add_yes, command
 from memhook.cli.place import Place
 from memhook.cli.views import show_stored

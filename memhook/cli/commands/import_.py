@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, cast
 from tqdm import tqdm
 
 from memhook.cli.ahead import answered
-from memhook.cli.asking import agreed, answer_to
-from memhook.cli.output import counted, said_json, say, warn
+from memhook.cli.output import agreed, answer_to, counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_store, add_yes, command
 from memhook.cli.place import Place
 from memhook.cli.session_import import import_sessions

@@ -16,9 +16,8 @@ from memhook.assistants.known import KNOWN
 from memhook.assistants.launcher import is_temporary, launcher_path
 from memhook.assistants.receipts import Records, records_of
 from memhook.assistants.switching import Change, Planned, is_found
-from memhook.cli.asking import agreed
 from memhook.cli.commands.import_ import offer_assistants
-from memhook.cli.output import say, warn
+from memhook.cli.output import agreed, say, warn
 from memhook.cli.parser import Commands, add_yes, command
 from memhook.cli.place import Place
 from memhook.cli.session_import import offer_capture, offer_sessions

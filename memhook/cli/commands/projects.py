@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memhook.cli.asking import agreed
-from memhook.cli.output import counted, said_json, say
+from memhook.cli.output import agreed, counted, said_json, say
 from memhook.cli.parser import Commands, add_yes, command, family
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed

@@ -10,13 +10,10 @@ opening       Opening a store without harming it: what cannot be read, is newer 
 filters       Which memories a query may see, as the condition LanceDB evaluates before anything is ranked
 candidates    Memories that may answer a query, as ranking wants them
 disk_search   Searching the table itself, through its indexes: what is not in memory
-id_pages      Going through a million ids in their order, a page at a time
 indexes       The table's indexes: created when they pay, and again when the table has outgrown them
 maintenance   When a table is compacted, indexed and rid of old versions
-upkeep        The same for a large table, by a process of its own
 compaction    Old versions of a table are deleted once the newest is on disk
 expunge       Deleting memories from a table so that no file of it has them any more
-read_gate     Many may read at a time, or one alone: deleting old files waits for those who still read them
 recovery      Recovery from damaged files: open the last version that is whole, or read what is readable
 checksums     Checksums of a table's files, and copies of those that name the others. LanceDB has neither
 manifest      A version of a table as its manifest lists it: which data files it has

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Condition
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +26,6 @@ from memhook.store.table import recovery
 from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
-from memhook.store.table.read_gate import Gate
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, model_of, table_schema
 
@@ -286,3 +286,42 @@ def _private_store_directory(directory: Path) -> None:
             f"The store's folder {directory} cannot be made ({error.strerror}).",
             "Check the permissions and the room on the disk, or set store.uri.",
         ) from error
+
+
+class Gate:
+    """Many may pass at a time, or one alone: what clears old files away waits for those who still read them.
+
+    Within one process. Who is inside may enter again: the one who wants to be alone waits for the last to leave.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._inside = 0
+        self._is_closed = False
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_closed)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self, seconds: float) -> Iterator[None]:
+        """Once nobody is inside, or after `seconds`: one that hangs must not keep the others out for ever."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_closed)
+            self._changed.wait_for(lambda: not self._inside, max(0.0, deadline - time.monotonic()))
+            self._is_closed = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_closed = False
+                self._changed.notify_all()
