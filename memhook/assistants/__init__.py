@@ -8,7 +8,6 @@ edits      An edit of an assistant's file that can be undone: hooks, an MCP serv
 events     An assistant's event in memhook's own terms, the answer to it, and reading the payload it came in
 gemini     Gemini CLI: a prompt is BeforeAgent there, timeouts are milliseconds, and memhook is an extension
 known      The assistants memhook knows, one line each, and which of them an event came from
-launcher   The shell script that every assistant runs: it knows the interpreter
 opencode   OpenCode: a plugin in JavaScript, which memhook installs, sends Claude Code's events
 qwen       Qwen Code: Claude Code's events and answers, Gemini CLI's settings
 reading    What the readers of recorded sessions share: lines, objects, words, times, commands

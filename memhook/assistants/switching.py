@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import json
+import shlex
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.edits import Edit
 from memhook.assistants.known import KNOWN
-from memhook.assistants.launcher import launcher_text
 from memhook.assistants.receipts import Records, Written, digest_of, write_bytes
 from memhook.errors import InvalidInput
+from memhook.paths import Paths
 
 NEW_FILE, PROGRAM = 0o644, 0o755
 BLANK = ("", "{}")
@@ -22,6 +26,11 @@ NAME = b"memhook"
 
 Planned = dict[Path, bytes | None]
 """Files as a plan leaves them."""
+GONE = (
+    f"memhook: the Python it was switched on with was deleted ({sys.executable}), so no memories are shown."
+    " Install memhook again and run: memhook install"
+)
+TEMPORARY = ("/archive-v", "/pipx/.cache/", "/.cache/uv/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +261,22 @@ def _remove_empty(folders: Iterable[str]) -> None:
     for folder in sorted(set(folders), key=len, reverse=True):
         with suppress(OSError):
             Path(folder).rmdir()
+
+
+def launcher_path(paths: Paths) -> Path:
+    return paths.data / "launch"
+
+
+def launcher_text() -> str:
+    """Return the script for the interpreter and the client of the environment that runs this."""
+    text = files("memhook").joinpath("resources/launch.sh").read_text(encoding="utf-8")
+    return (
+        text.replace("@PYTHON@", shlex.quote(sys.executable))
+        .replace("@FOLDER@", shlex.quote(str(files("memhook") / "daemon")))
+        .replace("@GONE@", shlex.quote(json.dumps({"systemMessage": GONE})))
+    )
+
+
+def is_temporary() -> bool:
+    """Whether this environment is one of uvx or `pipx run`, which are deleted one day."""
+    return any(mark in sys.prefix for mark in TEMPORARY)

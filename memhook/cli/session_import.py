@@ -23,8 +23,7 @@ from memhook.cli.place import Place
 from memhook.settings_file import changed_file, with_value
 from memhook.store.project import project_of
 from memhook.store.project_aliases import ProjectAliases, name_of
-from memhook.supply.bookmarks import Bookmarks
-from memhook.supply.recorded import Found, found, project_for
+from memhook.supply.recorded import Bookmarks, Found, found, project_for
 from memhook.supply.sessions import Learned, learned
 from memhook.supply.source import Record
 

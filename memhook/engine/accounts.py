@@ -51,7 +51,6 @@ class Accounts:
     """The number of the event; 0 when it was not recorded."""
     add_considered = _or(Ledger.add_considered, None)
     mark_delivered = _or(Ledger.delivered, None)
-    times_shown = _or(Ledger.times_shown, {})
     mark_used = _or(Ledger.mark_used, None)
     usage = _or(Ledger.usage, {})
     turn_of = _or(Ledger.turn_of, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +9,7 @@ from memhook.engine.caller import Caller
 from memhook.engine.captures import supplied
 from memhook.library.library import Library
 from memhook.store.embedding import multilingual
+from memhook.store.ledger import Injection
 from memhook.store.table.filters import Filter
 
 
@@ -36,8 +36,13 @@ def status(caller: Caller) -> dict[str, Any]:
         "shared": [_replica_state(library, caller.now) for library in caller.open_shared()],
         "replica": _replica_state(caller.library, caller.now) if store.replica else None,
         "used": _used(caller),
-        "last_runs": [{**asdict(run), "at": run.at.isoformat()} for run in caller.accounts.last_runs()],
+        "last_runs": [_run(one) for one in caller.accounts.last_runs()],
     }
+
+
+def _run(event: Injection) -> dict[str, Any]:
+    named = {name: getattr(event, name) for name in ("client", "event", "outcome")}
+    return {"at": event.at.isoformat(), **named, "milliseconds": event.milliseconds.get("total", 0.0)}
 
 
 def _used(caller: Caller) -> dict[str, int]:

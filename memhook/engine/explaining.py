@@ -116,6 +116,7 @@ def _explained(
 def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> dict[str, Any]:
     """Why one memory comes up here or does not: what keeps it back, and the last `events` that considered it."""
     memory = judged(remember.found(caller.all, [reference])[0])
+    use = caller.accounts.usage([memory.id]).get(memory.id, Usage())
     is_elsewhere = memory.project not in ("", caller.project.id)
     obstacles = {
         silence.at_rest(caller.settings, caller.pause) or "": "",
@@ -129,17 +130,16 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "checked": clause(caller.doubts_in(caller.project).findings(memory)) if is_open(memory) else "",
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "loaded_by": list(memory.loaded_by),
-        "captured": _captured(caller, memory),
-        "times_shown": caller.accounts.times_shown([memory.id]).get(memory.id, 0),
+        "captured": _captured(memory, use),
+        "times_shown": use.shown,
         "history": caller.accounts.history(memory.id, events),
     }
 
 
-def _captured(caller: Caller, memory: Memory) -> dict[str, Any] | None:
+def _captured(memory: Memory, use: Usage) -> dict[str, Any] | None:
     """Where and when a memory on probation was captured, and what use it was; None for any other."""
     if memory.origin is not Origin.CAPTURED:
         return None
-    use = caller.accounts.usage([memory.id]).get(memory.id, Usage())
     place, date = parsed(memory.session).words, memory.created.date().isoformat()
     return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
 

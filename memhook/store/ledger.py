@@ -19,6 +19,7 @@ from memhook.errors import StoreError
 from memhook.files import durable
 
 EXPUNGED = "- (a memory that was redacted or purged)"
+_EVERY = -1  # as a limit of SQLite's
 
 _SCHEMA_VERSION = 1
 _SCHEMA = Path(__file__).with_suffix(".sql")
@@ -106,17 +107,6 @@ class Proposal:
     other: str = ""
     at: datetime | None = None
     number: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One event: when, of which assistant, what came of it and how long it took."""
-
-    at: datetime
-    client: str
-    event: str
-    outcome: str
-    milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +303,6 @@ class Ledger:
         query = "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))"
         self._write(query, [(session, agent)])
 
-    def times_shown(self, memories: Sequence[str]) -> dict[str, int]:
-        marks = ", ".join("?" * len(memories))
-        query = f"SELECT memory, count(*) FROM considered WHERE delivered = 1 AND memory IN ({marks}) GROUP BY memory"  # noqa: S608  only question marks
-        return dict(self._read(query, tuple(memories)))
-
     def was_read(self, notice: str) -> bool:
         """Whether the user has read this notice before."""
         return bool(self._read("SELECT 1 FROM told WHERE what = ?", (notice,)))
@@ -353,16 +338,10 @@ class Ledger:
         """The last events with their numbers, the newest first: before a number, of a session or of a project."""
         return self._newest({"id < ?": before or None, "session = ?": session or None, "project = ?": project}, most)
 
-    def last_runs(self) -> list[Run]:
+    def last_runs(self) -> list[Injection]:
         """The last event of each assistant, the newest first."""
-        query = (
-            "SELECT at, client, event, outcome, milliseconds FROM injection"
-            " WHERE id IN (SELECT max(id) FROM injection GROUP BY client) ORDER BY id DESC"
-        )
-        return [
-            Run(datetime.fromisoformat(at), client, event, outcome, json.loads(milliseconds).get("total", 0.0))
-            for at, client, event, outcome, milliseconds in self._read(query, ())
-        ]
+        newest = self._newest({}, _EVERY, "id IN (SELECT max(id) FROM injection GROUP BY client)")
+        return [injection for _, injection in newest]
 
     def events(self, since: datetime | None = None, project: str | None = None) -> list[Recorded]:
         """The recorded events, the oldest first, of one project or of all."""

@@ -1,6 +1,5 @@
 """Where memories come from besides `remember`: files, other servers, what assistants keep themselves, sessions.
 
-bookmarks         How far each recorded session was read, and what the user ordered in it
 csv_table         A table with a header row: CSV or TSV
 digests           One exchange of a session as a short note: what was asked, and how it ended; sections of a summary
 distiller         Facts made of digests by a model that the user chose; off until one is set
@@ -10,7 +9,7 @@ host_memories     Memories that assistants keep in files of their own: instructi
 json_list         A file with one JSON list of records, as many tools export them
 lessons           What a session teaches besides its digests, as far as it is plain without a model
 markdown          Memories from and to Markdown
-recorded          The recorded sessions on this machine, or below folders that the user names
+recorded          The recorded sessions on this machine, or below folders that the user names; how far each was read
 reference_server  The file of MCP's reference memory server: a graph of entities with observations
 sessions          From a recorded session to the notes that are kept of it
 source            A format memories can be imported from, and the entries it yields

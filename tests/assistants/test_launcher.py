@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memhook.assistants import launcher
-from memhook.assistants.launcher import launcher_path, launcher_text
+from memhook.assistants import switching
+from memhook.assistants.switching import launcher_path, launcher_text
 from memhook.paths import user_paths
 from tests.plugin.test_launcher import script, state, tools
 
@@ -81,10 +81,10 @@ def test_a_path_with_quotes_and_spaces_is_no_trouble(
     path = script(tmp_path / "launch", launcher_text().removeprefix("#!/bin/sh\n"))
     assert run(path, tools, home, *EVENT).stdout == "-I -S\n"
     python.unlink()
-    assert run(path, tools, home, *EVENT).stdout == f"{json.dumps({'systemMessage': launcher.GONE})}\n"
+    assert run(path, tools, home, *EVENT).stdout == f"{json.dumps({'systemMessage': switching.GONE})}\n"
 
 
 def test_an_environment_that_gets_cleaned_away_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not launcher.is_temporary()
+    assert not switching.is_temporary()
     monkeypatch.setattr(sys, "prefix", "/home/dev/.cache/uv/archive-v0/abc")
-    assert launcher.is_temporary()
+    assert switching.is_temporary()

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from memhook import __version__
-from memhook.assistants.launcher import launcher_text
+from memhook.assistants.switching import launcher_text
 from memhook.daemon import control, hook_client, wire
 from memhook.paths import Paths
 from tests.daemon.conftest import CLIENT, event

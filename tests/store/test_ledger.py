@@ -103,7 +103,7 @@ def test_what_is_older_than_the_days_kept_is_pruned_with_its_memories(ledger: Le
     ledger.delivered(ledger.record(replace(INJECTION, at=NOW - timedelta(days=31))), 1)
     ledger.delivered(ledger.record(INJECTION), 1)
     assert ledger.prune(NOW, keep_days=30) == 1
-    assert ledger.times_shown(["aaaaaaaaaaaa"]) == {"aaaaaaaaaaaa": 1}
+    assert ledger.surfaced() == {"aaaaaaaaaaaa": 1}
 
 
 def test_a_notice_that_was_read_is_known_to_be(ledger: Ledger) -> None:

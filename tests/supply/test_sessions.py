@@ -15,8 +15,7 @@ from memhook.assistants.reading import words
 from memhook.assistants.recording import UNKNOWN, About, Recording, Step
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
-from memhook.supply.bookmarks import Bookmarks
-from memhook.supply.recorded import Found, found, project_for
+from memhook.supply.recorded import Bookmarks, Found, found, project_for
 from memhook.supply.sessions import Learned, learned
 from tests.supply.recordings import ALL, RIGHT, WRONG, Turn, Write, claude, claude_lines, opencode, written
 
