@@ -34,10 +34,9 @@ from memhook.settings import Settings
 from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
 from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table.filters import Filter
-from memhook.store.table.indexes import indexed
+from memhook.store.table.indexes import SIZES, indexed
 from memhook.store.table.opening import TABLE, connected
 from memhook.store.table.schema import table_schema
-from memhook.store.table.sizes import SIZES
 
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
 ONE_PROJECT = 300_000  # in a store that has one project and global memories

@@ -1,4 +1,6 @@
-"""Operations on the inbox: captured memories, and proposals about others, until the user decides on them.
+"""Operations on what the user may decide about: the inbox, and the list of `tidy`, which changes nothing.
+
+The inbox has captured memories, and proposals about others, until there is a decision on them.
 
 An item is named by its memory. Each decision returns the memories and `undo`, the call that takes it back.
 
@@ -9,27 +11,32 @@ An item is named by its memory. Each decision returns the memories and `undo`, t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from memhook.answering import recall
-from memhook.core.memory import Memory, Origin, Sensitivity
+from memhook.answering.doubts import is_never_used
+from memhook.core.memory import Memory, Origin, Sensitivity, are_two
 from memhook.core.places import parsed
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
 from memhook.engine.revising import changed, versioned
 from memhook.errors import InvalidInput
-from memhook.library.access import in_reach, is_open
-from memhook.store.ledger import Proposal
+from memhook.library.access import in_reach, is_open, open_ones
+from memhook.store.ledger import Proposal, Usage
 from memhook.store.table.filters import Filter
 from memhook.writing import remember, revision
+from memhook.writing.closeness import neighbours, superseding
 from memhook.writing.revision import plain_form
 
 CAPTURED = "captured"
 NEAREST = 3
 REVIEWED: Mapping[str, Any] = {"origin": Origin.USER, "expires": None}
+MOST_COMPARED = 300
+NEVER_SHOWN_DAYS = 30
 
 
 def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = False) -> dict[str, Any]:
@@ -37,7 +44,7 @@ def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = Fa
     allowed = _captured(caller, here)
     proposed = _proposed(caller, here)
     items = [_item(CAPTURED, memory) for memory in caller.library.store.newest(allowed, offset + limit)]
-    items += [_item(one.kind, memory, other, one) for one, memory, other in proposed]
+    items += [_item(one.kind, memory, other, one.reason, one.at) for one, memory, other in proposed]
     kinds = Counter({CAPTURED: caller.library.store.count(allowed)}) + Counter(one.kind for one, *_ in proposed)
     newest = sorted(items, key=lambda item: item["at"], reverse=True)
     return {"items": newest[offset : offset + limit], "total": sum(kinds.values()), "kinds": kinds}
@@ -145,13 +152,60 @@ def _joined(text: str, more: str) -> str:
     return more if text.strip() in more else f"{text.rstrip()}\n\n{more.strip()}"
 
 
-def _item(kind: str, memory: Memory, other: Memory | None = None, proposal: Proposal | None = None) -> dict[str, Any]:
-    at = proposal.at if proposal and proposal.at else memory.created
+def _item(
+    kind: str, memory: Memory, other: Memory | None = None, reason: str = "", at: datetime | None = None
+) -> dict[str, Any]:
     return {
         "kind": kind,
         "memory": versioned(memory),
         "other": versioned(other) if other else None,
-        "reason": proposal.reason if proposal else "",
+        "reason": reason,
         "from": parsed(memory.session).words,
-        "at": at.isoformat(),
+        "at": (at or memory.created).isoformat(),
     }
+
+
+def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, Any]:
+    """Duplicates, contradictions, stale memories, those often shown and never used, and those never shown.
+
+    A contradiction is about the older memory; `other` is the newer one, as for a duplicate.
+    """
+    allowed = replace(open_ones(caller.now), projects=in_reach(caller.project.id).projects if here else ())
+    memories = caller.library.store.newest(allowed, MOST_COMPARED)
+    items = [*_duplicates(caller, memories), *_asked_about(caller, allowed), *_by_use(caller, memories)]
+    once = {frozenset((item["memory"]["id"], (item["other"] or {}).get("id"))): item for item in reversed(items)}
+    kept = list(reversed(once.values()))
+    return {"items": kept[:limit], "total": len(kept), "kinds": dict(Counter(item["kind"] for item in kept))}
+
+
+def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
+    """Nearly the same texts. What they supersede is proposed, unless the user has declined it before."""
+    for memory in memories:
+        near = neighbours(caller.library, memory, caller.rights.visible)
+        older = [one for one in near.close if one.updated <= memory.updated and not are_two(one, memory)]
+        yield from (_item("duplicate", one, memory, "nearly the same text") for one in older)
+        caller.accounts.propose(superseding(memory, near), caller.now)
+
+
+def _asked_about(caller: Caller, allowed: Filter) -> Iterator[dict[str, Any]]:
+    """What waits in the inbox, of memories of any age."""
+    waiting = caller.accounts.proposals()
+    named = {name for one in waiting for name in (one.memory, one.other) if name}
+    by_id = caller.library.store.by_ids(sorted(named), allowed)
+    proposals = [one for one in waiting if one.memory in by_id and (not one.other or one.other in by_id)]
+    for asked, kind in (("supersede", "contradiction"), ("retire", "stale")):
+        for one in proposals:
+            if one.kind == asked:
+                yield _item(kind, by_id[one.memory], by_id.get(one.other), one.reason)
+
+
+def _by_use(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
+    usage = defaultdict(Usage, caller.accounts.usage([memory.id for memory in memories]))
+    for memory in memories if caller.accounts.has_receipts() else ():
+        if is_never_used(usage[memory.id]):
+            yield _item("never used", memory, reason=f"shown {usage[memory.id].shown} times, never used")
+    old = caller.now - timedelta(days=NEVER_SHOWN_DAYS)
+    for memory in memories:
+        is_unknown = not usage[memory.id].shown and not usage[memory.id].used
+        if is_unknown and memory.created < old and not memory.pinned:
+            yield _item("never shown", memory, reason=f"stored {memory.created.date()}, never shown")

@@ -26,7 +26,7 @@ from memhook.store.remote.replica import Replica
 from memhook.store.table.changes import Target
 from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.filters import ANY, Filter, quoted, timestamp
-from memhook.store.table.sizes import SIZES, Sizes
+from memhook.store.table.indexes import SIZES, Sizes
 from memhook.store.vectors import Vectors
 
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memhook.core.memory import id_of
-from memhook.engine import engine, tidying
+from memhook.engine import engine, inbox
 from tests.hooks import conftest
 from tests.hooks.conftest import Assistant
 
@@ -84,7 +84,7 @@ def test_what_waits_for_a_decision_is_listed_however_many_memories_came_since(
 ) -> None:
     older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
     assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")
-    monkeypatch.setattr(tidying, "MOST_COMPARED", 2)
+    monkeypatch.setattr(inbox, "MOST_COMPARED", 2)
     assistant.imports("The cat is on floor 3.", "The lift is out of order.", "Lunch is at noon.")
     (item,) = assistant.calls("tidy_list")["items"]
     assert (item["kind"], item["memory"]["urn"]) == ("contradiction", older)

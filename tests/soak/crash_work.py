@@ -27,8 +27,8 @@ from memhook.store.remote import origin as origin_module
 from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table import maintenance as maintenance_module
+from memhook.store.table.indexes import Sizes
 from memhook.store.table.opening import back_up
-from memhook.store.table.sizes import Sizes
 from memhook.writing.backup import backed_up, restored
 from tests.fake_embedder import HashEmbedder
 from tests.store.test_memories import MODEL, axis, memory

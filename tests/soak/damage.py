@@ -30,7 +30,7 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
-from memhook.store.table.sizes import Sizes
+from memhook.store.table.indexes import Sizes
 from memhook.writing.backup import rebuilt
 from tests.store.test_memories import MODEL, axis, memory
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memhook.store.memories import MemoryStore, own_store
-from memhook.store.table.sizes import SIZES
+from memhook.store.table.indexes import SIZES
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 from memhook.store.memories import own_store
 from memhook.store.table import changes
+from memhook.store.table.indexes import SIZES
 from memhook.store.table.schema import SCHEMA_VERSION
-from memhook.store.table.sizes import SIZES
 from tests.store.test_memories import MODEL, NOW, axis, memory
 from tests.store.test_migrations import DEPLOYS, FORGOTTEN, RECORDED, REPLICAS
 

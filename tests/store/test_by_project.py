@@ -10,7 +10,7 @@ from memhook.core.terms import terms
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.sizes import Sizes
+from memhook.store.table.indexes import Sizes
 from tests.store.test_memories import Open, add, axis, memory
 from tests.store.test_snapshot import whole
 

@@ -13,7 +13,7 @@ from memhook.core.terms import terms
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes, disk_search
 from memhook.store.table.filters import Filter
-from memhook.store.table.sizes import Sizes
+from memhook.store.table.indexes import Sizes
 from tests.store.test_memories import MODEL, NOW, Open, add, memory
 
 HIDDEN = 40  # of the memories nearest to the first one

@@ -16,9 +16,9 @@ from memhook.core.terms import terms
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
+from memhook.store.table.indexes import Sizes
 from memhook.store.table.lance import lancedb
 from memhook.store.table.maintenance import BUSY, LOCK, Upkeep, main, stop_any
-from memhook.store.table.sizes import Sizes
 from tests.store.test_memories import MODEL, Open, add, axis, contents, memory
 
 SMALL = Sizes(held=100, scanned=100, exact=300, apart=10_000)

@@ -17,7 +17,7 @@ from memhook.store.memories import MemoryStore, replicated_store
 from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.store.table.sizes import SIZES, Sizes
+from memhook.store.table.indexes import SIZES, Sizes
 from tests.fake_encoder import Dictionary
 from tests.soak.crashes import laid_out, points
 from tests.soak.recording import CannotRecord

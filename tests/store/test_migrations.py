@@ -14,8 +14,7 @@ import pytest
 from memhook.core.memory import Sensitivity, content_hash
 from memhook.store.table.filters import Filter
 from memhook.store.table.lance import lancedb
-from memhook.store.table.migrations import MIGRATIONS, migrated_rows
-from memhook.store.table.schema import SCHEMA_VERSION, version_of
+from memhook.store.table.schema import MIGRATIONS, SCHEMA_VERSION, migrated_rows, version_of
 from tests.store.test_memories import MODEL, NOW, Open, axis, matching, memory
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -22,7 +22,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 from memhook.store.table.candidates import title_terms
 from memhook.store.table.filters import Filter
-from memhook.store.table.sizes import Sizes
+from memhook.store.table.indexes import Sizes
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
 

@@ -16,10 +16,10 @@ from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.candidates import KEPT_TITLES
 from memhook.store.table.filters import Filter, quoted
+from memhook.store.table.indexes import Sizes
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
 from memhook.store.table.release import give_back
-from memhook.store.table.sizes import Sizes
 
 FEW = 64  # are asked for by name
 KEPT_FILTERS = 24  # four for each project that is worked on at the same time

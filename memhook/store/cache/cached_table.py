@@ -23,14 +23,14 @@ from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.table import recovery
 from memhook.store.table.candidates import only_chunk
-from memhook.store.table.changes import Row, Target
-from memhook.store.table.compaction import compact, sweep
+from memhook.store.table.changes import Target
 from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
-from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance
+from memhook.store.table.indexes import SIZES, Sizes
+from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance, compact, sweep
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
-from memhook.store.table.sizes import SIZES, Sizes
+from memhook.store.table.schema import Row
 
 P = ParamSpec("P")
 

@@ -21,12 +21,12 @@ import pyarrow as pa
 
 from memhook.errors import RemoteError
 from memhook.store.embedding.encoder import ModelIdentity
-from memhook.store.table.changes import Row, Target
-from memhook.store.table.compaction import delete_old_versions
+from memhook.store.table.changes import Target
 from memhook.store.table.filters import quoted
+from memhook.store.table.maintenance import delete_old_versions
 from memhook.store.table.opening import SERVER, TABLE, first_line, refuse_unknown
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import OLDEST_SHARED_VERSION, version_of
+from memhook.store.table.schema import OLDEST_SHARED_VERSION, Row, version_of
 from memhook.store.table.table import WRITE_LOCK, Table
 
 log = logging.getLogger("memhook")

@@ -12,10 +12,8 @@ from memhook.core.memory import FIELDS, Memory, Trait, plain, title_key
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.table.expunge import emptied
 from memhook.store.table.filters import quoted
-from memhook.store.table.schema import memory_of, row_of
+from memhook.store.table.schema import Row, memory_of, row_of
 from memhook.store.table.table import Table
-
-Row = dict[str, Any]
 
 _LOST = {one.name: [] if one.kind is tuple else "" for one in FIELDS if Trait.LOST_WHEN_FORGOTTEN in one.traits}
 

@@ -23,9 +23,9 @@ from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.embedding import language_vectors
 from memhook.store.table import checksums
-from memhook.store.table.compaction import sweep
 from memhook.store.table.filters import quoted
 from memhook.store.table.lance import lancedb
+from memhook.store.table.maintenance import sweep
 from memhook.store.table.opening import SNAPSHOT, TABLE
 from memhook.store.table.recovery import FOREIGN_ERRORS
 

@@ -6,11 +6,11 @@ the same, by looking at each.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from memhook.store.table.lance import lancedb
 from memhook.store.table.release import give_back
-from memhook.store.table.sizes import SIZES, Sizes
 
 ROWS_IN_PARTITION = 1_000
 OUTGROWN = 4  # times the rows it was made for, and partitions are too long to look through
@@ -39,6 +39,25 @@ look at the few that the other conditions leave.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large a store may be for which way of answering, in rows, but for `held_text`, which is in bytes.
+
+    Nobody sets these; tests pass in smaller ones.
+    """
+
+    held: int = 50_000  # in memory as a whole: 75 MB of vectors
+    held_text: int = 64_000_000
+    part: int = 100_000  # of one project, in memory when the store is not
+    parts: int = 100_000  # of all projects that are in memory: 400 MB
+    scanned: int = 1_000  # so few are looked through as fast as indexes are asked, and each write costs less without
+    exact: int = 20_000  # so few are compared one by one, which no index is faster at
+    apart: int = 20_000  # from here on indexes are kept by another process: it takes seconds
+
+
+SIZES = Sizes()
+
+
 def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
     """The columns that want an index: what a kill left out, and the vectors once there are many, or many more."""
     wanted = _missing_on_fields(table, sizes)
@@ -56,9 +75,9 @@ def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
     _drop_outgrown(table)
 
 
-def indexed(table: Any, sizes: Sizes = SIZES) -> Any:
+def indexed(table: Any) -> Any:
     """A new table, with those that any table of its size has but the one on the vectors."""
-    for column in _missing_on_fields(table, sizes):
+    for column in _missing_on_fields(table, SIZES):
         _index(table, column)
     return table
 

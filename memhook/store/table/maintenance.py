@@ -1,8 +1,9 @@
-"""When a table is compacted, indexed and rid of old versions; and how it is, for the doctor.
+"""When a table is compacted, indexed and rid of old versions, and how; and how it is, for the doctor.
 
-Of a large table that takes minutes and most of a gigabyte, so it is done by a process of its own (`Upkeep`), at the
-lowest priority, which gives it all back at its end. It takes no write lock: LanceDB lets one of two commits that touch
-the same rows try again. What a kill interrupts is found undone by the next one.
+LanceDB joins and deletes files in one call: old versions are deleted once the newest is on disk. Of a large table that
+takes minutes and most of a gigabyte, so it is done by a process of its own (`Upkeep`), at the lowest priority, which
+gives it all back at its end. It takes no write lock: LanceDB lets one of two commits that touch the same rows try
+again. What a kill interrupts is found undone by the next one.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from memhook.errors import StoreError
 from memhook.files.durable import Synced
 from memhook.files.locking import holder_of
 from memhook.store.table import checksums, recovery
-from memhook.store.table.compaction import compact, delete_old_versions
-from memhook.store.table.indexes import INDEXES, make_missing, missing, unindexed_rows
+from memhook.store.table.indexes import INDEXES, Sizes, make_missing, missing, unindexed_rows
 from memhook.store.table.opening import TABLE, connected, first_line
 from memhook.store.table.own import OwnTable
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.release import give_back
 from memhook.store.table.schema import NO_MODEL, model_of
-from memhook.store.table.sizes import Sizes
 
 log = logging.getLogger("memhook")
 
@@ -48,6 +49,10 @@ LOWEST = 19
 BUSY = 3
 READ_AHEAD = {"LANCE_DEFAULT_IO_BUFFER_SIZE": "64000000"}  # bytes; joining files would fill the usual 2 GB
 END_SECONDS = 10.0
+
+_NONE_IS_OLDER = timedelta(days=36_500)
+_AT_ONCE = timedelta(milliseconds=1)  # with zero LanceDB warns of readers, which have been waited for
+_ATTEMPTS = 3
 
 
 class Maintenance:
@@ -132,6 +137,39 @@ class Maintenance:
         """As long as the last few versions take."""
         kept = self._versions_on_disk()[: KEPT_WHEN_SETTLED if is_settled else KEPT_VERSIONS]
         return timedelta(seconds=KEPT_SECONDS + time.time() - kept[-1])
+
+
+def compact(table: Any) -> None:
+    """Join small files and extend the indexes until nothing is left to do, and delete nothing."""
+    version = None
+    while version != table.version:
+        version = table.version
+        table.optimize(cleanup_older_than=_NONE_IS_OLDER)
+
+
+def delete_old_versions(table: Any, keep: timedelta, sync: Callable[[], None]) -> None:
+    """Those older than `keep`. `sync` forces to disk what was written until now."""
+    compact(table)  # else deleting would begin with that
+    sync()
+    table.optimize(cleanup_older_than=keep)
+
+
+def sweep(table: Any, sync: Callable[[], None], *, is_ours_alone: bool) -> None:
+    """Leave one version and no other file, and that on disk too.
+
+    What a killed writer left behind goes as well, unless another might be writing just now.
+    """
+    compact(table)
+    sync()
+    for _ in range(_ATTEMPTS):
+        table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=is_ours_alone)
+        if len(table.list_versions()) == 1:
+            sync()
+            return
+    raise StoreError(
+        "Old versions of the store could not be cleared: they are younger than the clock says it is.",
+        "What they hold is out of the current one. Set the clock right, then say this again.",
+    )
 
 
 class Upkeep:

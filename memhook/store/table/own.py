@@ -9,7 +9,6 @@ from typing import Any
 from memhook.errors import DamagedStore, StoreError
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
-from memhook.store.table.migrations import migrated, vectors_model
 from memhook.store.table.opening import (
     TABLE,
     back_up,
@@ -20,7 +19,7 @@ from memhook.store.table.opening import (
     set_aside_in,
 )
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import SCHEMA_VERSION, version_of
+from memhook.store.table.schema import SCHEMA_VERSION, migrated, vectors_model, version_of
 from memhook.store.table.table import Table
 
 log = logging.getLogger("memhook")

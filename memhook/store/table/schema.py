@@ -1,8 +1,12 @@
-"""The shape of the memories table, and how rows and memories turn into each other."""
+"""The shape of the memories table, how rows and memories turn into each other, and the migrations of older tables.
+
+The version stands in the metadata of the table. To change the schema, raise SCHEMA_VERSION and append a step of that
+number to MIGRATIONS, which takes a row as the version before left it; tests/store/recorded has a store of each version.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +15,7 @@ import pyarrow as pa
 from memhook.core.memory import FIELDS, Memory, content_hash, derived_summary, derived_title, plain
 from memhook.core.ranking import indexed_text
 from memhook.core.terms import terms
+from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 
 SCHEMA_VERSION = 5
@@ -39,6 +44,9 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 
 MEMORY_COLUMNS = tuple(one.name for one in FIELDS)
 NO_MODEL = ModelIdentity("", "", DIMENSIONS)
+MIGRATED_AT_ONCE = 1_000  # rows
+
+Row = dict[str, Any]
 
 
 def table_schema(model: ModelIdentity, version: int = SCHEMA_VERSION) -> pa.Schema:
@@ -76,7 +84,7 @@ def stored_terms(row: Mapping[str, Any]) -> str:
     return "" if row.get("forgotten") is not None or row.get("redacted") else searchable_terms(memory_of(row))
 
 
-def row_of(memory: Memory, vector: Vector | None) -> dict[str, Any]:
+def row_of(memory: Memory, vector: Vector | None) -> Row:
     return {name: plain(getattr(memory, name)) for name in MEMORY_COLUMNS} | {
         "forgotten": None,
         "terms": "" if memory.redacted else searchable_terms(memory),
@@ -98,3 +106,62 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         "content_hash": values["content_hash"] or content_hash(content),
     }
     return Memory(**values)
+
+
+def _first_columns(row: Row) -> Row:
+    """Tables from before versions were written down may lack any column but `id` and `content`."""
+    return row_of(memory_of(row), None) | {name: value for name, value in row.items() if value is not None}
+
+
+def _with_defaults(*names: str) -> Callable[[Row], Row]:
+    """Columns that were added, with the values that memories have by default."""
+    return lambda row: row | {one.name: plain(one.default) for one in FIELDS if one.name in names}
+
+
+def _terms_by_snowball(row: Row) -> Row:
+    return row | {"terms": stored_terms(row)}
+
+
+def _with_provenance(row: Row) -> Row:
+    added = _with_defaults("session", "quote", "anchors", "loaded_by")(row)
+    return added | {"origin": "user" if row["origin"] == "capture" else row["origin"]}
+
+
+MIGRATIONS: tuple[tuple[int, Callable[[Row], Row]], ...] = (
+    (1, _first_columns),
+    (2, _with_defaults("muted")),
+    (3, _with_defaults("quarantine", "released")),
+    (4, _terms_by_snowball),
+    (5, _with_provenance),
+)
+
+
+def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
+    """The rows of an older table in today's shape, a batch at a time: a store may be larger than memory."""
+    version, model = version_of(table.schema), vectors_model(table.schema)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in table.search().to_batches(batch_size=MIGRATED_AT_ONCE):
+            rows = [_migrated(row, version, model) for row in batch.to_pylist()]
+            yield from pa.Table.from_pylist(rows, schema=schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def migrated_rows(rows: pa.Table) -> tuple[list[Row], ModelIdentity]:
+    """Rows that were read elsewhere, in today's shape, and the model that made their vectors."""
+    version, model = version_of(rows.schema), vectors_model(rows.schema)
+    if version > SCHEMA_VERSION:
+        raise StoreError("What is to be put back was written by a newer memhook.", "Upgrade memhook.")
+    return [_migrated(row, version, model) for row in rows.to_pylist()], model
+
+
+def vectors_model(schema: pa.Schema) -> ModelIdentity:
+    return model_of(schema) if "vector" in schema.names else NO_MODEL
+
+
+def _migrated(row: Row, version: int, model: ModelIdentity) -> Row:
+    for number, step in MIGRATIONS:
+        if number > version:
+            row = step(row)
+    return row if model != NO_MODEL else row | {"vector": None}

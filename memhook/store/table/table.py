@@ -24,10 +24,9 @@ from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
 from memhook.store.table.lance import lancedb, query_of, read
-from memhook.store.table.migrations import migrated_rows
 from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
 from memhook.store.table.recovery import FOREIGN_ERRORS
-from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, model_of, table_schema
+from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, migrated_rows, model_of, table_schema
 
 log = logging.getLogger("memhook")
 
