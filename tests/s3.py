@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from memhook.store.memories import MemoryStore, replicated_store
-from memhook.store.remote.origin import Origin
 
 ROOT = Path(__file__).parents[1]
 READ_ONLY_KEY = "reader"
@@ -58,14 +57,7 @@ class S3:
     def replica(self, user: str, key: str = "writer") -> MemoryStore:
         options = {**self.options, "aws_access_key_id": key, "aws_secret_access_key": "secret"}
         backups = self.folder / user / "backups"
-        return replicated_store(
-            self.folder / user / "replica",
-            backups,
-            "s3://team/memories",
-            lambda: Origin("s3://team/memories", backups, options),
-            shared=True,
-            options=options,
-        )
+        return replicated_store(self.folder / user / "replica", backups, "s3://team/memories", options, shared=True)
 
 
 @contextmanager

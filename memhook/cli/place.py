@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memhook.cli.output import warn
 from memhook.core.fencing import collapsed
-from memhook.daemon.control import Call, door
+from memhook.daemon.control import door
 from memhook.errors import InvalidInput
 from memhook.paths import PROJECT_FILE, Paths, user_paths
 from memhook.store.project import Project, project_of
@@ -29,12 +28,10 @@ class Place:
         self.use_daemon = use_daemon
         self.store = store
         """The shared store that was named; else what is written goes to the personal one, and all are searched."""
-        self._opening = threading.Lock()
+        self._door = door(paths, directory, use_daemon=use_daemon)
 
     def call(self, method: str, **params: Any) -> Any:
-        with self._opening:
-            door = self._door
-        answer = door(method, **params, **({"store": self.store} if self.store else {}))
+        answer = self._door(method, **params, **({"store": self.store} if self.store else {}))
         if isinstance(answer, dict):
             warn(*answer.get("incomplete", ()))
         self._report_repairs()
@@ -66,10 +63,6 @@ class Place:
 
         root = self.project.root
         return load_settings(self.paths.config_file, root / PROJECT_FILE if root else None, os.environ)
-
-    @cached_property
-    def _door(self) -> Call:
-        return door(self.paths, self.directory, use_daemon=self.use_daemon)
 
 
 def place_of(directory: str | None, *, use_daemon: bool, store: str = "") -> Place:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,21 @@ _working_directory_lock = threading.Lock()
 
 
 def door(paths: Paths, directory: str, *, use_daemon: bool = True) -> Call:
-    """Return `call(method, **params)`: to the daemon, started if needed, or to an engine in this process."""
+    """Return `call(method, **params)`: to the daemon, started if needed, or to an engine in this process.
+
+    The first call opens it, once for all threads.
+    """
+    opening, opened = threading.Lock(), cache(partial(_opened, paths, directory, use_daemon))
+
+    def call(method: str, **params: Any) -> Any:
+        with opening:
+            found = opened()
+        return found(method, **params)
+
+    return call
+
+
+def _opened(paths: Paths, directory: str, use_daemon: bool) -> Call:
     if use_daemon:
         with suppress(DaemonUnavailable):
             return daemon_door(paths, directory)

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 
 from memhook.errors import NotFound, StoreError
 from memhook.library.library import Library
@@ -17,7 +16,6 @@ from memhook.paths import Paths, refuse_foreign
 from memhook.settings import Embedding, Settings, Store
 from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import MemoryStore, own_store, replicated_store
-from memhook.store.remote.origin import Origin
 from memhook.store.table.opening import local_directory
 
 log = logging.getLogger("memhook")
@@ -124,8 +122,7 @@ def store_at(
     # Options may lead elsewhere under the same name: what comes from there must not end up in the user's own replica.
     place = f"{uri} {sorted(options.items())}" if foreign else uri
     replica = paths.replicas / hashlib.sha256(place.encode()).hexdigest()[:16]
-    open_origin = partial(Origin, uri, paths.backups, options)
-    return replicated_store(replica, paths.backups, uri, open_origin, shared=bool(name), options=options)
+    return replicated_store(replica, paths.backups, uri, options, shared=bool(name))
 
 
 def _key(name: str, store: Store) -> Key:

@@ -21,7 +21,6 @@ from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.language_search import with_languages
 from memhook.store.cache.words import TermStatistics, worth_looking_up
 from memhook.store.embedding.encoder import ModelIdentity, Vector
-from memhook.store.remote.origin import Origin
 from memhook.store.remote.replica import Replica
 from memhook.store.table.changes import Target
 from memhook.store.table.disk_search import DiskSearch
@@ -304,17 +303,11 @@ def own_store(uri: str, backups: Path, sizes: Sizes = SIZES) -> MemoryStore:
 
 
 def replicated_store(
-    folder: Path,
-    backups: Path,
-    origin_uri: str,
-    open_origin: Callable[[], Origin],
-    *,
-    shared: bool,
-    options: Mapping[str, str] | None = None,
+    folder: Path, backups: Path, origin_uri: str, options: Mapping[str, str], *, shared: bool
 ) -> MemoryStore:
     """A store elsewhere, read from its copy in `folder`."""
     here = CachedTable(str(folder), backups)
-    return MemoryStore(here, Replica(here, origin_uri, open_origin, shared=shared, options=options))
+    return MemoryStore(here, Replica(here, origin_uri, options, shared=shared))
 
 
 def _counted(values: pa.ChunkedArray) -> dict[str, int]:

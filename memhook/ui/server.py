@@ -10,12 +10,10 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from memhook.daemon.control import Call, door
 from memhook.mcp_server.address import LOOPBACK, Address, listening
@@ -41,20 +39,8 @@ def serve(
         sys.stdout.flush()
         if opens_browser:
             _open_browser(opener, session)
-        call = _at_first_use(lambda: door(paths, directory, use_daemon=use_daemon))
+        call = door(paths, directory, use_daemon=use_daemon)
         asyncio.run(_served(call, paths, session, idle_seconds, bound))
-
-
-def _at_first_use(opened: Callable[[], Call]) -> Call:
-    """Return a door that is opened by the first call, once."""
-    opening, once = threading.Lock(), cache(opened)
-
-    def call(method: str, **params: Any) -> Any:
-        with opening:
-            found = once()
-        return found(method, **params)
-
-    return call
 
 
 @contextmanager

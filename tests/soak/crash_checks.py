@@ -12,7 +12,6 @@ from memhook.paths import Paths, user_paths
 from memhook.store.access_tokens import Tokens
 from memhook.store.ledger import Ledger
 from memhook.store.memories import MemoryStore, own_store, replicated_store
-from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.arrow_file import rows_in
 from memhook.writing.archive import ROWS
@@ -77,7 +76,7 @@ def _opened(name: str, home: Path, paths: Paths) -> MemoryStore:
         return own_store(str(home / LARGE), paths.backups, SMALL)
     there = str(home / TEAM)
     replica = next(iter(sorted(paths.replicas.glob("*"))), paths.replicas / "new")
-    store = replicated_store(replica, paths.backups, there, lambda: Origin(there, paths.backups), shared=True)
+    store = replicated_store(replica, paths.backups, there, {}, shared=True)
     replica_of(store).refresh()
     return store
 

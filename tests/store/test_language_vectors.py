@@ -14,7 +14,6 @@ from memhook.core.memory import Memory, content_hash
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.memories import MemoryStore, replicated_store
-from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import SIZES, Sizes
@@ -238,13 +237,7 @@ def test_each_reader_of_a_shared_store_reads_it_with_an_encoder_of_its_own(tmp_p
     folder = tmp_path / "shared"
     folder.mkdir()
     ada, bob = (
-        replicated_store(
-            tmp_path / user / "replica",
-            tmp_path / user,
-            str(folder),
-            lambda: Origin(str(folder), tmp_path),
-            shared=True,
-        )
+        replicated_store(tmp_path / user / "replica", tmp_path / user, str(folder), {}, shared=True)
         for user in ("ada", "bob")
     )
     add(ada, SLOW, COOKIE, MOVE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from memhook.store.cache.cached_table import CachedTable
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.memories import MemoryStore, own_store, replicated_store
 from memhook.store.remote import origin
-from memhook.store.remote.origin import Origin
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import DIMENSIONS
@@ -43,13 +41,7 @@ def opened(tmp_path: Path, shared_folder: Path) -> Open:
 
     def open_(user: str, *, shared: bool = True) -> MemoryStore:
         backups = tmp_path / user / "backups"
-        return replicated_store(
-            tmp_path / user / "replica",
-            backups,
-            str(shared_folder),
-            lambda: Origin(str(shared_folder), backups),
-            shared=shared,
-        )
+        return replicated_store(tmp_path / user / "replica", backups, str(shared_folder), {}, shared=shared)
 
     return open_
 
@@ -272,9 +264,7 @@ def test_what_is_put_back_replaces_everything_and_later_changes_are_fetched_alon
 
 
 def store_at(uri: str, tmp_path: Path, **options: str) -> MemoryStore:
-    backups = tmp_path / "backups"
-    opened = partial(Origin, uri, backups, options)
-    return replicated_store(tmp_path / "replica", backups, uri, opened, shared=True)
+    return replicated_store(tmp_path / "replica", tmp_path / "backups", uri, options, shared=True)
 
 
 @pytest.mark.parametrize(

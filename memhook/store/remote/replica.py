@@ -40,21 +40,12 @@ class Replica:
     Of a store that is shared, what a user mutes or releases stays here: it is nobody else's business.
     """
 
-    def __init__(
-        self,
-        here: CachedTable,
-        origin_uri: str,
-        open_origin: Callable[[], Origin],
-        *,
-        shared: bool,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, here: CachedTable, origin_uri: str, options: Mapping[str, str], *, shared: bool) -> None:
         self.origin_uri = origin_uri
         self._here = here
         self._table = here.table
-        self._open_origin = open_origin
         self._opened_origin: Origin | None = None
-        self._options = options or {}
+        self._options = options
         self._shared = shared
         self._refreshing = RLock()
         self._starting_refresh = Lock()
@@ -146,7 +137,7 @@ class Replica:
     def origin(self) -> Origin:
         if self._opened_origin is None:
             try:
-                self._opened_origin = self._open_origin()
+                self._opened_origin = Origin(self.origin_uri, self._table.backups, self._options)
             except RemoteError:
                 raise
             except StoreError as error:
