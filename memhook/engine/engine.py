@@ -26,7 +26,7 @@ from memhook.engine.projects import keep_those_without_remote
 from memhook.engine.repositories import Repositories
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, MemhookError, NotFound, RemoteError, SettingsError, StoreError
-from memhook.files.leftovers import remove_leftovers
+from memhook.files.durable import remove_leftovers
 from memhook.library.access import open_ones
 from memhook.library.joined import Searchable, joined
 from memhook.library.languages import AT_ONCE_SECONDS, AT_START_SECONDS

@@ -2,11 +2,15 @@
 
 A file's content is on disk once the file is synced, its name once its folder is. Every file that somebody relies on is
 written here, or synced here after a library wrote it.
+
+What takes longer to write has a temporary folder, locked by the process that made it: one that a killed process leaves
+is removed by the next run, and nobody removes one in use.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import stat
@@ -16,7 +20,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from memhook.files.locking import is_named
+
 _COARSE_CLOCK = 50_000_000  # nanoseconds: file systems record times later, and less exactly, than the clock
+_PREFIX = ".memhook-unfinished-"
 
 
 def made_folder(path: Path, mode: int = 0o700) -> Path:
@@ -150,3 +157,60 @@ def _copied(source: Path, target: Path) -> None:
         sync(aside)
     aside.rename(target)
     sync(target.parent)
+
+
+@contextmanager
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """Yield a temporary folder in `parent`, which is created private when it is missing."""
+    made_folder(parent)
+    remove_leftovers(parent)
+    folder, handle = _locked_folder(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+@contextmanager
+def in_one_step(file: Path) -> Iterator[Path]:
+    """Yield a file that replaces `file`, synced, when it is complete. Raises OSError when it cannot be written."""
+    file.parent.stat()  # raises where there is none: only the folders of memhook itself are made
+    with temporary_folder(file.parent) as folder:
+        temporary = folder / file.name
+        temporary.touch(mode=0o600)
+        yield temporary
+        sync(temporary)
+        temporary.replace(file)
+        sync(file.parent)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove those of processes that have ended; any that cannot be examined stay."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                delete(path)
+            finally:
+                os.close(handle)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        with suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            if _is_ours(folder, handle):
+                return folder, handle
+
+
+def _is_ours(path: Path, handle: int) -> bool:
+    """Lock it; before that, another process may have removed it as a leftover."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_named(path, handle):
+            return True
+    os.close(handle)
+    return False

@@ -24,7 +24,7 @@ from starlette.types import Scope as AsgiScope
 
 from memhook.engine.scopes import Rights, scopes_of
 from memhook.errors import MemhookError
-from memhook.mcp_server.connections import admit
+from memhook.mcp_server.web_server import admit
 from memhook.store.access_tokens import Token, Tokens
 
 log = logging.getLogger("memhook")

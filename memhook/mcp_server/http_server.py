@@ -17,10 +17,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memhook.errors import InvalidInput
 from memhook.mcp_server.address import Address, is_loopback, listening
-from memhook.mcp_server.connections import Connection
 from memhook.mcp_server.guard import LOOPBACK_NAMES, PATH, guarded, rights_in
 from memhook.mcp_server.server import server_for
-from memhook.mcp_server.web_server import WebServer
+from memhook.mcp_server.web_server import Connection, WebServer
 from memhook.store.access_tokens import Tokens
 
 MAX_BODY_BYTES = 4 << 20

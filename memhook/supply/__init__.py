@@ -7,7 +7,6 @@ files             The formats that can be imported besides JSONL, one line each,
 git               What git knows of a project: commits that say why, and records of decisions
 host_memories     Memories that assistants keep in files of their own: instructions and memory folders, found and read
 json_list         A file with one JSON list of records, as many tools export them
-lessons           What a session teaches besides its digests, as far as it is plain without a model
 markdown          Memories from and to Markdown
 recorded          The recorded sessions on this machine, or below folders that the user names; how far each was read
 reference_server  The file of MCP's reference memory server: a graph of entities with observations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,9 @@ from typing import Any
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
 from memhook.assistants.recording import UNREADABLE, About, Recording
+from memhook.core.terms import STOP_WORDS, terms
 from memhook.paths import write_private
 from memhook.store.project import Project, remote_identity
-from memhook.supply.lessons import Signature, is_same_order, signature
-from memhook.supply.sessions import Order
 from memhook.supply.source import Record
 
 HEAD_BYTES = 1 << 16
@@ -25,6 +25,10 @@ A_LINK = "a link"
 NO_SESSION = "no session of an assistant that memhook knows"
 MOST_ORDERS = 500
 """Of a project, the last ones."""
+SAME = 0.6
+FEWEST_TERMS = 3
+
+Signature = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +132,15 @@ class Bookmarks:
     def put(self, recording: Recording, turns: int) -> None:
         self._turns[recording.key] = (recording.stamp, turns)
 
-    def recurring(self, order: Order) -> Record | None:
-        """The record of an order that another session has heard, else None; either way it is known from now on."""
-        mark = signature(order.record["quote"])
-        known = self._orders.setdefault(order.record["project"], [])
-        same = [session for session, other in known if is_same_order(mark, other)]
-        if order.session not in same:
-            known.append((order.session, mark))
+    def recurring(self, order: Record) -> Record | None:
+        """The order, if another session has heard it, else None; either way it is known from now on."""
+        own, mark = order["session"].rpartition("#")[0], _signature(order["quote"])
+        known = self._orders.setdefault(order["project"], [])
+        same = [session for session, other in known if _is_same_order(mark, other)]
+        if own not in same:
+            known.append((own, mark))
             del known[:-MOST_ORDERS]
-        return order.record if any(session != order.session for session in same) else None
+        return order if any(session != own for session in same) else None
 
     def save(self) -> None:
         write_private(self._file, json.dumps({"read": self._turns, "orders": self._orders}) + "\n")
@@ -153,3 +157,13 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return {}, {}
     return read, orders
+
+
+def _signature(sentence: str) -> Signature:
+    """What an order is about, without its words: enough to recognise it when it comes again."""
+    return tuple(sorted({zlib.crc32(term.encode()) for term in terms(sentence) if term not in STOP_WORDS}))
+
+
+def _is_same_order(one: Signature, other: Signature) -> bool:
+    common, all_of_them = len({*one} & {*other}), len({*one} | {*other})
+    return common >= FEWEST_TERMS and common >= SAME * all_of_them

@@ -1,39 +1,87 @@
-"""From a recorded session to the notes that are kept of it."""
+"""From a recorded session to the notes that are kept of it: digests, and what is plain without a model."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from memhook.assistants.recording import About, Problem, Prompt, Reply, Step
+from memhook.assistants.recording import About, Problem, Prompt, Ran, Reply, Step, Used
+from memhook.core.cues import standing_orders
 from memhook.core.memory import derived_title
+from memhook.core.note_requests import own_words
 from memhook.screening.credentials import may_hold_credentials
 from memhook.supply.digests import PRIVATE, SECRETS, Exchange, captured, digest
-from memhook.supply.lessons import Commands, Pair, orders
 from memhook.supply.source import Entry, Record
-from memhook.supply.typed import begins_exchange
+from memhook.supply.typed import begins_exchange, typed
 
 NO_PROJECT = "of no project, or of an excluded one"
 GOES_ON = "still going on"
+LONGEST_COMMAND = 200
+COMMANDS_BETWEEN = 5
+SHARED = 0.5
+"""Of the words of the longer command, so that two are siblings."""
 
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is worth a note once a second session has it: an order for good, a pair that may have been an accident."""
-
-    session: str
-    record: Record
+_REDIRECTED = re.compile(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
+_TOKEN = re.compile(r"[^\s\"'=/]+")
 
 
 @dataclass(slots=True)
 class Learned:
-    """Digests and plain pairs of commands, each a record or a reason; and orders. `turns` counts ended exchanges."""
+    """Digests and plain pairs of commands, each a record or a reason. `turns` counts ended exchanges.
+
+    `orders` are worth a note once a second session has them: an order for good, a pair that may have been an accident.
+    """
 
     project: str = ""
     entries: list[Entry] = field(default_factory=list)
-    orders: list[Order] = field(default_factory=list)
+    orders: list[Record] = field(default_factory=list)
     turns: int = 0
     problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A command that failed and its sibling that worked; `is_plain` where it failed for its own words."""
+
+    wrong: str
+    right: str
+    is_plain: bool
+
+    @property
+    def words(self) -> str:
+        return f"`{self.wrong}` does not work here; `{self.right}` does."
+
+    @property
+    def quote(self) -> str:
+        return f"{self.wrong} → {self.right}"
+
+
+class Commands:
+    """Watches the commands of an exchange for pairs: one failed, and a sibling worked with no edit between."""
+
+    def __init__(self) -> None:
+        self._failed: dict[str, bool] = {}
+        self._since = 0
+
+    def pair(self, step: Step) -> Pair | None:
+        """Return a pair once its second command has worked."""
+        if isinstance(step, Used) and step.is_edit:
+            self._failed.clear()
+        if not isinstance(step, Ran) or not (command := _plain(step.command)):
+            return None
+        self._since += 1
+        if self._since > COMMANDS_BETWEEN:
+            self._failed.clear()
+        if step.failed:
+            self._failed[command] = step.was_wrong
+            self._since = 0
+        elif failed := [one for one in self._failed if _are_siblings(one, command)]:
+            wrong = max(failed, key=self._failed.__getitem__)
+            pair = Pair(wrong, command, self._failed[wrong])
+            self._failed.clear()
+            return pair
+        return None
 
 
 @dataclass(slots=True)
@@ -93,11 +141,9 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
     if not about.is_subagent and PRIVATE not in prompt.text.lower():
         plain = {one.words: one.quote for one in turn.pairs if one.is_plain}
         failed = {one.words: one.quote for one in turn.pairs if not one.is_plain}
-        said = {sentence: sentence for sentence in orders(exchange.asked)}
+        said = {sentence: sentence for sentence in standing_orders(own_words(typed(exchange.asked)))}
         found.entries += _entries(plain, exchange, "")
-        session = f"{assistant}/{about.session}"
-        learned = (entry.record for entry in _entries({**said, **failed}, exchange, "rule"))
-        found.orders += [Order(session, record) for record in learned if record]
+        found.orders += [one.record for one in _entries({**said, **failed}, exchange, "rule") if one.record]
 
 
 def _entries(quotes: Mapping[str, str], exchange: Exchange, kind: str) -> Iterator[Entry]:
@@ -106,3 +152,16 @@ def _entries(quotes: Mapping[str, str], exchange: Exchange, kind: str) -> Iterat
         place = f"{exchange.place}.{kind}{number}"
         record = captured(exchange, derived_title(content), content, quote, place)
         yield Entry(place, None, SECRETS) if may_hold_credentials(content) else Entry(place, record)
+
+
+def _plain(command: str) -> str:
+    """The command alone, without where its output goes; nothing for a script."""
+    alone = _REDIRECTED.sub("", command).strip()
+    return "" if "\n" in alone or len(alone) > LONGEST_COMMAND else alone
+
+
+def _are_siblings(one: str, other: str) -> bool:
+    """Half of their words in common, among them what it is to be done to or for: the last."""
+    some, others = _TOKEN.findall(one), _TOKEN.findall(other)
+    shared = len({*some} & {*others})
+    return one != other and some[-1:] == others[-1:] and shared >= SHARED * max(len({*some}), len({*others}), 1)

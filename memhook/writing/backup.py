@@ -18,7 +18,7 @@ from typing import Any
 from memhook import __version__
 from memhook.errors import InvalidInput, StoreError
 from memhook.files import durable
-from memhook.files.leftovers import in_one_step, temporary_folder
+from memhook.files.durable import in_one_step, temporary_folder
 from memhook.files.locking import exclusive
 from memhook.library.opened import store_at
 from memhook.library.sweep import MARK as MASKED

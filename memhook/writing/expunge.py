@@ -20,7 +20,7 @@ from typing import Any
 from memhook.core.memory import Memory, id_of
 from memhook.errors import NotFound
 from memhook.files import durable
-from memhook.files.leftovers import remove_leftovers
+from memhook.files.durable import remove_leftovers
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.paths import Paths

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from memhook.mcp_server.connections import Connection, admit
+from memhook.mcp_server.web_server import Connection, admit
 from tests.mcp_server.serving import new_token, serving
 
 PATIENCE = 300  # seconds until a test gives up; nothing is measured

@@ -17,6 +17,7 @@ from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.recorded import Bookmarks, Found, found, project_for
 from memhook.supply.sessions import Learned, learned
+from memhook.supply.source import Record
 from tests.supply.recordings import ALL, RIGHT, WRONG, Turn, Write, claude, claude_lines, opencode, written
 
 LEDGER = Turn(
@@ -186,8 +187,8 @@ def test_the_project_of_a_directory_that_is_gone_is_its_remotes_or_its_repositor
     assert project_for(About("", ""), project_of) == ""
 
 
-def order(session: str, sentence: str) -> sessions.Order:
-    return sessions.Order(session, {"content": sentence, "quote": sentence, "project": PROJECT})
+def order(session: str, sentence: str) -> Record:
+    return {"content": sentence, "quote": sentence, "project": PROJECT, "session": f"{session}#1.rule1"}
 
 
 def test_an_order_counts_once_a_second_session_has_heard_it(tmp_path: Path) -> None:
@@ -199,7 +200,7 @@ def test_an_order_counts_once_a_second_session_has_heard_it(tmp_path: Path) -> N
     assert bookmarks.recurring(order("claude/2", other)) is None
     bookmarks.save()
     again = order("codex/3", "always run ledger tests with replica off!")
-    assert Bookmarks(file).recurring(again) == again.record
+    assert Bookmarks(file).recurring(again) == again
     assert "ledger" not in file.read_text().replace(PROJECT, "")
 
 
@@ -219,8 +220,8 @@ def test_orders_are_found_in_what_the_user_typed_and_questions_are_none(home: Pa
     asked = f"{LEDGER.asked} From now on, use the primary for imports. Should we always retry?"
     claude(home, [Turn(asked, LEDGER.ended)], str(home / "work"))
     (one,) = only(read(home)).orders
-    assert one.record["content"] == "From now on, use the primary for imports."
-    assert one.record["created"] == datetime(2026, 2, 21, 9, 30, tzinfo=UTC).isoformat()
+    assert one["content"] == "From now on, use the primary for imports."
+    assert one["created"] == datetime(2026, 2, 21, 9, 30, tzinfo=UTC).isoformat()
 
 
 def test_a_command_that_failed_for_any_reason_is_worth_a_note_when_a_second_session_has_the_pair(home: Path) -> None:
