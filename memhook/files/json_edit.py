@@ -16,7 +16,7 @@ import re
 from typing import Any
 
 from memhook.errors import InvalidInput
-from memhook.files.layout import Entry, Path, json_entries, plain_json, without_json_comments
+from memhook.files.layout import Entry, Path, json_entries, newline_of, plain_json, spliced, without_json_comments
 
 EMPTY = "{}\n"
 BLANK = "\ufeff \t\r\n"
@@ -49,7 +49,7 @@ def with_member(text: str, path: Path, value: Any) -> str:
     holder, members = _holder(text, tuple(parents), "{")
     member = _named(members, key)
     if member is not None:
-        text = _spliced(text, *member.value, _written(value, _indent_at(text, member.start), text))
+        text = spliced(text, *member.value, _written(value, _indent_at(text, member.start), text))
     else:
         text = _appended(text, holder, members, f"{json.dumps(key, ensure_ascii=False)}: ", value)
     return _checked(text, path, value)
@@ -128,30 +128,30 @@ def _appended(text: str, holder: Entry, members: list[Entry], name: str, value: 
     unit = _unit(text)
     if not members:
         margin = _indent_at(text, start)
-        inner = f"{_newline(text)}{margin}{unit}{name}{_written(value, margin + unit, text)}"
+        inner = f"{newline_of(text)}{margin}{unit}{name}{_written(value, margin + unit, text)}"
         kept = text[start + 1 : end - 1].rstrip()  # there may be only a comment
-        return _spliced(text, start + 1, end - 1, f"{kept}{inner}{_newline(text)}{margin}")
+        return spliced(text, start + 1, end - 1, f"{kept}{inner}{newline_of(text)}{margin}")
     last = members[-1]
     last_end = last.value[1]
     if "\n" not in text[start : last.start]:
-        return _spliced(text, last_end, last_end, f", {name}{json.dumps(value, ensure_ascii=False)}")
+        return spliced(text, last_end, last_end, f", {name}{json.dumps(value, ensure_ascii=False)}")
     margin = _indent_at(text, last.start)
     at = _end_of_line(text, last)
     ends_with_comma = "," if _comma_after(text, last) else ""  # then the new one does too
-    text = _spliced(text, at, at, f"{_newline(text)}{margin}{name}{_written(value, margin, text)}{ends_with_comma}")
-    return text if ends_with_comma else _spliced(text, last_end, last_end, ",")
+    text = spliced(text, at, at, f"{newline_of(text)}{margin}{name}{_written(value, margin, text)}{ends_with_comma}")
+    return text if ends_with_comma else spliced(text, last_end, last_end, ",")
 
 
 def _shortened(text: str, holder: Entry, members: list[Entry], gone: Entry) -> str:
     start = len(text[: gone.start].rstrip(" \t").removesuffix("\n").removesuffix("\r"))
     if comma := _comma_after(text, gone):
-        return _spliced(text, start, comma, "")
-    text = _spliced(text, start, gone.value[1], "")
+        return spliced(text, start, comma, "")
+    text = spliced(text, start, gone.value[1], "")
     if gone is not members[0]:  # it was the last: the comma before it has to go
         before = _comma_after(text, members[-2])
-        return _spliced(text, before - 1, before, "") if before else text
+        return spliced(text, before - 1, before, "") if before else text
     begin = holder.value[0] + 1
-    return text if _is_commented(text, holder) else _spliced(text, begin, _blank_after(text, begin), "")
+    return text if _is_commented(text, holder) else spliced(text, begin, _blank_after(text, begin), "")
 
 
 def _is_commented(text: str, emptied: Entry) -> bool:
@@ -180,7 +180,7 @@ def _blank_after(text: str, at: int) -> int:
 def _written(value: Any, margin: str, file: str) -> str:
     """The value as text, laid out like the file."""
     lines = json.dumps(value, indent=_unit(file), ensure_ascii=False).split("\n")
-    return f"{_newline(file)}{margin}".join(lines)
+    return f"{newline_of(file)}{margin}".join(lines)
 
 
 def _unit(text: str) -> str:
@@ -192,14 +192,6 @@ def _unit(text: str) -> str:
 def _indent_at(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
-def _spliced(text: str, start: int, end: int, new: str) -> str:
-    return text[:start] + new + text[end:]
 
 
 def _checked(text: str, path: Path, value: Any) -> str:

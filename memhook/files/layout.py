@@ -90,6 +90,14 @@ def comments_in(value: str) -> list[str]:
     return [found[1].rstrip() for found in re.finditer(rf"{_STRING}|({_COMMENT})", value) if found[1]]
 
 
+def spliced(text: str, start: int, end: int, new: str) -> str:
+    return text[:start] + new + text[end:]
+
+
+def newline_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def _without(pattern: str, text: str) -> str:
     """Return the text with blanks in place of what matches outside strings."""
     return re.sub(rf"({_STRING})|{pattern}", lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)

@@ -21,7 +21,7 @@ from typing import Any
 import tomli_w
 
 from memhook.errors import InvalidInput
-from memhook.files.layout import Entry, Layout, comments_in, toml_layout
+from memhook.files.layout import Entry, Layout, comments_in, newline_of, spliced, toml_layout
 
 REPAIR = "Repair it first, then try again."
 BY_HAND = "Change it by hand."
@@ -110,11 +110,11 @@ def _candidates(text: str, path: KeyPath, value: str) -> Iterator[str]:
 
 def _with_new_value(text: str, entry: Entry, value: str) -> str:
     """Replace the value by one line; comments within the old value move above it."""
-    changed = _spliced(text, *entry.value, value)
+    changed = spliced(text, *entry.value, value)
     line = text.rfind("\n", 0, entry.start) + 1
     margin = text[line : entry.start]
     comments = [] if entry.table is None else comments_in(text[slice(*entry.value)])
-    return _spliced(changed, line, line, "".join(f"{margin}{comment}{_newline(text)}" for comment in comments))
+    return spliced(changed, line, line, "".join(f"{margin}{comment}{newline_of(text)}" for comment in comments))
 
 
 def _beside_relatives(text: str, layout: Layout, path: KeyPath, depth: int, value: str) -> Iterator[str]:
@@ -144,13 +144,13 @@ def _into_section(text: str, layout: Layout, table: KeyPath, line: str) -> Itera
         yield _line_after(text, start, line)
     elif end < len(text):
         at = _start_of_comment_above(text, end)
-        yield _spliced(text, at, at, line + _newline(text) * 2)
+        yield spliced(text, at, at, line + newline_of(text) * 2)
     else:
-        yield _with_ended_last_line(text) + line + _newline(text)
+        yield _with_ended_last_line(text) + line + newline_of(text)
 
 
 def _with_new_table(text: str, table: KeyPath, lines: Iterable[str]) -> str:
-    newline = _newline(text)
+    newline = newline_of(text)
     gap = newline if text.strip() else ""
     return _with_ended_last_line(text) + gap + newline.join([f"[{_dotted(table)}]", *lines, ""])
 
@@ -159,22 +159,22 @@ def _into_inline_table(text: str, layout: Layout, table: Entry, pair: str) -> st
     start, end = table.value
     ends = [entry.value[1] for entry in layout.entries if entry.table is None and start < entry.start < end]
     if ends:
-        return _spliced(text, max(ends), max(ends), f", {pair}")
-    return _spliced(text, start, end, f"{{ {pair} }}")
+        return spliced(text, max(ends), max(ends), f", {pair}")
+    return spliced(text, start, end, f"{{ {pair} }}")
 
 
 def _without_line(text: str, entry: Entry) -> str:
     start = text.rfind("\n", 0, entry.start) + 1
-    return _spliced(text, start, text.find("\n", entry.value[1]) + 1 or len(text), "")
+    return spliced(text, start, text.find("\n", entry.value[1]) + 1 or len(text), "")
 
 
 def _without_pair(text: str, entry: Entry) -> str:
     """Remove a pair with the comma after it, else with the one before."""
     end = entry.value[1]
     if after := re.compile(r"\s*,[ \t]*").match(text, end):
-        return _spliced(text, entry.start, after.end(), "")
+        return spliced(text, entry.start, after.end(), "")
     before = re.search(r"[ \t]*,?\s*\Z", text[: entry.start])
-    return _spliced(text, before.start() if before else entry.start, end, "")
+    return spliced(text, before.start() if before else entry.start, end, "")
 
 
 def _without_gap(text: str, header: int) -> int:
@@ -196,11 +196,7 @@ def _line_end(text: str, entry: Entry) -> int:
 
 
 def _line_after(text: str, at: int, line: str) -> str:
-    return _spliced(text, at, at, _newline(text) + line)
-
-
-def _spliced(text: str, start: int, end: int, new: str) -> str:
-    return text[:start] + new + text[end:]
+    return spliced(text, at, at, newline_of(text) + line)
 
 
 def _start_of_comment_above(text: str, at: int) -> int:
@@ -210,11 +206,7 @@ def _start_of_comment_above(text: str, at: int) -> int:
 
 
 def _with_ended_last_line(text: str) -> str:
-    return text if not text or text.endswith("\n") else text + _newline(text)
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    return text if not text or text.endswith("\n") else text + newline_of(text)
 
 
 def _pair(key: Iterable[str], value: str) -> str:
