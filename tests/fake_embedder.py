@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memhook.core.spelling import NO_VOCABULARY
 from memhook.store.embedding.encoder import ModelIdentity
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _WORD = re.compile(r"\w+")
 
 class HashEmbedder:
     """Texts that share words are near each other; case and order do not matter."""
+
+    vocabulary = NO_VOCABULARY
 
     def __init__(self, identity: str = "hash-words") -> None:
         self.model = ModelIdentity(identity, hashlib.sha256(identity.encode()).hexdigest(), DIMENSIONS)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from memhook.core.spelling import NO_VOCABULARY
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import ModelIdentity
 
@@ -24,6 +25,8 @@ _WORD = re.compile(r"\w+")
 
 class Dictionary:
     """`read` is every text it was given."""
+
+    vocabulary = NO_VOCABULARY
 
     def __init__(self, sha256: str = "first") -> None:
         digest = hashlib.sha256(sha256.encode()).hexdigest()

@@ -23,7 +23,7 @@ from memhook.library.sweep import Sweep
 from memhook.screening.policy import sorted_out
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.calibration import calibration_of
-from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, KnowsWords, ModelIdentity, Vector, load_embedder
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdentity, Vector, load_embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.memories import MemoryStore
 from memhook.store.remote.replica import Replica
@@ -197,7 +197,7 @@ class Library:
     def vocabulary(self) -> Vocabulary:
         """The words that the model knows; none without a model."""
         embedder = self._reader()
-        return embedder.vocabulary if isinstance(embedder, KnowsWords) else NO_VOCABULARY
+        return NO_VOCABULARY if embedder is None else embedder.vocabulary
 
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
         """By the encoder for other languages, where these memories or this query need it."""

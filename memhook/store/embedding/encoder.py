@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from memhook.core.spelling import Vocabulary
+from memhook.core.spelling import NO_VOCABULARY, Vocabulary
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.model_files import (
@@ -68,22 +68,17 @@ class ListedModel:
 
 
 class Embedder(Protocol):
-    """Vectors of unit length, float32. Safe to call from several threads."""
+    """Vectors of unit length, float32. Safe to call from several threads. `vocabulary` has the words taught whole."""
 
     @property
     def model(self) -> ModelIdentity: ...
 
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
     def embed_query(self, text: str) -> npt.NDArray[np.float32]: ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]: ...
-
-
-@runtime_checkable
-class KnowsWords(Protocol):
-    """An embedder that also tells which words its model was taught whole."""
-
-    @property
-    def vocabulary(self) -> Vocabulary: ...
 
 
 def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> Embedder:
@@ -187,6 +182,7 @@ class MultilingualEmbedder:
     """Reads sixteen languages into one space; of a text its first 2,000 characters."""
 
     model = ModelIdentity(multilingual.ID, multilingual.WEIGHTS.sha256, multilingual.DIMENSIONS)
+    vocabulary = NO_VOCABULARY
 
     def __init__(self) -> None:
         self._encoder = multilingual.loaded_encoder()

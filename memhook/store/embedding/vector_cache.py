@@ -16,10 +16,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from memhook.core.spelling import NO_VOCABULARY, Vocabulary
+from memhook.core.spelling import Vocabulary
 from memhook.errors import StoreError
 from memhook.paths import private_directory
-from memhook.store.embedding.encoder import Embedder, KnowsWords, ModelIdentity
+from memhook.store.embedding.encoder import Embedder, ModelIdentity
 
 log = logging.getLogger("memhook")
 
@@ -51,7 +51,7 @@ class CachedEmbedder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return self._embedder.vocabulary if isinstance(self._embedder, KnowsWords) else NO_VOCABULARY
+        return self._embedder.vocabulary
 
     def embed_query(self, text: str) -> _Vector:
         return self._embedder.embed_query(text)
