@@ -82,7 +82,7 @@ def told(assistant: Assistant, words: dict[str, str], log: logging.Logger) -> st
     assert words["earlier"] in assistant.prompts(f"what was {words['earlier']} about {words['tag']}?")
     assistant.calls("edit", reference=urn, content=f"Now it is {words['content']}.\nAnd {words['content']} again.")
     assert words["content"] in assistant.prompts(f"what is {words['content']} about {words['tag']}?", session="s2")
-    back_up(str(paths.store), paths.backups, 1)
+    back_up(paths.store, paths.backups, 1)
     shutil.copytree(paths.store, paths.backups / "damaged-1")
     backed_up(paths.backups / "replaced-1.zip", paths, str(paths.store))
     for name in FIELDS:

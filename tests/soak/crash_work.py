@@ -139,7 +139,7 @@ class Work:
     def copy(self) -> None:
         """As before a change of the schema."""
         with self.doing("copy"):
-            back_up(str(self.paths.store), self.paths.backups, 1)
+            back_up(self.paths.store, self.paths.backups, 1)
 
     def share(self) -> None:
         """A store of many: one of them writes, this one fetches."""

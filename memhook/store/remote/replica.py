@@ -67,22 +67,22 @@ class Replica:
         if local_directory(self.origin_uri) is not None:
             return self._refreshed_now()
         try:
-            mine, others = self._next_refresh()
-            while others is not None:  # it may have begun before what this caller wants to see
-                self._waited_for(others)
-                mine, others = self._next_refresh()
-            return self._waited_for(mine)
+            while True:
+                fetching, is_new = self._next_refresh()
+                fetched = self._waited_for(fetching)
+                if is_new:  # one under way may have begun before what this caller wants to see
+                    return fetched
         except Unanswered:
             self.problem = f"The shared store at {self.origin_uri} does not answer."
             raise RemoteError(self.problem, "Nothing was changed there. Try again when it can be reached.") from None
 
-    def _next_refresh(self) -> tuple[Future[int], Future[int] | None]:
+    def _next_refresh(self) -> tuple[Future[int], bool]:
         """One begun now, or else the one under way: not more and more of them wait for a place that is silent."""
         with self._starting_refresh:
-            if self._refresh is not None and not self._refresh.done():
-                return self._refresh, self._refresh
-            self._refresh = in_thread(self._refreshed_now, "memhook-fetch")
-            return self._refresh, None
+            is_new = self._refresh is None or self._refresh.done()
+            if self._refresh is None or is_new:
+                self._refresh = in_thread(self._refreshed_now, "memhook-fetch")
+            return self._refresh, is_new
 
     def _waited_for(self, future: Future[R]) -> R:
         return answer_of(future, lambda: answers(self.origin_uri, self._options))

@@ -149,13 +149,9 @@ def damaged(uri: str, backups: Path, error: BaseException) -> DamagedStore:
     return DamagedStore(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups))
 
 
-def back_up(uri: str, backups: Path, version: int) -> None:
+def back_up(directory: Path, backups: Path, version: int) -> None:
     """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
-    directory = local_directory(uri)
-    if directory is None:
-        return  # an object store keeps the old version of the table
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    copy = durable.made_folder(backups) / f"store-schema{version}-{stamp}"
+    copy = durable.made_folder(backups) / f"store-schema{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     shutil.copytree(directory, copy)
     durable.sync_tree(copy)
 

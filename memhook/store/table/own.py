@@ -89,7 +89,7 @@ class OwnTable(Table):
             handle = self._found()  # another process may have migrated it
             if _is_current(handle):
                 return handle
-            back_up(self.uri, self.backups, version_of(handle.schema))
+            back_up(self.place[0], self.backups, version_of(handle.schema))
             return self.overwrite(migrated(handle, self.schema(vectors_model(handle.schema))))
 
 
