@@ -5,7 +5,7 @@ table/           One LanceDB table: opened, migrated, written, searched, repaire
 cache/           The part of a table that is in memory, kept in step with every write
 remote/          Stores elsewhere: written at their origin, read from a copy here
 memories         What the rest of memhook uses: the memories of one store, found and written
-vectors          The vectors of a store: which are missing, and making them anew
+vectors          The vectors of a store: which are missing, making them again, searching by those for other languages
 access_tokens    Bearer tokens for agents on other machines: one small private file
 ledger           What was shown in which session, what was left out, and why. Prompts are not stored
 pauses           Pauses of memhook: everywhere or in one project, for a while or until it is resumed

@@ -18,7 +18,6 @@ from memhook.core.anchor_index import Match
 from memhook.core.memory import ID_LENGTH, Memory
 from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
-from memhook.store.cache.language_search import with_languages
 from memhook.store.cache.words import TermStatistics, worth_looking_up
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.remote.replica import Replica
@@ -147,7 +146,7 @@ class MemoryStore:
             searched += there
             if multilingual is not None:
                 query, is_few = (multilingual, by_vector()), there <= self._here.sizes.exact
-                found = with_languages(self._table.handle, languages, found, query, on_disk, is_few)
+                found = self.vectors.with_languages(found, query, on_disk, is_few)
         for part, places in in_memory:
             others = None if multilingual is None else languages.cosines(multilingual, part)
             found += part.candidates(by_vector(), terms, places, limit, others)

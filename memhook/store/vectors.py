@@ -1,8 +1,9 @@
-"""The vectors of a store: which are missing, and making them again, for its own model and for other languages."""
+"""The vectors of a store: which are missing, making them again, and searching by those for other languages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memhook.core.memory import Memory
+from memhook.core.ranking import Candidate
 from memhook.store.cache.cached_table import CachedTable
-from memhook.store.cache.language_search import rows_on_disk
+from memhook.store.cache.snapshot import BY_LANGUAGE
 from memhook.store.embedding.encoder import ModelIdentity, Vector
-from memhook.store.table.candidates import stored_vectors
+from memhook.store.embedding.language_vectors import stamp
+from memhook.store.table.candidates import known_cosines, stored_vectors
+from memhook.store.table.disk_search import COLUMNS, with_cosines
 from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.schema import MEMORY_COLUMNS, memory_of, row_of, table_schema
 
@@ -82,7 +86,7 @@ class Vectors:
             if (in_memory := self._here.reach(allowed)) is not None:
                 lacking = ((self.languages.lacking(part), part, places) for part, places in in_memory)
                 return [key for keys, part, places in lacking for key in part.reached(keys, places)]
-            return self.languages.lacking(rows_on_disk(self._table.handle, allowed.sql()))
+            return self.languages.lacking(self._rows(allowed.sql()))
 
     def add_for_languages(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
         """Without a lock, so that a prompt may do it: what was deleted meanwhile is discarded after it was added."""
@@ -90,6 +94,27 @@ class Vectors:
         with self._table.reading("reading"):
             there = self._here.by_ids([memory.id for memory in memories])
         self.languages.discard([memory.id for memory in memories if memory.id not in there])
+
+    def with_languages(
+        self, found: Sequence[Candidate], query: tuple[Vector, Vector | None], allowed: Filter, is_few: bool
+    ) -> list[Candidate]:
+        """`found` on disk with their multilingual cosines, and of few memories also the nearest by these.
+
+        `query` is its vector by the multilingual encoder, and by the other. Of many memories the others are not read:
+        an index of this encoder's would take gigabytes, and a project that is in memory has no need of it.
+        """
+        by_id = {one.id: one for one in found}
+        rows = self._rows(allowed.sql() if is_few else f"id IN ({quoted(by_id)})")
+        cosines = known_cosines(self.languages.cosines(query[0], rows))
+        known = {key: cosine for key, cosine in zip(rows.ids, cosines, strict=True) if cosine is not None}
+        nearest = sorted(known, key=lambda key: (-known[key], key))[:BY_LANGUAGE]
+        if missing := [key for key in nearest if key not in by_id]:
+            more = self._table.rows(f"id IN ({quoted(missing)})", COLUMNS)
+            by_id |= {one.id: one for one in with_cosines(more, query[1])}
+        return [replace(by_id[key], multilingual=known.get(key)) for key in sorted(by_id)]
+
+    def _rows(self, where: str) -> RowsOnDisk:
+        return RowsOnDisk(self._table.rows(where, ["id", "content_hash", "updated"]))
 
 
 def earlier_twins(vectors: Sequence[Vector | None], at_least: float) -> list[int | None]:
@@ -113,3 +138,15 @@ def _with_vectors(
     vectors = embedded([memory_of(row) for row in alive])
     fresh = {row["id"]: list(vector) for row, vector in zip(alive, vectors, strict=True)}
     return [row | {"vector": fresh.get(row["id"])} for row in rows]
+
+
+class RowsOnDisk:
+    """Which memories there are, and of which text each is."""
+
+    def __init__(self, found: pa.Table) -> None:
+        self.ids: list[str] = found["id"].to_pylist()
+        self._contents = found["content_hash"].to_pylist()
+        self._updated = found["updated"].cast(pa.int64()).to_pylist()
+
+    def stamps(self) -> Iterator[tuple[str, str]]:
+        return zip(self.ids, map(stamp, self._contents, self._updated), strict=True)

@@ -7,5 +7,4 @@ snapshot         A small store in memory, as of one state of its table, searched
 snapshot_file    A snapshot in a file beside the table, to answer the first prompts after a start from
 words            The words of a store: which memory has a term how often, and how common each term is
 anchor_cache     The anchors of a snapshot's memories, indexed by what tool calls touch
-language_search  Searching by the multilingual encoder what is not in memory
 """

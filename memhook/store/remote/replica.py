@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from memhook.errors import RemoteError, StoreError
 from memhook.store.cache.cached_table import CachedTable
-from memhook.store.cache.language_search import RowsOnDisk
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.remote.origin import Origin
 from memhook.store.remote.waiting import Unanswered, answer_of, in_thread
@@ -24,6 +23,7 @@ from memhook.store.table.filters import quoted
 from memhook.store.table.opening import answers, first_line, local_directory
 from memhook.store.table.recovery import FOREIGN_ERRORS
 from memhook.store.table.schema import stored_terms
+from memhook.store.vectors import RowsOnDisk
 
 log = logging.getLogger("memhook")
 
