@@ -4,6 +4,8 @@ memory         the memory and its URN
 anchors        the files, commands, identifiers and codes that a memory names
 places         where a memory was learned: assistant, session, turn
 actions        what a tool call touches, runs, writes, and the error it met
+commands       commands that a memory names, and whether a call runs one
+mentions       what a short note may name in plain words, if a tool call proves it
 anchor_index   the memories whose anchors a tool call touches
 terms          the terms of a text: one analyser for stored text and queries
 spelling       typing errors in a prompt, corrected to words of the store

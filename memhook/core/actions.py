@@ -54,6 +54,8 @@ class Action:
     commands: tuple[tuple[str, ...], ...] = ()
     written: str = ""
     error: str = ""
+    directory: str = ""
+    """Where it is run, relative like the paths."""
 
     @property
     def is_empty(self) -> bool:
@@ -73,7 +75,8 @@ def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = 
         named = list(_texts(given, _PATHS))[:1] if texts else []
         written = "\n".join((*texts, *_SET.findall(line[:COMMAND_CHARS])))
     paths = tuple(_relative(path.strip(), root, directory) for path in named)
-    return Action(paths, commands, written[:WRITTEN_CHARS], error)
+    place = _relative("", root, directory) if directory else ""
+    return Action(paths, commands, written[:WRITTEN_CHARS], error, place)
 
 
 def simple_commands(line: str) -> Iterator[tuple[str, ...]]:

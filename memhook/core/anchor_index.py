@@ -14,13 +14,35 @@ from functools import cached_property
 from itertools import islice, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
-from memhook.core.anchors import BARE_FILES, COMMON_EXCEPTIONS, EVERYDAY_TOOLS, EXIT_CODE, Kind, is_distinctive, kind_of
+from memhook.core.anchors import (
+    BARE_FILES,
+    COMMON_EXCEPTIONS,
+    EVERYDAY_TOOLS,
+    EXIT_CODE,
+    HTTP_STATUS,
+    Kind,
+    is_distinctive,
+    kind_of,
+)
+from memhook.core.commands import (
+    GAP,
+    Command,
+    command_of,
+    command_words,
+    flag_name,
+    has_one,
+    is_run,
+    is_subcommand,
+    needed_flags,
+    positional,
+    readings,
+)
+from memhook.core.mentions import Mentions, mentions_of, scope_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
-CLAUSE = 60  # characters around a command that tell whether it is asked for
-GAP = 8  # words of an error between two of a message
+NEAR = 8  # words of an error between two of a message
 
 # How specific a match is: the best come first.
 ERROR = PATH = 1.0
@@ -43,28 +65,20 @@ _CODE = re.compile(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
 _QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
-_GLUED = re.compile(r"-[A-Za-z]\d+")  # -j16
-_VALUED = re.compile(r"-[A-Za-z]")
-_PLAIN_VALUE = re.compile(r"[\w.]+")
-_WITH = r"\s+(?:(?:using|with)\s+)?"
+# A type where code uses it; in a comment or a text the same word may be a product.
+_USED_TYPE = re.compile(
+    r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
+    r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
+)
+_PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
+_OF_COMMANDS = ("alone", "cmd", "flag", "lit", "tool")
+_STATUS = re.compile(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
-_GAP = re.compile(r"<[^<>\s]*>|\*+")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
-
-# In the clause in front of a command, or behind it.
-_FORBIDDEN = re.compile(r"\b(?:never|not|don't|no|nor|avoid|nie|nicht|kein|keine|nunca|no|jamais|pas)\b[^.;:\n]*$")
-_ASKED_FOR = re.compile(
-    r"\b(?:always|by|execute|must|need|needs|run|runs|through|use|uses|using|via|with"
-    r"|immer|mit|nimm|nutze|per|verwende|con|siempre|usa|avec|toujours|utilise)\b[^.;\n]*$|[:→]\W*$"
-)
-_UNREAD = re.compile("[\u0370-\u1fff\u2e80-\ud7ff]")  # scripts of languages that the patterns do not know
-_REFUSED = re.compile(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b")
-_NEEDED = re.compile(r"[`\s]*(?:is|are)? ?(?:needed|required|mandatory|first|instead)\b")
 
 _Filed = tuple[str, str, float]
 """The memory's id, its anchor, and how specific the key is for it."""
@@ -81,34 +95,40 @@ class Match:
     anchors: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    """What decides whether a key of a memory that a call asks for holds for this call."""
+
+    commands: Mapping[str, Command]
+    told: Mapping[str, Sequence[_Told]]
+    scopes: Mapping[str, tuple[str, ...]]
+    """What an anchor is said of: a call has to be about one of these, too."""
+    asked_flags: frozenset[str]
+    words: frozenset[str]
+    """Of the text, if flags are anchors: one of them has to be the tool."""
+
+
 class AnchorIndex:
     """The anchors of memories, each with the text they were taken from; a memory that changed is filed again."""
 
     def __init__(self) -> None:
         self._filed: dict[str, list[_Filed]] = defaultdict(list)
         self._keys: dict[str, tuple[str, ...]] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        self._flags: dict[str, dict[str, frozenset[str]]] = {}
-        self._told: dict[str, dict[str, list[_Told]]] = {}
+        self._details: dict[str, _Details] = {}
 
-    def file(self, memory: str, anchors: Sequence[str], text: str) -> None:
+    def file(self, memory: str, anchors: Sequence[str], text: str, *, is_read: bool = True) -> None:
+        """`is_read` is whether the text may name more than the anchors: not if somebody has chosen these."""
         self.remove(memory)
-        filed = [(key, (memory, anchor, weight)) for anchor in anchors for key, weight in _keys_of(anchor)]
+        mentioned = mentions_of(text) if is_read else Mentions()
+        details = _details(anchors, mentioned, text)
+        filed = [(key, (memory, one, weight)) for key, one, weight in _keys(anchors, mentioned, details.scopes)]
         for key, entry in filed:
             self._filed[key].append(entry)
         self._keys[memory] = tuple({key for key, _ in filed})
-        if needed := {anchor: flags for anchor in anchors if (flags := _needed_flags(anchor, text))}:
-            self._flags[memory] = needed
-        if told := _told_to_scripts(anchors, text):
-            self._told[memory] = told
-        if any(anchor.startswith("-") for anchor in anchors):
-            words = re.findall(r"\w[\w.-]*\w", text.lower())
-            self._words[memory] = frozenset(words).union(*(word.split("-") for word in words))
+        self._details[memory] = details
 
     def remove(self, memory: str) -> None:
-        self._words.pop(memory, None)
-        self._flags.pop(memory, None)
-        self._told.pop(memory, None)
+        self._details.pop(memory, None)
         for key in self._keys.pop(memory, ()):
             left = [entry for entry in self._filed.pop(key) if entry[0] != memory]
             if left:
@@ -129,45 +149,48 @@ class AnchorIndex:
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
     def _holds(self, key: str, memory: str, anchor: str, asked: _Asked) -> bool:
+        details = self._details[memory]
+        if (scope := details.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
+            return False
         kind, _, rest = key.partition(":")
-        if kind == "cmd" and (flags := self._flags.get(memory, {}).get(anchor)):
-            return asked.runs(rest.split(), flags)
-        if kind == "path" and (told := self._told.get(memory, {}).get(rest)):
-            return key in asked.touched or any(asked.runs([word], flags) for word, flags in told)
+        if kind == "cmd" and (command := details.commands.get(anchor)) and not asked.runs(command, rest.split()):
+            return False
+        if kind in _OF_COMMANDS and asked.complies_with(details.asked_flags):
+            return False
+        if kind == "path" and (told := details.told.get(rest)):
+            return key in asked.touched or any(asked.has([word], flags) for word, flags in told)
         if kind == "flag":
-            return not asked.tools_with(_flag(anchor)).isdisjoint(self._words[memory])
-        if kind == "msg":
-            return _is_said(_content_words(anchor), asked.message)
-        if kind == "lit":
-            return _packed(anchor) in asked.packed
-        return kind != "glob" or any(map(_glob(anchor).search, asked.action.paths))
+            return not asked.tools_with(flag_name(anchor)).isdisjoint(details.words)
+        return _is_in(kind, anchor, asked)
 
 
-def _needed_flags(anchor: str, text: str) -> frozenset[str]:
-    """The flags of a command, one of which a call must have to be what the text is about.
-
-    "Never `git push --force`" says nothing of other pushes. "Run `npm ci --prefer-offline`" is about every `npm ci`;
-    so is a call with several flags that is not forbidden, which is a recipe.
-    """
-    if kind_of(anchor) is not Kind.COMMAND:
-        return frozenset()
-    flags = frozenset(_flags_of(anchor.split()))
-    found = re.search(_WITH.join(map(re.escape, anchor.split())), text) if flags else None
-    if not found:
-        return flags
-    clause, rest = text[: found.start()][-CLAUSE:].lower(), text[found.end() :][:CLAUSE].lower()
-    if _FORBIDDEN.search(clause) or _REFUSED.match(rest):
-        return flags
-    is_recipe = len(flags) > 1 or _ASKED_FOR.search(clause) or _NEEDED.match(rest) or _UNREAD.search(clause)
-    return frozenset() if is_recipe else flags
+def _is_in(kind: str, anchor: str, asked: _Asked) -> bool:
+    """Whether the anchor is in the call as a whole, for the kinds of which a key is only a part."""
+    if kind == "msg":
+        return _is_said(_content_words(anchor), asked.message)
+    if kind == "lit":
+        return _packed(anchor) in asked.packed
+    return kind != "glob" or any(map(_glob(anchor).search, asked.action.paths))
 
 
-def _flags_of(words: Sequence[str]) -> Iterator[str]:
-    """The flags of a command, a short one with the word behind it, which is its value: `-L hardware`."""
-    for word, behind in pairwise((*words, "")):
-        if word.startswith("-") and word.strip("-"):
-            value = word[2:] if _GLUED.fullmatch(word) else behind if _VALUED.fullmatch(word) else ""
-            yield f"{_flag(word)} {value}" if _PLAIN_VALUE.fullmatch(value) else _flag(word)
+def _details(anchors: Sequence[str], mentioned: Mentions, text: str) -> _Details:
+    scoped = (*filter(_can_be_scoped, anchors), *mentioned.commands, *mentioned.tools)
+    commands = {one: command_of(one, text) for one in anchors if " " in one}
+    spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
+    has_flags = any(anchor.startswith("-") for anchor in anchors)
+    words = re.findall(r"\w[\w.-]*\w", text.lower()) if has_flags else []
+    return _Details(
+        spoken | commands,
+        _told_to_scripts(anchors, text),
+        {one: scope for one in scoped if (scope := scope_of(one, text))},
+        mentioned.asked_flags,
+        frozenset(words).union(*(word.split("-") for word in words)),
+    )
+
+
+def _can_be_scoped(anchor: str) -> bool:
+    """Whether it is a command, or the name of a file that may be in several folders."""
+    return " " in anchor or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
 
 
 def _told_to_scripts(anchors: Sequence[str], text: str) -> dict[str, list[_Told]]:
@@ -177,7 +200,7 @@ def _told_to_scripts(anchors: Sequence[str], text: str) -> dict[str, list[_Told]
         words = anchor.split()
         for at, (script, word) in enumerate(islice(pairwise(words), 2)):  # `python manage.py flush`
             if (not at or "." in script) and word[0] != "-" and kind_of(script) is Kind.PATH:
-                told[script.removeprefix("./")].append((word, _needed_flags(anchor, text)))
+                told[script.removeprefix("./")].append((word, needed_flags(anchor, text)))
     return dict(told)
 
 
@@ -187,7 +210,31 @@ def _match(memory: str, anchors: Mapping[str, float]) -> Match:
     return Match(memory, round(score, 4), tuple(ordered))
 
 
-# The keys of an anchor
+# The keys of a memory
+
+
+def _keys(
+    anchors: Sequence[str], mentioned: Mentions, scopes: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, str, float]]:
+    """Each with its anchor. What a command is said of does not count alone: "`aws s3 rm` on acme-state" is on both."""
+    known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
+    within = {name for scope in known for name in scope}
+    yield from ((key, one, weight) for one in anchors if one not in within for key, weight in _keys_of(one))
+    yield from ((key, one, weight) for one in mentioned.commands for key, weight in _command_keys(one))
+    yield from ((f"type:{one}", one, NAME) for one in mentioned.types)
+    yield from ((key, one, TOOL) for one in mentioned.tools for key in _tool_keys(one, bool(mentioned.asked_flags)))
+
+
+def _tool_keys(tool: str, is_flag_asked: bool) -> Iterator[str]:
+    """A note on a tool is one on its calls without a subcommand, and one that asks for a flag on all of them.
+
+    An everyday tool has too many uses: only with a flag, and not on all of them.
+    """
+    is_everyday = tool in EVERYDAY_TOOLS
+    if is_flag_asked or not is_everyday:
+        yield f"alone:{tool}"
+    if is_flag_asked and not is_everyday:
+        yield f"tool:{tool}"
 
 
 def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
@@ -198,15 +245,17 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
         fixed = _fixed_folder(anchor)
         yield f"glob:{fixed}", _folder_weight(fixed) if anchor.endswith(_ALL_BELOW) else GLOB
     elif kind is Kind.FLAG:
-        yield f"flag:{_flag(anchor)}", FLAG
+        yield f"flag:{flag_name(anchor)}", FLAG
     elif kind is Kind.CODE:
         yield f"code:{anchor}", ERROR
     elif kind is Kind.IDENTIFIER:
         yield from _name_keys(anchor)
     elif kind is Kind.LITERAL:
         yield from _literal_keys(anchor)
+    elif _STATUS.fullmatch(anchor):
+        yield f"status:{anchor}", ERROR
     elif kind is not None:
-        yield from _command_keys(anchor.split())
+        yield from _command_keys(anchor)
         if words := _content_words(anchor):
             yield f"msg:{max(words, key=len)}", ERROR
         else:
@@ -237,6 +286,8 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
         yield f"tool:{name}", TOOL
     if name.isupper() and len(name) > 4:
         yield f"code:{name}", ERROR
+    if "." in anchor and name == anchor:
+        yield f"path:{name}", FILE_NAME  # of an ending that is not known
     if len(parts) > 2 or (len(parts) > 1 and anchor.endswith("()")):
         if is_distinctive(parts[-1]):
             yield f"id:{parts[-1]}", NAME
@@ -254,37 +305,21 @@ def _literal_keys(anchor: str) -> Iterator[tuple[str, float]]:
         yield f"lit:{re.split(r'[.:]', first[0])[0]}", LITERAL
 
 
-def _command_keys(words: Sequence[str]) -> Iterator[tuple[str, float]]:
-    end = next((at for at, word in enumerate(words) if word in ("|", ">", "<", "&&") or _GAP.search(word)), len(words))
-    words = [re.sub(r"[\"']", "", word) for word in words[:end] if not _VARIABLE.match(word)]
-    for line in {_positional(words), _positional(words, without_values=True)}:
+def _command_keys(anchor: str) -> Iterator[tuple[str, float]]:
+    words = command_words(anchor)
+    for line in readings(words):
         if len(line) > 1:
-            head = line[:HEAD_WORDS]
-            yield f"cmd:{' '.join(head)}", COMMAND if len(head) > 2 or len(line) == len(words) else FIRST_WORDS
+            yield f"cmd:{' '.join(line[:2])}", COMMAND if len(line) > 2 or len(line) == len(words) else FIRST_WORDS
         elif line:
-            yield from ((f"cmd:{line[0]} {_flag(one)}", FLAG) for one in words if one.startswith("-"))
+            yield from ((f"cmd:{line[0]} {flag_name(one)}", FLAG) for one in words if one.startswith("-"))
     for word in words:
         if "/" in word and kind_of(word) is Kind.PATH and "." in word.rpartition("/")[2]:
             yield f"path:{word.removeprefix('./')}", PATH
 
 
-def _positional(words: Sequence[str], *, without_values: bool = False) -> tuple[str, ...]:
-    """The words of a command that are no flags; without what may be the value of the flag before it."""
-    kept = [
-        word
-        for before, word in pairwise(("", *words))
-        if not word.startswith("-") and not (without_values and before.startswith("-") and "=" not in before)
-    ]
-    return tuple(word.removeprefix("./") for word in kept)
-
-
-def _flag(word: str) -> str:
-    return word[:2] if _GLUED.fullmatch(word) else word.partition("=")[0]
-
-
 def _fixed_folder(glob: str) -> str:
     """The folders before the first gap."""
-    head = _GAP.split(glob.removeprefix("./"), maxsplit=1)[0]
+    head = GAP.split(glob.removeprefix("./"), maxsplit=1)[0]
     return head.rpartition("/")[0].strip("/")
 
 
@@ -328,14 +363,43 @@ class _Asked:
         """What is written or run, without spaces."""
         return _packed(" ".join((self.action.written, *(word for words in self.action.commands for word in words))))
 
-    def runs(self, words: Sequence[str], flags: frozenset[str]) -> bool:
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The keys of the codes that a command failed with."""
+        error = both_ends(self.action.error)
+        return frozenset(
+            (
+                *(f"status:exit code {one}" for one in EXIT_CODE.findall(error)),
+                *(f"status:HTTP {one}" for one in HTTP_STATUS.findall(error)),
+            )
+        )
+
+    @cached_property
+    def _everything(self) -> str:
+        action = self.action
+        words = (word for words in action.commands for word in words)
+        return "\n".join((*action.paths, *words, action.directory, action.written, both_ends(action.error)))
+
+    def is_about(self, name: str) -> bool:
+        return bool(re.search(rf"(?<![\w-]){re.escape(name.strip('/'))}(?![\w-])", self._everything))
+
+    def runs(self, command: Command, key: Sequence[str]) -> bool:
+        if key[-1].startswith("-"):
+            return self.has(key, command.flags)
+        return any(is_run(command, words) for words in self.action.commands)
+
+    def complies_with(self, flags: frozenset[str]) -> bool:
+        """Whether a command has the flags that a note asks for."""
+        return bool(flags) and any(flags <= {*map(flag_name, line)} for line in self.action.commands)
+
+    def has(self, words: Sequence[str], flags: frozenset[str]) -> bool:
         """Whether a command has these words and one of these flags, if there are any."""
-        lines = ({*_positional(line), *map(_flag, line), *_flags_of(line)} for line in self.action.commands)
-        return any(line.issuperset(words) and not (flags and flags.isdisjoint(line)) for line in lines)
+        lines = ((line, {*positional(line), *map(flag_name, line)}) for line in self.action.commands)
+        return any(known.issuperset(words) and has_one(flags, line) for line, known in lines)
 
     def tools_with(self, flag: str) -> set[str]:
         """The command words before the first flag of each command that has this one."""
-        having = (words for words in self.action.commands if flag in map(_flag, words))
+        having = (words for words in self.action.commands if flag in map(flag_name, words))
         return {
             word.rpartition("/")[2].lower()
             for words in having
@@ -347,9 +411,11 @@ class _Asked:
         if not error:
             return
         yield from (f"code:{one}" for one in _CODE.findall(error) if one not in _LEVELS)
-        yield from (f"cmd:exit code {one}" for one in EXIT_CODE.findall(error))
+        yield from self.failed
         yield from (f"id:{one}" for one in _EXCEPTION.findall(error) if one not in COMMON_EXCEPTIONS)
         named = {*_KEBAB.findall(error), *filter(is_distinctive, _QUOTED_NAME.findall(error))}
+        whole = (one.replace("::", ".") for one in _IDENTIFIER.findall(error))
+        named |= {one for one in whole if "." in one and is_distinctive(one)}
         yield from (f"{kind}:{one}" for one in sorted(named) for kind in ("id", "err"))
         yield from (f"msg:{word}" for word in self.message)
 
@@ -360,16 +426,18 @@ class _Asked:
             parts = path.split("/")
             stem = parts[-1].partition(".")[0]
             yield from (f"id:{part}" for part in (*parts[:-1], stem) if is_distinctive(part))
+            yield f"type:{stem}"
             modules = [*parts[:-1], stem]
             yield from (f"module:{'/'.join(modules[at:])}" for at in range(max(0, len(modules) - 5), len(modules) - 1))
 
     def _of_commands(self) -> Iterator[str]:
         for words in self.action.commands:
             yield f"tool:{words[0].rpartition('/')[2]}"
-            for line in (_positional(words), _positional(words, without_values=True)):
-                for size in (2, HEAD_WORDS):
-                    yield from (f"cmd:{' '.join(line[at : at + size])}" for at in range(len(line) - size + 1))
-            flags = [_flag(word) for word in words if word.startswith("-")]
+            given = positional(words, without_values=True)
+            yield from _run_alone(words, given)
+            for line in (positional(words), given):
+                yield from (f"cmd:{' '.join(pair)}" for pair in pairwise(line))
+            flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
             yield from (f"cmd:{word} {flag}" for word in words[:HEAD_WORDS] for flag in flags)
             for word in words:
@@ -381,11 +449,22 @@ class _Asked:
                     yield f"code:{word}"
 
     def _of_text(self) -> Iterator[str]:
+        if not all(path.endswith(_PROSE_FILES) for path in self.action.paths):
+            yield from (f"type:{one or other}" for one, other in _USED_TYPE.findall(self.action.written))
         yield from _names(self.action.written)
         yield from (f"lit:{one}" for one in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", self.action.written)))
         yield from (
             f"lit:{one}" for words in self.action.commands for word in words for one in re.findall(r"\w+", word)
         )
+
+
+def _run_alone(words: Sequence[str], given: Sequence[str]) -> Iterator[str]:
+    """The key of a tool that is run without a word for what it is to do; of an everyday one this may be a long flag."""
+    words, given = (words[1:], given[1:]) if words[0] == "sudo" else (words, given)
+    tool = words[0].rpartition("/")[2] if words else ""
+    is_mode = tool in EVERYDAY_TOOLS and words[1:] and words[1].startswith("--")
+    if tool and not is_mode and not is_subcommand("".join(given[1:2])):
+        yield f"alone:{tool}"
 
 
 def _names(text: str) -> Iterator[str]:
@@ -425,21 +504,23 @@ def _packed(text: str) -> str:
 
 def _content_words(message: str) -> list[str]:
     """Those that must be there; empty when the message has too few to be recognised by."""
-    words = [word for word in message_words(message) if len(word) > 3]
-    is_long_enough = len(words) > 2 or (len(words) == 2 and min(map(len, words)) > 5)
-    return words if is_long_enough else []
+    words = message_words(message)
+    content = [word for word in words if len(word) > 3]
+    if len(content) > 2 or (len(content) == 2 and min(map(len, content)) > 5):
+        return content
+    return words if content and len(words) > 3 else []
 
 
 def _is_said(words: Sequence[str], error: Sequence[str]) -> bool:
     """Whether all the words occur in the error, in their order, none far from the one before."""
     starts = [at for at, word in enumerate(error) if word == words[0]][:50]
-    return any(_goes_on(words[1:], error[start + 1 : start + 1 + (GAP + 1) * len(words)]) for start in starts)
+    return any(_goes_on(words[1:], error[start + 1 : start + 1 + (NEAR + 1) * len(words)]) for start in starts)
 
 
 def _goes_on(words: Sequence[str], error: Sequence[str]) -> bool:
     at = 0
     for word in words:
-        near = error[at : at + GAP + 1]
+        near = error[at : at + NEAR + 1]
         if word not in near:
             return False
         at += near.index(word) + 1

@@ -88,13 +88,11 @@ _RUN_FOLDERS = ("bin/", "scripts/", "./")
 _SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
 _OF_SERVICES = _words("disable enable reload restart start stop")  # behind these comes the name of one
 _SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
-_ABOUT_TO = _words("after avoid before don't never not when")  # in front of a command, as those that ask for one
 # "The deploy.sh script", "deploy.sh must": about a script however it is run.
 _DESCRIBED = _words("a an the our this that file module script can could may might must shall should will would")
 _ASKING = _words("""
 by call calling execute run running runs through use using via with
 """)
-_NO_TOOLS = STOP_WORDS | _ASKING | _ABOUT_TO | _TOLD | _DESCRIBED
 # Named alone, one of these says nothing about which error it was.
 COMMON_EXCEPTIONS = _words("""
 ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
@@ -111,6 +109,8 @@ _SINGLE_QUOTED = re.compile(r"(?<!\S)'([^'\n]{8,160})'(?!\w)")
 _PROSE_PATH = re.compile(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
 # Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
 _PROSE_FOLDER = re.compile(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
+_COMPOUND_FILE = re.compile(r"(?:[\w-]+/)*[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.[a-z]{2,6}")  # whatever its ending is
+_PROSE_ABSOLUTE = re.compile(r"(?<![^\s(\"'])~?(?:/[\w.-]+){2,}")
 _PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
 _PROSE_GLOB = re.compile(
     r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
@@ -127,17 +127,17 @@ _PROSE_NAME = re.compile(
 _PROSE_KEBAB = re.compile(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/-]|\.\w)")
 # Up to where a message ends or the sentence goes on.
 _PROSE_MESSAGE = re.compile(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
-_PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w+)+(?:\(\))?(?![\w/-])")
+_PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = re.compile(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
 _PROSE_CODE = re.compile(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
 )
 EXIT_CODE = re.compile(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
+HTTP_STATUS = re.compile(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
 _BRACKETED = re.compile(r"\b[A-Z]{4,12}\[(\w{4,7})\]")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = re.compile(r"\S+")
-_UNKNOWN_TOOL = re.compile(r"[a-z][a-z0-9]{2,}")
 _ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
 
 _CODE = re.compile(
@@ -149,7 +149,7 @@ _NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = re.compile(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
 _ASSIGNED = re.compile(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
-_SAID = re.compile(r"\w+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
+_SAID = re.compile(r"[\w.]+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
 _PLACEHOLDER = re.compile(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
@@ -244,8 +244,9 @@ def _in_prose(text: str) -> Iterator[str]:
     calls = [_call(words, at) for at in range(len(words) - 1) if _is_called(words, at)]
     in_calls = {word for call in calls for word in call.split()}
     for path in _PROSE_PATH.finditer(text):
-        if path[1].lower() in EXTENSIONS:
+        if path[1].lower() in EXTENSIONS or _COMPOUND_FILE.fullmatch(path[0]):
             yield path[0]
+    yield from (one.rstrip("./") for one in _PROSE_ABSOLUTE.findall(text))
     yield from (one.rstrip(".") for one in _PROSE_FOLDER.findall(text) if _is_folder(one))
     for pattern in (_PROSE_DOT_FILE, _PROSE_GLOB, _PROSE_NAME, _PROSE_MEMBER, _PROSE_CODE, _COMMIT):
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
@@ -254,6 +255,7 @@ def _in_prose(text: str) -> Iterator[str]:
     yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
+    yield from (f"HTTP {number}" for number in HTTP_STATUS.findall(text))
     yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
     yield from calls
     known = EVERYDAY_TOOLS | in_calls
@@ -268,7 +270,7 @@ def _is_folder(path: str) -> bool:
 def _is_dotted_name(name: str) -> bool:
     """Whether it is a name in code: not a file, an address, or two sentences without a space between them."""
     parts = name.removesuffix("()").split(".")
-    is_marked = len(parts) > 2 or name.endswith("()") or "_" in name or parts[0][0].isupper()
+    is_marked = len(parts) > 2 or name.endswith("()") or "_" in name or parts[0][0].isupper() or _humps(parts[-1]) > 1
     return is_marked and parts[-1].lower() not in EXTENSIONS and is_distinctive(name)
 
 
@@ -281,19 +283,11 @@ def _is_called(words: list[str], at: int) -> bool:
     told = argument in _TOLD or _bare(after) in _TOLD
     asked = before.lower().strip("*_(") in _ASKING
     if tool not in _TOOLS:
-        begins = not before or before.endswith((".", ":", ";", ",")) or asked or before.lower() in _ABOUT_TO
-        return _is_script_with(argument, tool, before) or (told and begins and _may_be_tool(tool, argument))
+        return _is_script_with(argument, tool, before)
     if asked or any(mark in argument for mark in "-_:/") or after.startswith("--"):
         return True
     is_told = tool not in _SPOKEN and (argument in _TOLD or (told and argument not in STOP_WORDS))
     return is_told or (argument not in STOP_WORDS and _is_target(after))
-
-
-def _may_be_tool(word: str, argument: str) -> bool:
-    """Whether it may be the name of a tool that is not known: whoever runs it will prove it."""
-    if word in _NO_TOOLS or argument in STOP_WORDS or argument in _TOOLS:
-        return False
-    return bool(_UNKNOWN_TOOL.fullmatch(word))
 
 
 def _is_script_with(argument: str, script: str, before: str) -> bool:

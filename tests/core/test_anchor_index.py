@@ -51,3 +51,64 @@ def test_a_memory_that_is_filed_again_has_only_its_new_flags() -> None:
     index.file("note", ("git push --force",), "Never `git push --force`.")
     index.file("note", ("git push",), "`git push` asks for the passphrase.")
     assert index.matches(Action(commands=(("git", "push"),)))
+
+
+def edited(note: str, path: str, written: str = "") -> bool:
+    return is_matched(note, Action(paths=(path,), written=written))
+
+
+def failed(note: str, error: str) -> bool:
+    return is_matched(note, Action(commands=(("make", "test"),), error=error))
+
+
+def is_matched(note: str, action: Action) -> bool:
+    index = AnchorIndex()
+    index.file("note", anchors_of("", note), note)
+    return bool(index.matches(action))
+
+
+def test_a_type_of_two_words_counts_where_code_uses_it() -> None:
+    note = "ShiftStore must never be called from the main thread, see GitHub"
+    assert edited(note, "src/ShiftStore.kt")
+    assert edited(note, "src/Menu.kt", "val open = ShiftStore(db).current()")
+    assert edited(note, "src/Menu.java", "ShiftStore store = null;")
+    assert not edited(note, "src/ShiftReport.kt", "val open = ShiftReport(db)")
+    assert not edited(note, "src/Menu.kt", "// as on GitHub and in the ShiftStore")
+    assert not edited(note, "docs/menu.md", "GitHub(R) has it.")
+
+
+def test_a_file_name_is_meant_in_the_folder_it_is_said_to_be_in() -> None:
+    note = "the strings.xml in res/values-fr comes out of the translation tool"
+    assert edited(note, "app/res/values-fr/strings.xml")
+    assert not edited(note, "app/res/values-de/strings.xml")
+    assert not edited(note, "app/res/values-fr/plurals.xml")
+
+
+def test_a_file_with_an_unknown_ending_counts() -> None:
+    assert edited("proguard-rules.pro: the first line stays", "app/proguard-rules.pro")
+
+
+def test_a_short_message_counts_word_by_word() -> None:
+    note = 'On "file is not a database" wipe the emulator.'
+    assert failed(note, "SQLiteException: file is not a database: , while compiling")
+    assert not failed(note, "the file of the database is missing")
+
+
+def test_an_exception_with_its_package_is_a_message() -> None:
+    note = "`java.lang.IllegalStateException: Migration didn't properly handle: stops` = an index is missing"
+    assert failed(note, "java.lang.IllegalStateException: Migration didn't properly handle: stops(de.acme.Stop).")
+    assert not failed(note, "java.lang.IllegalStateException: Depot has no stops")
+
+
+def test_a_status_counts_for_the_address_it_is_said_of() -> None:
+    note = "HTTP 422 from /v2/handover means that it was handed over already"
+    assert failed(note, "POST https://api.test/v2/handover -> HTTP 422")
+    assert not failed(note, "POST https://api.test/v2/parcels -> HTTP 422")
+    assert not failed(note, "POST https://api.test/v2/handover -> HTTP 404")
+    assert failed("ActiveRecord::Deadlocked: just retry", "ActiveRecord::Deadlocked: PG::Error")
+
+
+def test_where_somebody_chose_the_anchors_the_text_adds_none() -> None:
+    index = AnchorIndex()
+    index.file("note", ("Makefile",), "adb reverse is lost with the cable", is_read=False)
+    assert not index.matches(Action(commands=(("adb", "reverse"),)))

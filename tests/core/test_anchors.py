@@ -35,9 +35,10 @@ from memhook.core.anchors import MOST_ANCHORS, Kind, anchors_of, is_distinctive,
             ("NCCL_P2P", "RuntimeError: NCCL error unhandled system error", "TypeError: sometimes"),
         ),
         ("A usage fault with CFSR 0x00020000, or exit status 137.", ("0x00020000", "exit code 137")),
+        ("airflow db reset wipes it; never docker compose down with -v.", ("docker compose down -v",)),
         (
-            "airflow db reset wipes it; never docker compose down with -v.",
-            ("airflow db reset", "docker compose down -v"),
+            "HTTP 422 from /v2/handover, see proguard-rules.pro and Log.d.",
+            ("proguard-rules.pro", "/v2/handover", "Log.d", "HTTP 422"),
         ),
         (
             "manage.py flush is safe, the seed.py script and the nightly build are not.",

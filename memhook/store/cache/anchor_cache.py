@@ -10,7 +10,6 @@ from weakref import ref
 from memhook.core.actions import Action
 from memhook.core.anchor_index import AnchorIndex, Match
 from memhook.core.anchors import anchors_of
-from memhook.core.memory import Memory
 from memhook.store.cache.cache import Reach
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.table.filters import Filter
@@ -61,10 +60,7 @@ def _renew(indexed: _Indexed, reach: Reach) -> None:
         indexed.index.remove(key)
     for part, places in reach:
         for memory in part.memories(changed, places).values():
-            indexed.index.file(memory.id, _anchors(memory), memory.content)
+            own = anchors_of(memory.title, memory.content)
+            anchors = memory.anchors or own  # older ones and other people's stores have none
+            indexed.index.file(memory.id, anchors, memory.content, is_read=anchors == own)
     indexed.stamps, indexed.parts = stamps, tuple(ref(part) for part, _ in reach)
-
-
-def _anchors(memory: Memory) -> tuple[str, ...]:
-    """Those that it was stored with; older ones and other people's stores have none."""
-    return memory.anchors or anchors_of(memory.title, memory.content)
