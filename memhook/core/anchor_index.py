@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
@@ -43,6 +43,7 @@ MOST_SHARING = 6  # memories of one name: more of them make it a word of the pro
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
 NEAR = 8  # words of an error between two of a message
+KEPT_DETAILS = 256
 
 # How specific a match is: the best come first.
 ERROR = PATH = 1.0
@@ -80,8 +81,6 @@ _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
-_Filed = tuple[str, str, float]
-"""The memory's id, its anchor, and how specific the key is for it."""
 _Told = tuple[str, frozenset[str]]
 """What a script is told to do, and the flags of which a call must have one."""
 
@@ -96,9 +95,29 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class _Note:
+    """What is kept of a memory: the rest is read out of it again when a call asks for one of its keys.
+
+    `is_read` is whether the text may name more than the anchors: not if somebody has chosen these.
+    """
+
+    anchors: tuple[str, ...]
+    text: str
+    is_read: bool
+
+    def mentions(self) -> Mentions:
+        return mentions_of(self.text) if self.is_read else Mentions()
+
+    def filed_under(self) -> set[str]:
+        return {key for key, _, _ in _keys(self.anchors, self.mentions())}
+
+
+@dataclass(frozen=True, slots=True)
 class _Details:
     """What decides whether a key of a memory that a call asks for holds for this call."""
 
+    anchors: Mapping[str, Mapping[str, float]]
+    """By key those that it stands for, and how specific it is for each."""
     commands: Mapping[str, Command]
     told: Mapping[str, Sequence[_Told]]
     scopes: Mapping[str, tuple[str, ...]]
@@ -107,30 +126,42 @@ class _Details:
     words: frozenset[str]
     """Of the text, if flags are anchors: one of them has to be the tool."""
 
+    def holds(self, key: str, anchor: str, asked: _Asked) -> bool:
+        if (scope := self.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
+            return False
+        kind, _, rest = key.partition(":")
+        if kind == "cmd" and (command := self.commands.get(anchor)) and not asked.runs(command, rest.split()):
+            return False
+        if kind in _OF_COMMANDS and asked.complies_with(self.asked_flags):
+            return False
+        if kind == "path" and (told := self.told.get(rest)):
+            return key in asked.touched or any(asked.has([word], flags) for word, flags in told)
+        if kind == "flag":
+            return not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
+        return _is_in(kind, anchor, asked)
+
 
 class AnchorIndex:
     """The anchors of memories, each with the text they were taken from; a memory that changed is filed again."""
 
     def __init__(self) -> None:
-        self._filed: dict[str, list[_Filed]] = defaultdict(list)
-        self._keys: dict[str, tuple[str, ...]] = {}
-        self._details: dict[str, _Details] = {}
+        self._filed: dict[str, str | list[str]] = {}  # most keys are one memory's
+        self._notes: dict[str, _Note] = {}
 
     def file(self, memory: str, anchors: Sequence[str], text: str, *, is_read: bool = True) -> None:
-        """`is_read` is whether the text may name more than the anchors: not if somebody has chosen these."""
         self.remove(memory)
-        mentioned = mentions_of(text) if is_read else Mentions()
-        details = _details(anchors, mentioned, text)
-        filed = [(key, (memory, one, weight)) for key, one, weight in _keys(anchors, mentioned, details.scopes)]
-        for key, entry in filed:
-            self._filed[key].append(entry)
-        self._keys[memory] = tuple({key for key, _ in filed})
-        self._details[memory] = details
+        note = self._notes[memory] = _Note(tuple(anchors), text, is_read)
+        for key in note.filed_under():
+            sharing = self._filed.setdefault(key, memory)
+            if isinstance(sharing, list):
+                sharing.append(memory)
+            elif sharing != memory:
+                self._filed[key] = [sharing, memory]
 
     def remove(self, memory: str) -> None:
-        self._details.pop(memory, None)
-        for key in self._keys.pop(memory, ()):
-            left = [entry for entry in self._filed.pop(key) if entry[0] != memory]
+        note = self._notes.pop(memory, None)
+        for key in note.filed_under() if note else ():
+            left = [one for one in _all(self._filed.pop(key)) if one != memory]
             if left:
                 self._filed[key] = left
 
@@ -139,29 +170,20 @@ class AnchorIndex:
         asked = _Asked(action)
         found: dict[str, dict[str, float]] = defaultdict(dict)
         for key in asked.keys:
-            filed = self._filed.get(key, ())
-            if len(filed) > MOST_SHARING and not key.startswith(("path:", "cmd:")):
+            sharing = _all(self._filed.get(key, []))
+            if len(sharing) > MOST_SHARING and not key.startswith(("path:", "cmd:")):
                 continue
-            for memory, anchor, weight in filed:
-                if self._holds(key, memory, anchor, asked):
-                    known = found[memory]
-                    known[anchor] = max(weight, known.get(anchor, 0.0))
+            for memory in sharing:
+                details = _details(self._notes[memory])
+                for anchor, weight in details.anchors.get(key, {}).items():
+                    if details.holds(key, anchor, asked):
+                        known = found[memory]
+                        known[anchor] = max(weight, known.get(anchor, 0.0))
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
-    def _holds(self, key: str, memory: str, anchor: str, asked: _Asked) -> bool:
-        details = self._details[memory]
-        if (scope := details.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
-            return False
-        kind, _, rest = key.partition(":")
-        if kind == "cmd" and (command := details.commands.get(anchor)) and not asked.runs(command, rest.split()):
-            return False
-        if kind in _OF_COMMANDS and asked.complies_with(details.asked_flags):
-            return False
-        if kind == "path" and (told := details.told.get(rest)):
-            return key in asked.touched or any(asked.has([word], flags) for word, flags in told)
-        if kind == "flag":
-            return not asked.tools_with(flag_name(anchor)).isdisjoint(details.words)
-        return _is_in(kind, anchor, asked)
+
+def _all(sharing: str | list[str]) -> list[str]:
+    return [sharing] if isinstance(sharing, str) else sharing
 
 
 def _is_in(kind: str, anchor: str, asked: _Asked) -> bool:
@@ -173,16 +195,26 @@ def _is_in(kind: str, anchor: str, asked: _Asked) -> bool:
     return kind != "glob" or any(map(_glob(anchor).search, asked.action.paths))
 
 
-def _details(anchors: Sequence[str], mentioned: Mentions, text: str) -> _Details:
+@lru_cache(maxsize=KEPT_DETAILS)
+def _details(note: _Note) -> _Details:
+    anchors, text, mentioned = note.anchors, note.text, note.mentions()
     scoped = (*filter(_can_be_scoped, anchors), *mentioned.commands, *mentioned.tools)
+    scopes = {one: scope for one in scoped if (scope := scope_of(one, text))}
     commands = {one: command_of(one, text) for one in anchors if " " in one}
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
     has_flags = any(anchor.startswith("-") for anchor in anchors)
     words = re.findall(r"\w[\w.-]*\w", text.lower()) if has_flags else []
+    # What a command is said of does not count alone: "`aws s3 rm` on acme-state" is on both.
+    known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
+    within = {name for scope in known for name in scope}
+    by_key: dict[str, dict[str, float]] = defaultdict(dict)
+    for key, one, weight in _keys([one for one in anchors if one not in within], mentioned):
+        by_key[key][one] = max(weight, by_key[key].get(one, 0.0))
     return _Details(
+        dict(by_key),
         spoken | commands,
         _told_to_scripts(anchors, text),
-        {one: scope for one in scoped if (scope := scope_of(one, text))},
+        scopes,
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
     )
@@ -213,13 +245,9 @@ def _match(memory: str, anchors: Mapping[str, float]) -> Match:
 # The keys of a memory
 
 
-def _keys(
-    anchors: Sequence[str], mentioned: Mentions, scopes: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[str, str, float]]:
-    """Each with its anchor. What a command is said of does not count alone: "`aws s3 rm` on acme-state" is on both."""
-    known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
-    within = {name for scope in known for name in scope}
-    yield from ((key, one, weight) for one in anchors if one not in within for key, weight in _keys_of(one))
+def _keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[str, str, float]]:
+    """Each with its anchor, and how specific it is for that."""
+    yield from ((key, one, weight) for one in anchors for key, weight in _keys_of(one))
     yield from ((key, one, weight) for one in mentioned.commands for key, weight in _command_keys(one))
     yield from ((f"type:{one}", one, NAME) for one in mentioned.types)
     yield from ((key, one, TOOL) for one in mentioned.tools for key in _tool_keys(one, bool(mentioned.asked_flags)))
