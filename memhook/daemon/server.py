@@ -110,8 +110,8 @@ class Server:
             self._runner.set_result(runner)
             self._let_waiting_clients_finish()
             runner.engine.warm_up()
-            gc.collect()
-            gc.freeze()  # scanning what was loaded again would cost some prompt tens of milliseconds
+            # Scanning what was loaded would cost some prompt tens of milliseconds, and here as much: it is not garbage.
+            gc.freeze()
             runner.engine.give_memory_back(is_quiet=True)  # a third of it was needed to load only
         except Exception as error:
             log.exception("loading failed")
