@@ -27,6 +27,7 @@ from memhook.store.memories import own_store
 from tests.daemons import kill_daemon
 from tests.fake_embedder import HashEmbedder
 
+gc.disable()  # until all tests are collected
 settings.register_profile("no-clock", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("no-clock")
 control.START_SECONDS = control.STOP_SECONDS = control.IMMEDIATE_SECONDS = 300.0
@@ -64,9 +65,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no garbage collection needs to look through it again."""
-    gc.collect()
+    """What was imported and collected stays to the end: no garbage collection needs to look through it."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
