@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memhook.files.durable import made_folder
 from memhook.paths import user_paths
 from tests.cli.conftest import Cli, Engine
 
 SMALL_SET = str(Path(__file__).parents[1] / "small_set")
 
-pytestmark = pytest.mark.usefixtures("home_with_model")
+
+@pytest.fixture(scope="module")
+def kept_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vectors") / "vectors.sqlite3"
+
+
+@pytest.fixture(autouse=True)
+def _vectors(home_with_model: Path, kept_vectors: Path) -> Iterator[None]:
+    """Each test has the vectors that those before it made: the numbers are the same, as tests/evaluation shows."""
+    file = user_paths().evaluation_vectors
+    if kept_vectors.exists():
+        made_folder(file.parent)
+        shutil.copy(kept_vectors, file)
+    yield
+    if file.exists():
+        shutil.copy(file, kept_vectors)
 
 
 def test_the_report_has_the_shape_others_rely_on(cli: Cli, engine: Engine) -> None:
