@@ -72,7 +72,7 @@ _USED_TYPE = re.compile(
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
-_OF_COMMANDS = ("alone", "cmd", "flag", "lit", "tool")
+_OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "tool")
 _STATUS = re.compile(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))

@@ -21,11 +21,16 @@ CONTRADICTING = [
     ("We deploy on Thursdays.", "Deploys happen every Tuesday morning since the release manager left.", 0.78),
     ("Key rotation is started by hand.", "Key rotation starts automatically.", 0.9),
     ("Invoices are printed from Crystal.", "Invoices are printed from Jasper.", 0.88),
+    ("Thumbnails are cut by Pillow.", "libvips cuts the thumbnails.", 0.86),
+    ("Sensors are polled every 90 s.", "Sensors are polled every 2 minutes.", 0.95),
     ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt.", 0.9),
 ]
 LOOK_ALIKE = [
     ("The mailer runs on port 2525.", "The scheduler runs on port 2587.", 0.75),
     ("Staging has 3 nodes.", "Production has 5 nodes.", 0.77),
+    ("Antenna 3 is calibrated with offset 12.", "Antenna 5 is calibrated with offset 9.", 0.89),
+    ("Sensors are polled every 90 s.", "Sensors are polled every 1.5 minutes.", 0.95),
+    ("Sensors are calibrated after 7 days.", "Sensors are calibrated after a week.", 0.95),
     ("Use black in the api folder.", "Use prettier in the web folder.", 0.66),
     ("Deploy keys are rotated every month.", "Deploy keys are rotated every month, on the first.", 0.97),
     ("Deploy keys are never sent by mail, only by courier.", "Deploy keys are never sent by mail.", 0.93),
