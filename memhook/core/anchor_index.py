@@ -409,7 +409,8 @@ class _Asked:
         return "\n".join((*action.paths, *words, action.directory, action.written, both_ends(action.error)))
 
     def is_about(self, name: str) -> bool:
-        return bool(re.search(rf"(?<![\w-]){re.escape(name.strip('/'))}(?![\w-])", self._everything))
+        bare = name.strip("/")  # an expression is compiled for each name, so that it waits for those that are there
+        return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
     def runs(self, command: Command, key: Sequence[str]) -> bool:
         if key[-1].startswith("-"):

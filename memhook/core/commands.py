@@ -100,9 +100,11 @@ def flags_of(words: Sequence[str]) -> Iterator[str]:
 
 def has_one(flags: frozenset[str], words: Sequence[str]) -> bool:
     """Whether a call has one of the flags, if there are any."""
+    if not flags:
+        return True
     given = {*map(flag_name, words), *flags_of(words)}
     short = (word for word, behind in pairwise((*words, "")) if word in _LETTERS and not _FILE.search(behind))
-    return not flags or not flags.isdisjoint(given.union(map(_LETTERS.__getitem__, short)))
+    return not flags.isdisjoint(given.union(map(_LETTERS.__getitem__, short)))
 
 
 def needed_flags(anchor: str, text: str) -> frozenset[str]:
