@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memhook.core.grading import EDGES, MOST_UNSURE
-from memhook.engine import embedders
+from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import setting_keys
@@ -160,7 +160,7 @@ def test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete(
         embedder.set_result(HashEmbedder(model))
         return embedder
 
-    monkeypatch.setattr(embedders, "loading_embedder", loaded)
+    monkeypatch.setattr(engine_module, "loading_embedder", loaded)
     assistant = Assistant(Runner(user_paths()), tmp_path)
     assistant.remembers(FACT)
     configure(home, 'embedding.model = "another"')
@@ -168,7 +168,7 @@ def test_the_model_is_the_configured_one_as_soon_as_its_vectors_are_complete(
     assistant.runner.keep_house()
     assert (before["model"], before["configured_model"]) == ("granite-embedding-30m-english", "another")
     assert assistant.calls("status")["model"] == "another"
-    assert list(assistant.runner.engine.embedders.names) == ["another"]  # the one before needs no memory any more
+    assert list(assistant.runner.engine._embedders) == ["another"]  # the one before needs no memory any more
 
 
 def test_languages_says_when_the_encoder_for_others_than_english_is_there(
@@ -179,14 +179,14 @@ def test_languages_says_when_the_encoder_for_others_than_english_is_there(
         embedder.set_result(Dictionary() if model == multilingual.ID else HashEmbedder(model))
         return embedder
 
-    monkeypatch.setattr(embedders, "loading_embedder", loaded)
+    monkeypatch.setattr(engine_module, "loading_embedder", loaded)
     assistant = Assistant(Runner(user_paths()), tmp_path)
     assistant.remembers(FACT)
 
     def loads_for(prompt: str) -> bool:
         assistant.prompts(prompt)
         assistant.runner.keep_house()
-        return multilingual.ID in assistant.runner.engine.embedders.names
+        return multilingual.ID in assistant.runner.engine._embedders
 
     assert not loads_for("why is the table slow?")
     assert loads_for("warum ist die Tabelle so langsam?")

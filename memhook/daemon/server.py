@@ -99,13 +99,9 @@ class Server:
         # lancedb and fastembed take seconds to import: the socket must be open before.
         gc.disable()  # loading makes no garbage, and collecting takes a tenth of the time
         try:
-            from memhook.engine.embedders import Embedders  # noqa: PLC0415  imported while the socket answers
+            from memhook.hooks.runner import Runner  # noqa: PLC0415  lancedb is imported while the socket answers
 
-            embedders = Embedders(self._paths)
-            embedders.load_configured()  # mostly outside of Python, so beside the imports that follow
-            from memhook.hooks.runner import Runner  # noqa: PLC0415  it takes as long as the model
-
-            runner = Runner(self._paths, embedders)
+            runner = Runner(self._paths)
             runner.open()
             self._runner.set_result(runner)
             self._let_waiting_clients_finish()

@@ -6,7 +6,6 @@ caller      The caller of an operation: rights, project, settings and stores
 captures    Operations on captured memories
 catalogue   Every operation: its function, the scope it needs, whether it may be repeated
 condition   Operations for `status` and `doctor`
-embedders   Embedding models, each loaded once, in the background
 engine      The libraries, the ledger and the settings, opened once
 explaining  Operations that explain: why, what a prompt would get with other settings, what memhook costs
 following   The files that memories were imported from: a change of one updates its memories

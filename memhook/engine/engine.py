@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -20,7 +21,6 @@ from memhook.engine import operations
 from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.engine.catalogue import OPERATIONS
-from memhook.engine.embedders import Embedders
 from memhook.engine.following import Following
 from memhook.engine.projects import keep_those_without_remote
 from memhook.engine.repositories import Repositories
@@ -30,11 +30,11 @@ from memhook.files.durable import remove_leftovers
 from memhook.library.access import open_ones
 from memhook.library.joined import Searchable, joined
 from memhook.library.languages import AT_ONCE_SECONDS, AT_START_SECONDS
-from memhook.library.library import Library
+from memhook.library.library import Library, loading_embedder
 from memhook.library.opened import OpenedLibraries
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
-from memhook.store.embedding.encoder import OnnxEmbedder
+from memhook.store.embedding.encoder import Embedder, OnnxEmbedder
 from memhook.store.ledger import Ledger, Proposal
 from memhook.store.pauses import Pause, Pauses
 from memhook.store.project import Project, project_of
@@ -51,6 +51,7 @@ MOST_COMPARED = 300  # new memories, with what they may supersede
 COMPARED_AT_ONCE = 20  # prompts are answered meanwhile: of all at once, every tenth would take several times as long
 MOST_CHECKED = 2_000  # of a project's memories, against its repository
 PRUNE_EVERY = timedelta(hours=1)
+RETRY_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ class Scene:
 class Engine:
     """Opens nothing twice. Without a ledger it works on, and nothing counts as shown before."""
 
-    def __init__(self, paths: Paths, embedders: Embedders | None = None) -> None:
+    def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        self.embedders = embedders or Embedders(paths)
         self._lock = Lock()
-        self._libraries = OpenedLibraries(paths, self.embedders.of)
+        self._libraries = OpenedLibraries(paths, self._embedder)
+        self._embedders: dict[str, tuple[Future[Embedder], float]] = {}
         self._loaded: dict[tuple[Any, ...], Loaded] = {}
         self._pauses = Pauses(paths)
         self._aliases = ProjectAliases(paths)
@@ -194,9 +195,28 @@ class Engine:
         notes = [library.first_copy(max(0.0, deadline - time.monotonic())) for library in libraries]
         return [note for note in notes if note]
 
+    def _embedder(self, model: str) -> Future[Embedder]:
+        """The embedder, loaded once in the background; after a failure it is tried again later."""
+        with self._lock:
+            loading, since = self._embedders.get(model, (None, 0.0))
+            failed = loading is not None and loading.done() and loading.exception() is not None
+            if loading is None or (failed and time.monotonic() - since > RETRY_SECONDS):
+                loading = loading_embedder(model, self.paths.models)
+                self._embedders[model] = (loading, time.monotonic())
+            return loading
+
+    def _release_models(self, in_use: Set[str]) -> None:
+        """Free models no longer in use: each takes a hundred megabytes and more."""
+        kept = in_use | {self.settings().embedding.model}
+        with self._lock:
+            for name in self._embedders.keys() - kept:
+                del self._embedders[name]
+
     def give_memory_back(self, is_quiet: bool) -> None:
         """Return memory that an import or another model needed to the system; while it is quiet, code as well."""
-        for embedder in self.embedders.loaded:
+        with self._lock:
+            loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
+        for embedder in (one.result() for one in loading):
             if isinstance(embedder, OnnxEmbedder):
                 embedder.give_back()
         gc.collect()  # arrays in a cycle keep what they were read into
@@ -212,7 +232,7 @@ class Engine:
         """Read the store into memory while the model loads, for the first answer to find both ready."""
         try:
             settings = self.settings()
-            self.embedders.of(settings.embedding.model)
+            self._embedder(settings.embedding.model)
             for library in self._asked(settings):
                 library.store.keep_in_memory()
                 library.languages.patience = AT_START_SECONDS
@@ -261,8 +281,7 @@ class Engine:
             library.languages.keep_up()
             library.store.optimize()
             library.store.keep_in_memory()
-        in_use = {name for library in self._libraries.all() for name in library.models_in_use}
-        self.embedders.keep_only(in_use | {self.settings().embedding.model})
+        self._release_models({name for library in self._libraries.all() for name in library.models_in_use})
         self._join_projects(settings)
         self._compare_new_ones(now)
         self._check_repositories(now)

@@ -24,7 +24,6 @@ from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
 from memhook.engine.catalogue import OPERATIONS
-from memhook.engine.embedders import Embedders
 from memhook.engine.engine import Engine, Scene
 from memhook.engine.scopes import Scope
 from memhook.errors import MemhookError, SettingsError
@@ -79,8 +78,8 @@ class _Plan:
 class Runner:
     """Answers hooks with the resources of its engine."""
 
-    def __init__(self, paths: Paths, embedders: Embedders | None = None) -> None:
-        self.engine = Engine(paths, embedders)
+    def __init__(self, paths: Paths) -> None:
+        self.engine = Engine(paths)
         self._captures = Captures(self.engine)
         self._withheld = Withheld(self.engine)
         self._one_part = OnePart(paths.one_part)

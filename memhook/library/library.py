@@ -11,18 +11,19 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from memhook.core.grading import Calibration
 from memhook.core.memory import Memory
 from memhook.core.ranking import embedded_text
 from memhook.core.spelling import NO_VOCABULARY, Vocabulary
-from memhook.errors import MemhookError, StoreError
+from memhook.errors import EmbeddingError, MemhookError, StoreError
 from memhook.library.languages import Languages
 from memhook.library.sweep import Sweep
 from memhook.screening.policy import sorted_out
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.calibration import calibration_of
-from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdentity, Vector
+from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdentity, Vector, load_embedder
 from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.memories import MemoryStore
 from memhook.store.remote.replica import Replica
@@ -285,6 +286,22 @@ class Library:
             vectors = embedder.embed_documents([_text(memory) for memory in batch])
             self.store.vectors.set(batch, vectors, embedder.model)
         return len(missing)
+
+
+def loading_embedder(model: str, models: Path) -> Future[Embedder]:
+    """The model, being loaded beside whatever else goes on."""
+    return in_thread(partial(_loaded, model, models), "memhook-model")
+
+
+def _loaded(model: str, models: Path) -> Embedder:
+    try:
+        return load_embedder(model, models)
+    except MemhookError as error:
+        log.warning("the model %s is not used: %s %s", model, error.message, error.hint)
+        raise
+    except Exception as error:
+        log.exception("the embedding model failed to load")
+        raise EmbeddingError(f"The embedding model {model} failed to load: {error}") from error
 
 
 def _text(memory: Memory) -> str:

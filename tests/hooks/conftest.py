@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhook.core.cues import INSTRUCTION
-from memhook.engine import embedders
+from memhook.engine import engine as engine_module
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, load_embedder
@@ -26,7 +26,7 @@ def real_embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
 def runner_with(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
     loaded: Future[Embedder] = Future()
     loaded.set_result(embedder)
-    monkeypatch.setattr(embedders, "loading_embedder", lambda *_: loaded)
+    monkeypatch.setattr(engine_module, "loading_embedder", lambda *_: loaded)
     return Runner(user_paths())
 
 

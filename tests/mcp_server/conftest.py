@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memhook.engine import embedders
+from memhook.engine import engine as engine_module
 from memhook.engine.engine import Engine
 from memhook.paths import user_paths
 from memhook.store.embedding.encoder import Embedder
@@ -32,7 +32,7 @@ def embedder() -> Counting:
 def engine_with(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Engine:
     loaded: Future[Embedder] = Future()
     loaded.set_result(embedder)
-    monkeypatch.setattr(embedders, "loading_embedder", lambda *_: loaded)
+    monkeypatch.setattr(engine_module, "loading_embedder", lambda *_: loaded)
     return Engine(user_paths())
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from memhook.core.tokens import estimated_tokens
 from memhook.engine import engine as engine_module
-from memhook.engine.embedders import Embedders
 from memhook.engine.engine import Engine
 from memhook.engine.scopes import Scope
 from tests.mcp_server.conftest import Call
@@ -36,7 +35,7 @@ def untouchable(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("opened")
 
     monkeypatch.setattr(engine_module, "Library", raises)
-    monkeypatch.setattr(Embedders, "of", raises)
+    monkeypatch.setattr(Engine, "_embedder", raises)
 
 
 @pytest.mark.parametrize("tool", CALLS)

@@ -230,7 +230,7 @@ if __name__ == "__main__":
     maintenance_module.KEPT_SECONDS = 0.0  # old versions go at the first occasion, not ten seconds later
     maintenance_module.KEPT_VERSIONS = maintenance_module.KEPT_WHEN_SETTLED = 2
     origin_module.MANY_FILES, origin_module.OLD_VERSIONS = 2, timedelta(milliseconds=1)
-    with patch("memhook.engine.embedders.loading_embedder", loaded):
+    with patch("memhook.engine.engine.loading_embedder", loaded):
         work = Work(Path(sys.argv[1]))
         FORMS[sys.argv[2]](work)
         work.engine.close()
