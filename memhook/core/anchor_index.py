@@ -21,6 +21,7 @@ from memhook.core.anchors import (
     EXIT_CODE,
     HTTP_STATUS,
     Kind,
+    anchors_of,
     is_distinctive,
     kind_of,
 )
@@ -96,20 +97,19 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What is kept of a memory: the rest is read out of it again when a call asks for one of its keys.
-
-    `is_read` is whether the text may name more than the anchors: not if somebody has chosen these.
-    """
+    """What is kept of a memory: the rest is read out of it again when a call asks for one of its keys."""
 
     anchors: tuple[str, ...]
     text: str
-    is_read: bool
-
-    def mentions(self) -> Mentions:
-        return mentions_of(self.text) if self.is_read else Mentions()
+    title: str
 
     def filed_under(self) -> set[str]:
-        return {key for key, _, _ in _keys(self.anchors, self.mentions())}
+        return {key for key, _, _ in _keys(self.anchors, mentions_of(self.text))}
+
+    def mentions(self) -> Mentions:
+        """What the text names besides the anchors: nothing if somebody has chosen these."""
+        is_chosen = set(self.anchors) != set(anchors_of(self.title, self.text))
+        return Mentions() if is_chosen else mentions_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ class AnchorIndex:
         self._filed: dict[str, str | list[str]] = {}  # most keys are one memory's
         self._notes: dict[str, _Note] = {}
 
-    def file(self, memory: str, anchors: Sequence[str], text: str, *, is_read: bool = True) -> None:
+    def file(self, memory: str, anchors: Sequence[str], text: str, title: str = "") -> None:
         self.remove(memory)
-        note = self._notes[memory] = _Note(tuple(anchors), text, is_read)
+        note = self._notes[memory] = _Note(tuple(anchors), text, title)
         for key in note.filed_under():
             sharing = self._filed.setdefault(key, memory)
             if isinstance(sharing, list):

@@ -110,5 +110,5 @@ def test_a_status_counts_for_the_address_it_is_said_of() -> None:
 
 def test_where_somebody_chose_the_anchors_the_text_adds_none() -> None:
     index = AnchorIndex()
-    index.file("note", ("Makefile",), "adb reverse is lost with the cable", is_read=False)
+    index.file("note", ("Makefile",), "adb reverse is lost with the cable")
     assert not index.matches(Action(commands=(("adb", "reverse"),)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from weakref import ref
@@ -15,15 +16,22 @@ from memhook.store.cache.snapshot import Snapshot
 from memhook.store.table.filters import Filter
 
 KEPT_FILTERS = 8  # one for each project that is worked on at the same time
+AT_ONCE_SECONDS = 0.2  # that a tool call waits for the index: the first of a large store is answered from a part of it
+AT_ONCE = 50  # memories
+PAUSE_SECONDS = 0.02  # for a tool call that waits
 
 
 @dataclass(slots=True)
 class _Indexed:
-    """The index of one filter, the parts it was made from, and the text that each memory had."""
+    """The index of one filter, the parts it was made from, and the text that each memory had.
+
+    `wanted` is what it is being made from, in the background.
+    """
 
     index: AnchorIndex = field(default_factory=AnchorIndex)
     parts: tuple[ref[Snapshot], ...] = ()
     stamps: dict[str, str] = field(default_factory=dict)
+    wanted: Reach | None = None
 
     def is_of(self, reach: Reach) -> bool:
         return [part() for part in self.parts] == [part for part, _ in reach]
@@ -45,22 +53,45 @@ class AnchorCache:
             if len(self._kept) > KEPT_FILTERS:
                 self._kept.popitem(last=False)
             if reach is not None and not indexed.is_of(reach):
-                _renew(indexed, reach)
+                self._renew(indexed, reach)
             return indexed.index.matches(action)
 
     def drop(self) -> None:
         with self._lock:
             self._kept.clear()
 
+    def _renew(self, indexed: _Indexed, reach: Reach) -> None:
+        """At once, or else as much as there is time for, and the rest in the background."""
+        is_going_on = indexed.wanted is not None
+        indexed.wanted = None if _is_renewed(indexed, reach) else reach
+        if indexed.wanted is not None and not is_going_on:
+            threading.Thread(target=self._finish, args=(indexed,), name="memhook-anchors", daemon=True).start()
 
-def _renew(indexed: _Indexed, reach: Reach) -> None:
+    def _finish(self, indexed: _Indexed) -> None:
+        while True:
+            with self._lock:
+                if indexed.wanted is None or _is_renewed(indexed, indexed.wanted):
+                    indexed.wanted = None
+                    return
+            time.sleep(PAUSE_SECONDS)
+
+
+def _is_renewed(indexed: _Indexed, reach: Reach) -> bool:
+    """Index again what has changed, and return whether there was time for all of it."""
+    deadline = time.monotonic() + AT_ONCE_SECONDS
     stamps = {key: stamp for part, places in reach for key, stamp in part.stamps(places)}
-    changed = {key for key, stamp in stamps.items() if indexed.stamps.get(key) != stamp}
     for key in indexed.stamps.keys() - stamps.keys():
         indexed.index.remove(key)
-    for part, places in reach:
-        for memory in part.memories(changed, places).values():
-            own = anchors_of(memory.title, memory.content)
-            anchors = memory.anchors or own  # older ones and other people's stores have none
-            indexed.index.file(memory.id, anchors, memory.content, is_read=anchors == own)
-    indexed.stamps, indexed.parts = stamps, tuple(ref(part) for part, _ in reach)
+        del indexed.stamps[key]
+    changed = [key for key, stamp in stamps.items() if indexed.stamps.get(key) != stamp]
+    for start in range(0, len(changed), AT_ONCE):
+        if start and time.monotonic() > deadline:
+            return False
+        some = changed[start : start + AT_ONCE]
+        for part, places in reach:
+            for memory in part.memories(some, places).values():
+                anchors = memory.anchors or anchors_of(memory.title, memory.content)  # of an older version: none
+                indexed.index.file(memory.id, anchors, memory.content, memory.title)
+        indexed.stamps |= {key: stamps[key] for key in some}
+    indexed.parts = tuple(ref(part) for part, _ in reach)
+    return True
