@@ -17,8 +17,8 @@ from memhook.store.table.filters import Filter
 
 KEPT_FILTERS = 8  # one for each project that is worked on at the same time
 AT_ONCE_SECONDS = 0.2  # that a tool call waits for the index: the first of a large store is answered from a part of it
+BEHIND_SECONDS, PAUSE_SECONDS = 0.02, 0.1  # in the background, in turns, so that prompts hardly wait for it
 AT_ONCE = 50  # memories
-PAUSE_SECONDS = 0.02  # for a tool call that waits
 
 
 @dataclass(slots=True)
@@ -62,23 +62,24 @@ class AnchorCache:
 
     def _renew(self, indexed: _Indexed, reach: Reach) -> None:
         """At once, or else as much as there is time for, and the rest in the background."""
-        is_going_on = indexed.wanted is not None
-        indexed.wanted = None if _is_renewed(indexed, reach) else reach
-        if indexed.wanted is not None and not is_going_on:
+        if indexed.wanted is not None:
+            indexed.wanted = reach
+        elif not _is_renewed(indexed, reach, AT_ONCE_SECONDS):
+            indexed.wanted = reach
             threading.Thread(target=self._finish, args=(indexed,), name="memhook-anchors", daemon=True).start()
 
     def _finish(self, indexed: _Indexed) -> None:
         while True:
             with self._lock:
-                if indexed.wanted is None or _is_renewed(indexed, indexed.wanted):
+                if indexed.wanted is None or _is_renewed(indexed, indexed.wanted, BEHIND_SECONDS):
                     indexed.wanted = None
                     return
             time.sleep(PAUSE_SECONDS)
 
 
-def _is_renewed(indexed: _Indexed, reach: Reach) -> bool:
+def _is_renewed(indexed: _Indexed, reach: Reach, seconds: float) -> bool:
     """Index again what has changed, and return whether there was time for all of it."""
-    deadline = time.monotonic() + AT_ONCE_SECONDS
+    deadline = time.monotonic() + seconds
     stamps = {key: stamp for part, places in reach for key, stamp in part.stamps(places)}
     for key in indexed.stamps.keys() - stamps.keys():
         indexed.index.remove(key)
