@@ -1,6 +1,7 @@
-"""Secrets that were stored before memhook knew them, masked on disk too: a few memories at a time, once per version.
+"""Screen the whole store a few memories at a time, so that no prompt waits for it.
 
-Until then they are masked whenever they are shown.
+Secrets that were stored before memhook knew them are masked on disk too, once per version; until then they are masked
+whenever they are shown.
 """
 
 from __future__ import annotations
@@ -11,18 +12,21 @@ from dataclasses import replace
 from memhook import __version__
 from memhook.core.memory import Memory, content_hash
 from memhook.library.access import OWNER
-from memhook.screening.policy import judged, shown_as
+from memhook.screening.policy import MOST_FIT, judged, shown_as, sorted_out
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
 
 log = logging.getLogger("memhook")
 
-BATCH = 64  # looked at every few seconds: a prompt that comes meanwhile waits for half of the processor
+BATCH = 128  # every few seconds, for 20 ms: a prompt that comes meanwhile waits for half of the processor
 MARK = "masked"
 
 
 class Sweep:
-    """Of one store. Which masks there are depends on memhook's version: each version reads the whole store once."""
+    """Of one store. Which masks there are depends on memhook's version: each version reads the whole store once.
+
+    Each process does too, unless the store has more memories than can be remembered as fit to be shown.
+    """
 
     def __init__(self, store: MemoryStore, masks: str = __version__, batch: int = BATCH) -> None:
         self._store = store
@@ -36,15 +40,19 @@ class Sweep:
         """Look at the next few; behind the last of them, rewrite those that had secrets and return how many did."""
         if self._is_done or not self._store.exists or self._store.is_deleted:
             return 0
-        if self._store.mark(MARK) == self._masks:
+        is_masked = self._store.mark(MARK) == self._masks
+        if is_masked and self._store.count() > MOST_FIT:
             self._is_done = True
             return 0
         batch = self._store.after(self._last, self._batch)
-        self._found += [memory.id for memory in batch if shown_as(memory) != memory or _is_free(memory)]
+        sorted_out(batch)
+        if not is_masked:
+            self._found += [memory.id for memory in batch if shown_as(memory) != memory or _is_free(memory)]
         if len(batch) == self._batch:
             self._last = batch[-1].id
             return 0
-        return self._finished()
+        self._is_done = True
+        return 0 if is_masked else self._finished()
 
     def _finished(self) -> int:
         with self._store.writing():
@@ -55,7 +63,6 @@ class Sweep:
             if masked:
                 self._store.write(changes.rewrite, masked)
             self._store.set_mark(MARK, self._masks)
-        self._is_done = True
         if masked:
             log.warning("masked secrets in %s", ", ".join(memory.urn for memory in masked))
         return len(masked)

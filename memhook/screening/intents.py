@@ -158,13 +158,16 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
 
 def _spoken(words: Sequence[str]) -> Classes:
     """Return the classes of those words that have any, also those of the phrases that they start."""
-    spoken = {word: _own_classes(word) for word in set(words)}
-    in_a_row = f" {' '.join(words)} "
-    phrases = vocabulary().phrases
-    for word in spoken.keys() & phrases.keys():
-        said = [names for whole, rest, names in phrases[word] if rest[0] in spoken and whole in in_a_row]
-        spoken[word] += tuple(chain.from_iterable(said))
-    return {word: classes for word, classes in spoken.items() if classes}
+    present, in_a_row, phrases = set(words), f" {' '.join(words)} ", vocabulary().phrases
+    spoken: dict[str, tuple[str, ...]] = {}
+    for word in present:
+        classes = _own_classes(word)
+        for whole, rest, names in phrases.get(word, ()):
+            if rest[0] in present and whole in in_a_row:
+                classes += names
+        if classes:
+            spoken[word] = classes
+    return spoken
 
 
 @lru_cache(maxsize=20_000)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from memhook.core.memory import Memory, Origin, Trait, names_with
@@ -69,13 +70,14 @@ def fingerprint(memory: Memory) -> str:
 
 def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
     """Return those that may be shown, without secrets, and those that have to be quarantined."""
-    screened = [memory if hash(memory) in _fit else _screened(memory) for memory in memories]
+    screened = [memory if hash(_looked_at(memory)) in _fit else _screened(memory) for memory in memories]
     return [one for one in screened if not one.quarantine], [one for one in screened if one.quarantine]
 
 
-# The hashes of memories that were found fit as they are: the same come up again and again, and any change counts.
+# The hashes of what was found fit as it is: the same memories come up again and again.
 _fit: set[int] = set()
-MOST_FIT = 10_000
+MOST_FIT = 20_000
+_looked_at = attrgetter("origin", "store", "released", "quarantine", "redacted", *_TEXTS, *_NAMES)
 
 
 def _screened(memory: Memory) -> Memory:
@@ -85,7 +87,7 @@ def _screened(memory: Memory) -> Memory:
     if shown is memory and not shown.quarantine:
         if len(_fit) >= MOST_FIT:
             _fit.clear()
-        _fit.add(hash(memory))
+        _fit.add(hash(_looked_at(memory)))
     return shown
 
 

@@ -27,9 +27,10 @@ LETTERS_CHANGES = 0.34  # of letters alone, where names written in CamelCase com
 LONGEST_MADE_UP = 64
 MADE_UP_CHANGES = 0.5
 
+# Each starts with a letter, with what is before it looked behind from its end: ten times as fast.
 SPOKEN_NAMES = (
-    r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|\bpwd?\b|kennwort|zugangsdaten|contraseñ|contrasen"
-    r"|mots? de passe|\bsenha|wachtwoord|lösenord|\bhasł|парол|密码|密碼|パスワード|비밀번호"
+    r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|pw\b(?<!\wpw)|pwd\b(?<!\wpwd)|kennwort|zugangsdaten|contraseñ|contrasen"
+    r"|mots? de passe|senha(?<!\wsenha)|wachtwoord|lösenord|hasł(?<!\whasł)|парол|密码|密碼|パスワード|비밀번호"
 )
 
 _EXAMPLE = re.compile(

@@ -92,7 +92,7 @@ def _found(text: str) -> Iterator[Span]:
         yield from _private_keys(text)
     yield from _in_requests(text, lowered)
     yield from _assigned(text, lowered)
-    yield from _told(text)
+    yield from _told(text, lowered)
 
 
 def _lowered(text: str) -> str:
@@ -279,15 +279,15 @@ def _is_for_people(name: str) -> bool:
 
 # Passwords in sentences
 
-_PASSWORD = re.compile(SPOKEN_NAMES, re.IGNORECASE)
+_PASSWORD = re.compile(SPOKEN_NAMES)
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s))*")
 _ASCII_WORD = re.compile(r"[!-~]+")
 SENTENCE_CHARS = 100
 
 
-def _told(text: str) -> Iterator[Span]:
+def _told(text: str, lowered: str) -> Iterator[Span]:
     """`the root password for kaze is Xk29pQz7w`: of the rest of the sentence, words that nobody uses as names."""
-    for name in _PASSWORD.finditer(text):
+    for name in _PASSWORD.finditer(lowered):
         rest = _SENTENCE.match(text, name.end(), name.end() + SENTENCE_CHARS)
         for word in _ASCII_WORD.finditer(text, *rest.span()) if rest else ():
             value = word[0].strip(_AROUND)

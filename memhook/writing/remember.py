@@ -32,7 +32,7 @@ from memhook.errors import InvalidInput, NotFound
 from memhook.library.access import OWNER
 from memhook.library.joined import Searchable
 from memhook.library.library import Library
-from memhook.screening.policy import fingerprint, judged, masked_fields
+from memhook.screening.policy import fingerprint, judged, masked_fields, sorted_out
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes as table_changes
 from memhook.store.table.expunge import redacted_hash
@@ -84,6 +84,7 @@ def remembered(
         if added:
             left = _left_of(store, added)  # before they are found as well
             store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
+            sorted_out(added)  # found fit now, they are not screened when a prompt waits for them
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
             if left:
                 store.write(table_changes.unforget, left)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from memhook.errors import StoreError
 from memhook.library.access import OWNER
 from memhook.library.library import Library
 from memhook.library.sweep import Sweep
+from memhook.screening import policy
 from memhook.screening.policy import fingerprint
 from memhook.writing.remember import edited, remembered
 from tests.conftest import Open
@@ -88,6 +90,25 @@ def test_a_store_is_looked_at_once_for_each_version_of_the_masks(library: Librar
     behind(library, old[0], content=RAW)
     assert swept(Sweep(library.store, masks="1")) == 0
     assert swept(Sweep(library.store, masks="2")) == 1
+
+
+@pytest.mark.parametrize("most", [2, 5])
+def test_what_was_found_fit_is_not_screened_again_when_it_is_shown(
+    library: Library, old: list[Memory], monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    swept(Sweep(library.store))
+    monkeypatch.setattr(policy, "_fit", set())  # as in another process
+    monkeypatch.setattr("memhook.library.sweep.MOST_FIT", most)
+    swept(Sweep(library.store))
+    monkeypatch.setattr(policy, "_screened", lambda memory: replace(memory, title="screened"))
+    titles = {memory.title for memory in library.fit_to_show(library.store.after("", 10))}
+    assert ("screened" in titles) is (most == 2)
+
+
+def test_what_was_just_stored_is_not_screened_again(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    remembered(library, [Draft("The runner starts at six.", tags=("ci",))], NOW)
+    monkeypatch.setattr(policy, "_screened", None)
+    assert library.fit_to_show(library.store.after("", 1))
 
 
 def test_an_empty_store_is_looked_at_when_there_is_something(library: Library) -> None:
