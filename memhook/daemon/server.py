@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import memhook
@@ -358,6 +358,9 @@ def set_up_libraries() -> None:
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     if mallopt := getattr(libc, "mallopt", None):  # not with musl, which has no arenas
         mallopt(M_ARENA_MAX, ARENAS)
+    # Arrow parses the documentation of its functions to write theirs: half of that import.
+    parser = SimpleNamespace(NumpyDocString=lambda _text: {"Parameters": ()})
+    sys.modules["pyarrow.vendored.docscrape"] = parser  # type: ignore[assignment]  # a duck
 
 
 def _run(place: Place) -> None:

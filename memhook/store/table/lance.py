@@ -14,6 +14,7 @@ from typing import Any
 NAMESPACE_CLIENT = "lance_namespace_urllib3_client"
 EMBEDDINGS = "lancedb.embeddings"
 _NEEDED = {"base", "registry", "utils"}  # of them; the others are one service or model each
+FUNCTIONS = "lancedb.functions"
 
 
 @cache
@@ -42,17 +43,18 @@ def read(query: Any) -> Any:
 
 
 class _Placeholders:
-    """Finds empty modules in place of the client of LanceDB's namespace service and of its embedding functions.
+    """Finds empty modules in place of the client of LanceDB's namespace service, and of the functions of others.
 
     The client takes most of the import and is never called: the generated package builds 140 pydantic models and the
     checks of 170 methods. LanceDB needs the names of its classes for annotations, and `ListTablesResponse` to carry a
-    result. Of the rest, the pydantic models of 17 embedding services take a quarter; memhook has its own encoder.
+    result. Of the rest, the pydantic models of 17 embedding services take a quarter, those of functions that run in
+    LanceDB's cloud a tenth; memhook has its own encoder and no cloud.
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         is_client = name.partition(".")[0] == NAMESPACE_CLIENT
         is_service = name.startswith(f"{EMBEDDINGS}.") and name.rpartition(".")[2] not in _NEEDED
-        is_part = is_client or is_service
+        is_part = is_client or is_service or name == FUNCTIONS
         return ModuleSpec(name, self, is_package=True) if is_part else None  # type: ignore[arg-type]  # a duck
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
