@@ -323,3 +323,23 @@ def test_sixteen_threads_share_the_memory_that_each_of_them_frees() -> None:
     run = subprocess.run([sys.executable, "-c", ARENAS_OF_MANY_THREADS], capture_output=True, text=True, check=True)
     assert run.stdout.count("<heap nr=") <= server.ARENAS
     assert run.stdout.endswith("system\n")
+
+
+ARROW_WITHOUT_MORE = """
+from memhook.daemon.server import set_up_libraries
+import sys
+
+set_up_libraries()
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from memhook.store.cache.snapshot import _indices
+
+print(pa.table({"id": ["a", "b", "c"]}).take(_indices(np.array([2, 0])))["id"].to_pylist(), pc.add(1, 2))
+print("numpy.ma" in sys.modules, hasattr(sys.modules["pyarrow.vendored.docscrape"], "__file__"))
+"""
+
+
+def test_arrow_is_imported_without_masked_arrays_and_the_parser_of_its_documentation() -> None:
+    run = subprocess.run([sys.executable, "-c", ARROW_WITHOUT_MORE], capture_output=True, text=True, check=True)
+    assert run.stdout == "['c', 'a'] 3\nFalse False\n"
