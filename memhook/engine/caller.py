@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memhook.answering.doubts import NONE, Doubts
+from memhook.core.memory import ID_LENGTH, URN_PREFIX, id_of
 from memhook.engine.accounts import Accounts
 from memhook.engine.scopes import OWNER as OWNER_RIGHTS
 from memhook.engine.scopes import Rights
-from memhook.errors import StoreError
+from memhook.errors import InvalidInput, StoreError
 from memhook.library.joined import Searchable
 from memhook.library.library import Library
 from memhook.paths import Paths
@@ -19,6 +21,8 @@ from memhook.store.ledger import Ledger
 from memhook.store.pauses import Pause
 from memhook.store.project import Project
 from memhook.store.project_aliases import ProjectAliases
+
+NAMED = 5  # of the memories that an ambiguous reference may mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +61,36 @@ class Caller:
         if self.accounts.ledger is None:
             raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
         return self.accounts.ledger
+
+
+def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them."""
+    whole = dict(given)
+    for name in ("references", "supersedes"):
+        if given.get(name):
+            whole[name] = [_whole(caller, one) for one in given[name]]
+    if given.get("reference"):
+        whole["reference"] = _whole(caller, given["reference"])
+    if given.get("hits"):
+        whole["hits"] = [
+            {**hit, "id": _whole(caller, hit["id"])}
+            if isinstance(hit, dict) and isinstance(hit.get("id"), str)
+            else hit
+            for hit in given["hits"]
+        ]
+    return whole
+
+
+def _whole(caller: Caller, reference: str) -> str:
+    """The reference itself, or the only URN that starts with it; raises InvalidInput where several do."""
+    start = id_of(reference)
+    store, visible = caller.all.store, caller.rights.visible
+    if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):
+        return reference
+    ids = [one for one in store.ids(visible) if one.startswith(start)]
+    if len(ids) > 1:
+        named = caller.all.fit_to_show(store.by_reference(ids[:NAMED], visible))
+        some = "; ".join(f"{one.urn} {one.title}" for one in named)
+        more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+        raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
+    return URN_PREFIX + ids[0] if ids else reference

@@ -14,6 +14,7 @@ from typing import Any
 from memhook.engine.scopes import Scope
 
 OWNER_ALONE = None
+FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
 @dataclass(frozen=True, slots=True)

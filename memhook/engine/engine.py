@@ -17,10 +17,9 @@ from typing import Any
 
 from memhook.answering import recall
 from memhook.answering.doubts import Doubts
-from memhook.engine import operations
+from memhook.engine import catalogue
 from memhook.engine.accounts import Accounts
-from memhook.engine.caller import Caller
-from memhook.engine.catalogue import OPERATIONS
+from memhook.engine.caller import Caller, with_whole_references
 from memhook.engine.following import Following
 from memhook.engine.projects import keep_those_without_remote
 from memhook.engine.repositories import Repositories
@@ -90,7 +89,7 @@ class Engine:
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         """Call an operation by name, if the caller's `rights` cover it; without any, the owner calls."""
-        operation = OPERATIONS.get(method)
+        operation = catalogue.OPERATIONS.get(method)
         if operation is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
         rights = rights_of(params.get("rights"))
@@ -101,8 +100,8 @@ class Engine:
         store = str(params.get("store") or "")
         caller = self._caller(project, settings, rights, store)
         try:
-            missing = self.first_copies(settings, operations.FIRST_COPY_SECONDS, store) if operation.awaits else []
-            return _with_note_of(missing, operation.function, caller, operations.with_whole_references(caller, given))
+            missing = self.first_copies(settings, catalogue.FIRST_COPY_SECONDS, store) if operation.awaits else []
+            return _with_note_of(missing, operation.function, caller, with_whole_references(caller, given))
         except RemoteError:
             raise
         except StoreError:

@@ -13,9 +13,10 @@ from memhook.answering import explore, recall
 from memhook.answering import inject as injection
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.answering.records import record_of
-from memhook.core.memory import ID_LENGTH, URN_PREFIX, Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
+from memhook.core.memory import Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ordering import Ordering
 from memhook.core.tokens import estimated_tokens
+from memhook.engine import catalogue
 from memhook.engine.caller import Caller
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
@@ -32,8 +33,6 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
-NAMED = 5  # of the memories that an ambiguous reference may mean
-FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
 
 
 def remember_(
@@ -299,42 +298,9 @@ def _foreseen(entry: transfer.Entry, noticed: Sequence[str]) -> list[Any]:
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:
     """Records in the order of their ids, those behind `after`. An export of a store is whole or an error."""
-    if missing := caller.library.first_copy(FIRST_COPY_SECONDS):
+    if missing := caller.library.first_copy(catalogue.FIRST_COPY_SECONDS):
         raise RemoteError(missing, "Nothing was exported. Try again when it is there.")
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
-
-
-def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them."""
-    whole = dict(given)
-    for name in ("references", "supersedes"):
-        if given.get(name):
-            whole[name] = [_whole(caller, one) for one in given[name]]
-    if given.get("reference"):
-        whole["reference"] = _whole(caller, given["reference"])
-    if given.get("hits"):
-        whole["hits"] = [
-            {**hit, "id": _whole(caller, hit["id"])}
-            if isinstance(hit, dict) and isinstance(hit.get("id"), str)
-            else hit
-            for hit in given["hits"]
-        ]
-    return whole
-
-
-def _whole(caller: Caller, reference: str) -> str:
-    """The reference itself, or the only URN that starts with it; raises InvalidInput where several do."""
-    start = id_of(reference)
-    store, visible = caller.all.store, caller.rights.visible
-    if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):
-        return reference
-    ids = [one for one in store.ids(visible) if one.startswith(start)]
-    if len(ids) > 1:
-        named = caller.all.fit_to_show(store.by_reference(ids[:NAMED], visible))
-        some = "; ".join(f"{one.urn} {one.title}" for one in named)
-        more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-        raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
-    return URN_PREFIX + ids[0] if ids else reference
 
 
 def _filter(

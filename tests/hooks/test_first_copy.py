@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.engine import operations
+from memhook.engine import catalogue
 from memhook.errors import NotFound, RemoteError
 from memhook.hooks import runner as runner_module
 from memhook.mcp_server.tools import TOOLS
@@ -43,7 +43,7 @@ def slow(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Ev
         return fetch(self, origin)
 
     monkeypatch.setattr(Replica, "_fetched", waiting)
-    monkeypatch.setattr(operations, "FIRST_COPY_SECONDS", 0.01)
+    monkeypatch.setattr(catalogue, "FIRST_COPY_SECONDS", 0.01)
     monkeypatch.setattr(runner_module, "FIRST_COPY_SECONDS", 0.01)
     yield fetched
     fetched.set()
