@@ -115,8 +115,8 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
 
 
 def warm_up(library: Searchable) -> None:
-    """Load what the first prompt needs."""
-    for_search(library, "warm up", OWNER, 1)
+    """Load what the first prompt needs, also if it has a typing error."""
+    for_search(library, "wrming up", OWNER, 1)
 
 
 def for_enrichment(
@@ -239,7 +239,8 @@ def _understood(
     """Search for the text as typed and with its typing errors corrected, and return the better ranking."""
     found = _ranking(library, text, allowed, stages, limit, known)
     with stages.timed("spelling"):
-        meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
+        counts = library.store.statistics.frequencies
+        meant = repaired(_excerpt(text), counts, library.vocabulary) if counts else None
     if meant is None:
         return found
     return max(

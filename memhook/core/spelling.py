@@ -17,6 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from memhook.core.terms import STOP_WORDS, folded, stemmed, stems
 
@@ -35,17 +36,20 @@ _Span = tuple[str, int, int]
 _Form = tuple[int, bool, int, int, str]  # the sort key of a word's forms; the last item is the form
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
-    """Words in lower case, and their terms."""
+    """Words in lower case."""
 
     words: frozenset[str]
-    terms: frozenset[str]
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
-        plain = frozenset(folded(word) for word in words if word.isalpha()) | STOP_WORDS
-        return cls(plain, frozenset(stems(list(plain))))
+        return cls(frozenset(folded(word) for word in words if word.isalpha()) | STOP_WORDS)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Their terms, for which only an unknown word asks: stemming them all takes longer than reading them."""
+        return frozenset(stems(list(self.words)))
 
     def doubt(self, word: str) -> int:
         """Return 0 for a word, 1 for the plural of one (a model has no token for most plurals), else NO_WORD."""
@@ -54,7 +58,7 @@ class Vocabulary:
         return 1 if word.endswith("s") and not word.endswith("ss") and word[:-1] in self.words else NO_WORD
 
 
-NO_VOCABULARY = Vocabulary(frozenset(), frozenset())
+NO_VOCABULARY = Vocabulary(frozenset())
 
 
 @dataclass(frozen=True, slots=True)

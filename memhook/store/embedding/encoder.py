@@ -260,7 +260,6 @@ def _check(embedder: OnnxEmbedder) -> None:
             f"The embedding model {embedder.model.id} gives {width} dimensions, not {embedder.model.dimensions}.",
             _UPGRADE,
         )
-    embedder.vocabulary  # noqa: B018  takes 0.1 s, now rather than at the first prompt
 
 
 def _whole_words(tokens: Iterable[str]) -> list[str]:
