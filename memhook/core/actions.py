@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 COMMAND_CHARS = 4_000
@@ -34,6 +35,18 @@ _SHELL = re.compile(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
 _SHELLS = ("bash", "sh", "ssh", "su", "zsh")
+# They only read what they name, or print it: what is searched for is not touched.
+_READERS = re.compile("ack|ag|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
+# They change the files they name; of the second kind only the last.
+_CHANGERS = re.compile("chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
+_COPIERS = re.compile("cp|install|ln|rsync|scp")
+_LOOKING = re.compile("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
+_MESSAGE_FLAG = re.compile("--(?:body|description|message|notes|title)")
+_REDIRECTION = re.compile(r"[12&]?>{1,2}(?!&)(.*)")
+# Not the message of a commit: -m "$(cat <<'EOF'
+_HERE = re.compile(
+    r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE
+)
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _SET = re.compile(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
 _QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
@@ -69,11 +82,13 @@ def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = 
         named, written = _PATCH_FILE.findall(patch), "\n".join(_PATCH_ADDED.findall(patch))
         commands: tuple[tuple[str, ...], ...] = ()
     else:
-        line = next(_texts(given, _COMMANDS), "")
-        commands = tuple(simple_commands(line[:COMMAND_CHARS]))
+        line = next(_texts(given, _COMMANDS), "")[:COMMAND_CHARS]
+        documents = [text for before, _, _, text in _HERE.findall(line) if not _is_shell(before)]
+        line = _HERE.sub(lambda found: found[0] if _is_shell(found[1]) else f"{found[1]}{found[3]}\n", line)
+        commands = tuple(simple_commands(line))
         texts = list(_written(given))
-        named = list(_texts(given, _PATHS))[:1] if texts else []
-        written = "\n".join((*texts, *_SET.findall(line[:COMMAND_CHARS])))
+        named = [*(list(_texts(given, _PATHS))[:1] if texts else []), *_changed_files(commands)]
+        written = "\n".join((*texts, *documents, *_SET.findall(line)))
     paths = tuple(_relative(path.strip(), root, directory) for path in named)
     place = _relative("", root, directory) if directory else ""
     return Action(paths, commands, written[:WRITTEN_CHARS], error, place)
@@ -85,9 +100,41 @@ def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
     What a shell is given in quotes, here or on another machine, is a line of its own.
     """
     for words in _commands(line):
-        yield words
+        yield _touching(words)
         if words[0].rpartition("/")[2] in _SHELLS:
-            yield from (inner for word in words[1:] if " " in word for inner in _commands(word))
+            yield from (_touching(inner) for word in words[1:] if " " in word for inner in _commands(word))
+
+
+def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The files that commands write, move or delete, each from where the line starts."""
+    place = ""
+    for words in commands:
+        tool, *rest = words[1:] if words[0] == "sudo" and words[1:] else words
+        given = [word for word in rest if not word.startswith("-")]
+        if tool == "cd":
+            place = posixpath.join(place, *given[:1])
+        is_changer = _CHANGERS.fullmatch(tool) and (tool != "sed" or any(word.startswith("-i") for word in rest))
+        named = given if is_changer else given[-1:] if _COPIERS.fullmatch(tool) else []
+        targets = (found[1] or behind for word, behind in pairwise((*rest, "")) if (found := _REDIRECTION.match(word)))
+        yield from (posixpath.join(place, name) for name in (*named, *targets) if name)
+
+
+def _touching(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Without what is only read, printed, searched for or said in a message; what that is written to stays."""
+    is_reader = _READERS.fullmatch(words[0].rpartition("/")[2])
+    looking = (at for at, word in enumerate(words[:3]) if at and _LOOKING.fullmatch(word) and words[0] != "go")
+    if (last := 0 if is_reader else next(looking, None)) is not None:
+        end = next((at for at, word in enumerate(words) if _REDIRECTION.match(word)), len(words))
+        return (*words[: last + 1], *(word for word in words[last + 1 : end] if word.startswith("-")), *words[end:])
+    return tuple(word for before, word in pairwise(("", *words)) if not _is_message(before, word))
+
+
+def _is_message(flag: str, value: str) -> bool:
+    return bool(_MESSAGE_FLAG.fullmatch(flag)) or (flag in ("-m", "-am") and " " in value)
+
+
+def _is_shell(line: str) -> bool:
+    return not set(_SHELLS).isdisjoint(line.split())
 
 
 def _commands(line: str) -> Iterator[tuple[str, ...]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import (
@@ -28,22 +28,22 @@ from memhook.core.anchors import (
 from memhook.core.commands import (
     GAP,
     Command,
+    base,
     command_of,
     command_words,
     flag_name,
-    has_one,
+    has_all,
     is_run,
     is_subcommand,
-    needed_flags,
     positional,
+    programs,
     readings,
 )
-from memhook.core.mentions import Mentions, mentions_of, scope_of
+from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, mentions_of, scope_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
-NEAR = 8  # words of an error between two of a message
 KEPT_DETAILS = 256
 
 # How specific a match is: the best come first.
@@ -70,10 +70,10 @@ _QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 # A type where code uses it; in a comment or a text the same word may be a product.
 _USED_TYPE = re.compile(
     r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
-    r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
+    r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
-_OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "tool")
+_OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "path", "tool")
 _STATUS = re.compile(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
@@ -81,9 +81,6 @@ _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b"
 _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
-
-_Told = tuple[str, frozenset[str]]
-"""What a script is told to do, and the flags of which a call must have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,6 @@ class _Details:
     anchors: Mapping[str, Mapping[str, float]]
     """By key those that it stands for, and how specific it is for each."""
     commands: Mapping[str, Command]
-    told: Mapping[str, Sequence[_Told]]
     scopes: Mapping[str, tuple[str, ...]]
     """What an anchor is said of: a call has to be about one of these, too."""
     asked_flags: frozenset[str]
@@ -130,15 +126,34 @@ class _Details:
         if (scope := self.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
             return False
         kind, _, rest = key.partition(":")
-        if kind == "cmd" and (command := self.commands.get(anchor)) and not asked.runs(command, rest.split()):
+        is_run = kind in _OF_COMMANDS and key not in asked.touched
+        if is_run and asked.complies_with(self.asked_flags):
             return False
-        if kind in _OF_COMMANDS and asked.complies_with(self.asked_flags):
-            return False
-        if kind == "path" and (told := self.told.get(rest)):
-            return key in asked.touched or any(asked.has([word], flags) for word, flags in told)
-        if kind == "flag":
-            return not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
-        return _is_in(kind, anchor, asked)
+        if is_run and kind in ("id", "path") and (told := asked.started & {base(rest)} and self._told(base(rest))):
+            return any(asked.has(words, flags) for words, flags in told)
+        return _CHECKS[kind](anchor, self, asked) if kind in _CHECKS else True
+
+    def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
+        """What a program is told to do, with which flags: a memory on one of its commands is none on the others."""
+        lines = ((line, one.flags) for one in self.commands.values() for line in one.lines)
+        return [
+            (line[at + 1 : at + 2], flags)
+            for line, flags in lines
+            for at in (0, 1)
+            if program in map(base, line[at : at + 1])
+        ]
+
+
+# Whether an anchor is in the call as a whole, for the kinds of which a key is only a part.
+_CHECKS: dict[str, Callable[[str, _Details, _Asked], bool]] = {
+    "cmd": lambda anchor, note, asked: asked.runs(note.commands[anchor]),
+    "flag": lambda anchor, note, asked: not asked.tools_with(flag_name(anchor)).isdisjoint(note.words),
+    "glob": lambda anchor, _, asked: any(map(_glob(anchor).search, asked.action.paths)),
+    "lit": lambda anchor, _, asked: _packed(anchor) in asked.packed,
+    "member": lambda anchor, _, asked: asked.is_about(anchor.partition(".")[2]),
+    "msg": lambda anchor, _, asked: is_reported(_content_words(anchor), asked.said),
+    "said": lambda anchor, _, asked: is_reported(anchor.split(), asked.said, may_end=True),
+}
 
 
 class AnchorIndex:
@@ -186,34 +201,26 @@ def _all(sharing: str | list[str]) -> list[str]:
     return [sharing] if isinstance(sharing, str) else sharing
 
 
-def _is_in(kind: str, anchor: str, asked: _Asked) -> bool:
-    """Whether the anchor is in the call as a whole, for the kinds of which a key is only a part."""
-    if kind == "msg":
-        return _is_said(_content_words(anchor), asked.message)
-    if kind == "lit":
-        return _packed(anchor) in asked.packed
-    return kind != "glob" or any(map(_glob(anchor).search, asked.action.paths))
-
-
 @lru_cache(maxsize=KEPT_DETAILS)
 def _details(note: _Note) -> _Details:
     anchors, text, mentioned = note.anchors, note.text, note.mentions()
     scoped = (*filter(_can_be_scoped, anchors), *mentioned.commands, *mentioned.tools)
     scopes = {one: scope for one in scoped if (scope := scope_of(one, text))}
-    commands = {one: command_of(one, text) for one in anchors if " " in one}
+    commands = {one: command_of(one, text) for one in anchors if len(one.split()) > 1}
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
     has_flags = any(anchor.startswith("-") for anchor in anchors)
     words = re.findall(r"\w[\w.-]*\w", text.lower()) if has_flags else []
     # What a command is said of does not count alone: "`aws s3 rm` on acme-state" is on both.
     known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
-    within = {name for scope in known for name in scope}
+    named = (*anchors, *mentioned.commands, *mentioned.tools)
+    within = {name for scope in known for name in scope} | {one for one in named if is_beside(one, named, text)}
     by_key: dict[str, dict[str, float]] = defaultdict(dict)
-    for key, one, weight in _keys([one for one in anchors if one not in within], mentioned):
-        by_key[key][one] = max(weight, by_key[key].get(one, 0.0))
+    for key, one, weight in _keys(anchors, mentioned):
+        if one not in within:
+            by_key[key][one] = max(weight, by_key[key].get(one, 0.0))
     return _Details(
         dict(by_key),
         spoken | commands,
-        _told_to_scripts(anchors, text),
         scopes,
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
@@ -221,19 +228,10 @@ def _details(note: _Note) -> _Details:
 
 
 def _can_be_scoped(anchor: str) -> bool:
-    """Whether it is a command, or the name of a file that may be in several folders."""
-    return " " in anchor or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
-
-
-def _told_to_scripts(anchors: Sequence[str], text: str) -> dict[str, list[_Told]]:
-    """What each script is told to do: a memory on one of its commands is none on the others."""
-    told = defaultdict(list)
-    for anchor in anchors:
-        words = anchor.split()
-        for at, (script, word) in enumerate(islice(pairwise(words), 2)):  # `python manage.py flush`
-            if (not at or "." in script) and word[0] != "-" and kind_of(script) is Kind.PATH:
-                told[script.removeprefix("./")].append((word, needed_flags(anchor, text)))
-    return dict(told)
+    """Whether it is a command, an exception, or the name of a file that may be in several folders."""
+    return (
+        " " in anchor or anchor.endswith(("Error", "Exception")) or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
+    )
 
 
 def _match(memory: str, anchors: Mapping[str, float]) -> Match:
@@ -250,6 +248,9 @@ def _keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[str, st
     yield from ((key, one, weight) for one in anchors for key, weight in _keys_of(one))
     yield from ((key, one, weight) for one in mentioned.commands for key, weight in _command_keys(one))
     yield from ((f"type:{one}", one, NAME) for one in mentioned.types)
+    yield from ((f"member:{one.partition('.')[0]}", one, NAME) for one in mentioned.members)
+    yield from ((f"path:{one}", one, FILE_NAME) for one in mentioned.files)
+    yield from ((f"said:{' '.join(one.split()[:2])}", one, ERROR) for one in mentioned.messages)
     yield from ((key, one, TOOL) for one in mentioned.tools for key in _tool_keys(one, bool(mentioned.asked_flags)))
 
 
@@ -261,7 +262,7 @@ def _tool_keys(tool: str, is_flag_asked: bool) -> Iterator[str]:
     is_everyday = tool in EVERYDAY_TOOLS
     if is_flag_asked or not is_everyday:
         yield f"alone:{tool}"
-    if is_flag_asked and not is_everyday:
+    if (is_flag_asked and not is_everyday) or is_distinctive(tool):
         yield f"tool:{tool}"
 
 
@@ -293,9 +294,11 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
 def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
     """A path that starts with a slash is one outside of the project, or an address of a site."""
     bare = _HOME.sub("", path).rstrip("/")
+    if not bare:
+        return
     is_file = not is_folder and ("." in bare.rpartition("/")[2] or bare in BARE_FILES)
     if is_file:
-        yield f"path:{bare}", PATH if "/" in bare else FILE_NAME
+        yield f"path:{bare.removeprefix('/')}", PATH if "/" in bare else FILE_NAME
     else:
         yield f"folder:{bare}", _folder_weight(bare)
         yield f"path:{bare}", _folder_weight(bare)
@@ -310,7 +313,7 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
     parts = name.split(".")
     if is_distinctive(name):
         yield f"id:{name}", NAME
-    elif "." not in name and name == anchor and name not in EVERYDAY_TOOLS and len(name) > 3:
+    elif "." not in name and name == anchor and name not in EVERYDAY_TOOLS | TOLD and len(name) > 3:
         yield f"tool:{name}", TOOL
     if name.isupper() and len(name) > 4:
         yield f"code:{name}", ERROR
@@ -371,7 +374,7 @@ class _Asked:
     """A tool call with what is derived from it, each part when it is first needed."""
 
     def __init__(self, action: Action) -> None:
-        self.action = action
+        self.action: Action = action
 
     @property
     def keys(self) -> dict[str, None]:
@@ -383,24 +386,17 @@ class _Asked:
         return frozenset(key for path in self.action.paths for key in _suffixes(path))
 
     @cached_property
-    def message(self) -> list[str]:
-        return message_words(both_ends(self.action.error))
+    def said(self) -> list[str]:
+        return error_words(both_ends(self.action.error))
+
+    @cached_property
+    def started(self) -> frozenset[str]:
+        return frozenset(tool for words in self.action.commands for tool, _ in programs(words))
 
     @cached_property
     def packed(self) -> str:
         """What is written or run, without spaces."""
         return _packed(" ".join((self.action.written, *(word for words in self.action.commands for word in words))))
-
-    @cached_property
-    def failed(self) -> frozenset[str]:
-        """The keys of the codes that a command failed with."""
-        error = both_ends(self.action.error)
-        return frozenset(
-            (
-                *(f"status:exit code {one}" for one in EXIT_CODE.findall(error)),
-                *(f"status:HTTP {one}" for one in HTTP_STATUS.findall(error)),
-            )
-        )
 
     @cached_property
     def _everything(self) -> str:
@@ -412,19 +408,17 @@ class _Asked:
         bare = name.strip("/")  # an expression is compiled for each name, so that it waits for those that are there
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
-    def runs(self, command: Command, key: Sequence[str]) -> bool:
-        if key[-1].startswith("-"):
-            return self.has(key, command.flags)
+    def runs(self, command: Command) -> bool:
         return any(is_run(command, words) for words in self.action.commands)
 
     def complies_with(self, flags: frozenset[str]) -> bool:
         """Whether a command has the flags that a note asks for."""
-        return bool(flags) and any(flags <= {*map(flag_name, line)} for line in self.action.commands)
+        return bool(flags) and any(has_all(flags, line) for line in self.action.commands)
 
     def has(self, words: Sequence[str], flags: frozenset[str]) -> bool:
-        """Whether a command has these words and one of these flags, if there are any."""
+        """Whether a command has these words and flags."""
         lines = ((line, {*positional(line), *map(flag_name, line)}) for line in self.action.commands)
-        return any(known.issuperset(words) and has_one(flags, line) for line, known in lines)
+        return any(known.issuperset(words) and has_all(flags, line) for line, known in lines)
 
     def tools_with(self, flag: str) -> set[str]:
         """The command words before the first flag of each command that has this one."""
@@ -440,13 +434,15 @@ class _Asked:
         if not error:
             return
         yield from (f"code:{one}" for one in _CODE.findall(error) if one not in _LEVELS)
-        yield from self.failed
+        yield from (f"status:exit code {one}" for one in EXIT_CODE.findall(error))
+        yield from (f"status:HTTP {one}" for one in HTTP_STATUS.findall(error))
         yield from (f"id:{one}" for one in _EXCEPTION.findall(error) if one not in COMMON_EXCEPTIONS)
         named = {*_KEBAB.findall(error), *filter(is_distinctive, _QUOTED_NAME.findall(error))}
         whole = (one.replace("::", ".") for one in _IDENTIFIER.findall(error))
         named |= {one for one in whole if "." in one and is_distinctive(one)}
         yield from (f"{kind}:{one}" for one in sorted(named) for kind in ("id", "err"))
-        yield from (f"msg:{word}" for word in self.message)
+        yield from (f"msg:{word}" for word in self.said)
+        yield from (f"said:{' '.join(pair)}" for pair in pairwise(self.said))
 
     def _of_paths(self) -> Iterator[str]:
         for path in self.action.paths:
@@ -455,16 +451,16 @@ class _Asked:
             parts = path.split("/")
             stem = parts[-1].partition(".")[0]
             yield from (f"id:{part}" for part in (*parts[:-1], stem) if is_distinctive(part))
-            yield f"type:{stem}"
+            yield from (f"type:{stem}", f"member:{stem}")
             modules = [*parts[:-1], stem]
             yield from (f"module:{'/'.join(modules[at:])}" for at in range(max(0, len(modules) - 5), len(modules) - 1))
 
     def _of_commands(self) -> Iterator[str]:
         for words in self.action.commands:
-            yield f"tool:{words[0].rpartition('/')[2]}"
-            given = positional(words, without_values=True)
-            yield from _run_alone(words, given)
-            for line in (positional(words), given):
+            started = dict(programs(words))
+            yield from (f"tool:{tool}" for tool in started)
+            yield from (f"alone:{tool}" for tool, told in started.items() if _is_alone(tool, told, words))
+            for line in readings(words):
                 yield from (f"cmd:{' '.join(pair)}" for pair in pairwise(line))
             flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
@@ -481,19 +477,18 @@ class _Asked:
         if not all(path.endswith(_PROSE_FILES) for path in self.action.paths):
             yield from (f"type:{one or other}" for one, other in _USED_TYPE.findall(self.action.written))
         yield from _names(self.action.written)
-        yield from (f"lit:{one}" for one in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", self.action.written)))
+        for name in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", self.action.written)):
+            yield from (f"lit:{name}", f"member:{name}")
         yield from (
             f"lit:{one}" for words in self.action.commands for word in words for one in re.findall(r"\w+", word)
         )
 
 
-def _run_alone(words: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    """The key of a tool that is run without a word for what it is to do; of an everyday one this may be a long flag."""
-    words, given = (words[1:], given[1:]) if words[0] == "sudo" else (words, given)
-    tool = words[0].rpartition("/")[2] if words else ""
+def _is_alone(tool: str, told: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a tool is run without a word for what it is to do; of an everyday one this may be a long flag."""
     is_mode = tool in EVERYDAY_TOOLS and words[1:] and words[1].startswith("--")
-    if tool and not is_mode and not is_subcommand("".join(given[1:2])):
-        yield f"alone:{tool}"
+    is_told = bool(told) and is_subcommand(told[0]) and (len(told) > 1 or told[0] in TOLD)
+    return not is_mode and not is_told
 
 
 def _names(text: str) -> Iterator[str]:
@@ -538,19 +533,3 @@ def _content_words(message: str) -> list[str]:
     if len(content) > 2 or (len(content) == 2 and min(map(len, content)) > 5):
         return content
     return words if content and len(words) > 3 else []
-
-
-def _is_said(words: Sequence[str], error: Sequence[str]) -> bool:
-    """Whether all the words occur in the error, in their order, none far from the one before."""
-    starts = [at for at, word in enumerate(error) if word == words[0]][:50]
-    return any(_goes_on(words[1:], error[start + 1 : start + 1 + (NEAR + 1) * len(words)]) for start in starts)
-
-
-def _goes_on(words: Sequence[str], error: Sequence[str]) -> bool:
-    at = 0
-    for word in words:
-        near = error[at : at + NEAR + 1]
-        if word not in near:
-            return False
-        at += near.index(word) + 1
-    return True

@@ -15,13 +15,13 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 
 from memhook.core.memory import titled
+from memhook.core.mentions import FLAG, TOLD, spoken_commands
 from memhook.core.terms import STOP_WORDS
 
 MOST_ANCHORS = 48
 MOST_CHARS = 160  # of one anchor
 READ_CHARS = 20_000  # of a memory
 FENCED_LINES = 20
-MOST_FLAGS = 8  # of a command in prose
 
 
 class Kind(StrEnum):
@@ -75,24 +75,8 @@ _TOOLS = EVERYDAY_TOOLS | _words("""
 alembic ansible artisan biome celery django-admin eslint flyway glab gradlew istioctl jest liquibase minikube mypy
 nomad nox packer php prisma psql pulumi rails redis-cli rspec skaffold sqlx supabase terragrunt turbo vitest wrangler
 """)
-# What tools are told to do: with one of these behind it, the name of a tool in a sentence is a command.
-_TOLD = _words("""
-add apply audit build bump check checkout cherry-pick clean clone commit compose config console copy create delete
-deploy destroy dev diff down downgrade drain edit exec export fetch fix fmt format generate get import init install
-lint list lock log login logs merge migrate mod plan prune publish pull push rebase release reload remove reset
-restart restore revert rollback rollout run scale seed serve start stash state status stop submodule sync tag test
-tidy uninstall up update upgrade vet watch worktree
-""")
-_RUN_FILES = _words("bash js php pl py rb sh ts")
-_RUN_FOLDERS = ("bin/", "scripts/", "./")
-_SPOKEN = _words("just node task")  # "just run it": as words of the language they tell less
 _OF_SERVICES = _words("disable enable reload restart start stop")  # behind these comes the name of one
 _SCRIPT_RUNNERS = _words("bun npm pnpm poetry uv yarn")  # behind `run` comes a name of the project's own
-# "The deploy.sh script", "deploy.sh must": about a script however it is run.
-_DESCRIBED = _words("a an the our this that file module script can could may might must shall should will would")
-_ASKING = _words("""
-by call calling execute run running runs through use using via with
-""")
 # Named alone, one of these says nothing about which error it was.
 COMMON_EXCEPTIONS = _words("""
 ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
@@ -116,8 +100,6 @@ _PROSE_GLOB = re.compile(
     r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
 )
 _PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_FLAG = re.compile(r"-[A-Za-z]|--[a-z][\w-]+")
-_FLAG_FOLLOWS = _words("using with")
 _PROSE_NAME = re.compile(
     r"(?<![\w./-])(?:_{0,2}[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
@@ -135,10 +117,9 @@ _PROSE_CODE = re.compile(
 EXIT_CODE = re.compile(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
 HTTP_STATUS = re.compile(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
 _NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
-_BRACKETED = re.compile(r"\b[A-Z]{4,12}\[(\w{4,7})\]")
+_BRACKETED = re.compile(r"\b[A-Z]{4,12}(?:\[| (?=\d{4}))(\w{4,7})\b")
 _COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = re.compile(r"\S+")
-_ARGUMENT = re.compile(r"[a-z.@/-][\w@:./+=<>*-]*")
 
 _CODE = re.compile(
     r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
@@ -240,8 +221,7 @@ def _of_span(span: str) -> Iterator[str]:
 
 
 def _in_prose(text: str) -> Iterator[str]:
-    words = text.split()
-    calls = [_call(words, at) for at in range(len(words) - 1) if _is_called(words, at)]
+    calls = [call for one in spoken_commands(text) if (call := _known_call(one.split()))]
     in_calls = {word for call in calls for word in call.split()}
     for path in _PROSE_PATH.finditer(text):
         if path[1].lower() in EXTENSIONS or _COMPOUND_FILE.fullmatch(path[0]):
@@ -256,7 +236,7 @@ def _in_prose(text: str) -> Iterator[str]:
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
     yield from (f"HTTP {number}" for number in HTTP_STATUS.findall(text))
-    yield from (word for one in words if (word := one.strip(".,:;()")) in BARE_FILES)
+    yield from (word for one in text.split() if (word := one.strip(".,:;()")) in BARE_FILES)
     yield from calls
     known = EVERYDAY_TOOLS | in_calls
     yield from (one for one in _PROSE_KEBAB.findall(text) if one not in known and STOP_WORDS.isdisjoint(one.split("-")))
@@ -274,55 +254,15 @@ def _is_dotted_name(name: str) -> bool:
     return is_marked and parts[-1].lower() not in EXTENSIONS and is_distinctive(name)
 
 
-def _is_called(words: list[str], at: int) -> bool:
-    """Whether the words here are a tool and what it is to do, not a sentence about it."""
-    tool, argument = words[at], _bare(words[at + 1])
-    if not _ARGUMENT.fullmatch(argument):
-        return False
-    before, after = "".join(words[max(0, at - 1) : at]), "".join(words[at + 2 : at + 3])
-    told = argument in _TOLD or _bare(after) in _TOLD
-    asked = before.lower().strip("*_(") in _ASKING
-    if tool not in _TOOLS:
-        return _is_script_with(argument, tool, before)
-    if asked or any(mark in argument for mark in "-_:/") or after.startswith("--"):
-        return True
-    is_told = tool not in _SPOKEN and (argument in _TOLD or (told and argument not in STOP_WORDS))
-    return is_told or (argument not in STOP_WORDS and _is_target(after))
-
-
-def _is_script_with(argument: str, script: str, before: str) -> bool:
-    """Whether a script's name is followed by what it is to do: `manage.py flush`, not "manage.py fails"."""
-    is_run = script.rpartition(".")[2] in _RUN_FILES or script.startswith(_RUN_FOLDERS)
-    if not is_run or kind_of(script) is not Kind.PATH or _bare(script) != script:
-        return False
-    return before.lower() not in _DESCRIBED and _is_given(argument)
-
-
-def _is_given(argument: str) -> bool:
-    """Whether a word behind a command belongs to it, and does not go on with the sentence."""
-    goes_on = argument in STOP_WORDS or argument in _DESCRIBED or argument.endswith(("s", "ed", "ing", "-"))
-    return any(mark in argument for mark in ":_") or not goes_on
-
-
-def _call(words: list[str], at: int) -> str:
-    """The tool and its first word, or two if the second says it: `npm run build:web`; and the flags behind them."""
-    second = _bare("".join(words[at + 2 : at + 3]))
-    is_named = words[at + 1] in _OF_SERVICES or (words[at] in _SCRIPT_RUNNERS and words[at + 1] == "run")
-    is_named = is_named and bool(_ARGUMENT.fullmatch(second)) and _is_given(second)
-    end = at + (3 if _is_target(second) or second in _TOLD or is_named else 2)
-    behind = words[end : end + 1 + MOST_FLAGS]
-    rest = behind[1:] if behind and behind[0] in _FLAG_FOLLOWS else behind
-    flags = takewhile(_FLAG.fullmatch, map(_bare, rest))
-    return " ".join((*map(_bare, words[at:end]), *flags))
-
-
-def _is_target(word: str) -> bool:
-    """Whether it is written as no word of a sentence is."""
-    return bool(_ARGUMENT.fullmatch(word := _bare(word))) and any(mark in word for mark in "_:/")
-
-
-def _bare(word: str) -> str:
-    return word.rstrip(".,;:!?)")
+def _known_call(words: list[str]) -> str:
+    """Of a well-known tool its first word, or two if the second says what to do: `npm run build:web`; and its flags."""
+    second, third = words[1], "".join(words[2:3])
+    is_marked = any(mark in second for mark in "-_:/") or any(mark in third for mark in "_:/") or third.startswith("--")
+    if words[0] not in _TOOLS or not (is_marked or second in TOLD or third in TOLD):
+        return ""
+    is_named = second in _OF_SERVICES or (words[0] in _SCRIPT_RUNNERS and second == "run")
+    end = 3 if third in TOLD or any(mark in third for mark in "_:/") or (is_named and third[:1] != "-") else 2
+    return " ".join((*words[:end], *takewhile(FLAG.fullmatch, words[end:])))
 
 
 # In the order in which they are asked.

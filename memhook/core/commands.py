@@ -3,44 +3,46 @@
 command_of(anchor, text)            a command as a memory means it
 is_run(command, words)              whether a call is that command
 positional(words), flags_of(words)  the words of a command that are no flags, and the flags
+programs(words)                     the programs it starts, and what each is told to do
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from memhook.core.anchors import Kind, kind_of
-
-CLAUSE = 60  # characters around a command that tell whether it is asked for
+from memhook.core.mentions import CLAUSE, is_wanted
 
 GAP = re.compile(r"<[^<>\s]*>|\*+")  # that somebody fills in
 _ENDS = ("|", ">", "<", "&&")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _GLUED = re.compile(r"-[A-Za-z]\d+")  # -j16
-_VALUED = re.compile(r"-[A-Za-z]")
-_PLAIN_VALUE = re.compile(r"[\w.]+")
+_VALUE = re.compile(r"[^\s-]\S*")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
-_LETTERS = {"-f": "--force", "-r": "--recursive", "-R": "--recursive"}  # which mean the same everywhere
+# They run what is named behind them; behind those that run it elsewhere, the place may come first.
+_LAUNCHERS = re.compile(
+    "bash|bunx|cargo|doas|env|exec|mix|mvn|nice|nohup|npx|php|pipx|pnpm|python3?|run|sh|sudo|time|timeout|uvx|watch|xargs|yarn"
+)
+_ELSEWHERE = ("exec", "run", "ssh")
+_NAMED = re.compile(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
+_LETTERS = {"-f": "--force", "-r": "--recursive"}  # which mean the same everywhere
 _FILE = re.compile(r"[./]")  # behind -f
 _WITH = r"\s+(?:(?:using|with)\s+)?"
 
-# In the clause in front of a command, or behind it.
-_FORBIDDEN = re.compile(r"\b(?:never|not|don't|no|nor|avoid|nie|nicht|kein|keine|nunca|no|jamais|pas)\b[^.;:\n]*$")
-_ASKED_FOR = re.compile(
-    r"\b(?:always|by|execute|must|need|needs|run|runs|through|use|uses|using|via|with"
-    r"|immer|mit|nimm|nutze|per|verwende|con|siempre|usa|avec|toujours|utilise)\b[^.;\n]*$|[:→]\W*$"
+# In front of a recipe, which is about calls with its flags and without them; or a language that is not read.
+_RECIPE = re.compile(
+    r"\b(?:by|con|execute|mit|nimm|nutze|per|runs?|through|usa|uses?|using|utilise|verwende|via|with)\b[^.;\n]*$"
+    "|[:→]\\W*$|[\u0370-\u1fff\u2e80-\ud7ff][^.;\\n]*$",
+    re.IGNORECASE,
 )
-_UNREAD = re.compile("[\u0370-\u1fff\u2e80-\ud7ff]")  # scripts of languages that the patterns do not know
-_REFUSED = re.compile(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b")
-_NEEDED = re.compile(r"[`\s]*(?:is|are)? ?(?:needed|required|mandatory|first|instead)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Its words without the flags, in both readings, and the flags of which a call must have one.
+    """Its words without the flags, in both readings, and the flags that a call must have.
 
     One that is spoken stands in a sentence, which may go on where it ends.
     """
@@ -71,14 +73,34 @@ def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[s
     kept = [
         word
         for before, word in pairwise(("", *words))
-        if not word.startswith("-") and not (without_values and before.startswith("-") and "=" not in before)
+        if not word.startswith("-") and not (without_values and _is_value(before, word))
     ]
     return tuple(_plain(word) for word in kept)
 
 
+def _is_value(before: str, word: str) -> bool:
+    """Whether it may be the value of the flag before it, or choose where something runs: `drush @live`."""
+    return (before.startswith("-") and "=" not in before) or word.startswith("@")
+
+
 def _plain(word: str) -> str:
-    """Without the folder one is in, and of a task without its project: `./gradlew`, `:app:test`."""
-    return word.rpartition(":")[2] if word.startswith(":") else word.removeprefix("./")
+    """Without the folder of programs, and of a task without its project: `vendor/bin/drush`, `:app:test`."""
+    bare = word.removeprefix("./").removesuffix(".sh").rpartition("/bin/")[2]
+    return bare.rpartition(":")[2] if bare.startswith(":") else bare
+
+
+def programs(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The programs that a command may start, each with what is behind it: `npx vitest run` starts npx and vitest."""
+    for line in readings(words):
+        for at, word in enumerate(line):
+            before = line[max(0, at - 2) : at]
+            if not at or _LAUNCHERS.fullmatch(before[-1]) or any(one in _ELSEWHERE for one in before):
+                yield base(word), line[at + 1 :]
+
+
+def base(program: str) -> str:
+    """Its name wherever it is."""
+    return program.rpartition("/")[2].removesuffix(".sh")
 
 
 def is_subcommand(word: str) -> bool:
@@ -91,49 +113,55 @@ def flag_name(word: str) -> str:
 
 
 def flags_of(words: Sequence[str]) -> Iterator[str]:
-    """The flags of a command, a short one with the word behind it, which is its value: `-L hardware`."""
+    """The flags of a command, each with what may be its value: `-L hardware`, `--jobs 4` for `--jobs=4`."""
     for word, behind in pairwise((*words, "")):
         if word.startswith("-") and word.strip("-"):
-            value = word[2:] if _GLUED.fullmatch(word) else behind if _VALUED.fullmatch(word) else ""
-            yield f"{flag_name(word)} {value}" if _PLAIN_VALUE.fullmatch(value) else flag_name(word)
+            name = flag_name(word)
+            value = word[len(name) :].removeprefix("=") or behind
+            yield f"{name} {value}" if _VALUE.fullmatch(value) else name
 
 
-def has_one(flags: frozenset[str], words: Sequence[str]) -> bool:
-    """Whether a call has one of the flags, if there are any."""
-    if not flags:
+def _has_flag(flag: str, words: Sequence[str]) -> bool:
+    """Whether a call has it, with no other value: what is not behind it may still be a word of the call."""
+    name, _, value = flag.partition(" ")
+    given = [behind for one, _, behind in (other.partition(" ") for other in flags_of(words)) if one == name]
+    letters = [word for word, behind in pairwise((*words, "")) if len(word) == 2 and not _FILE.search(behind)]
+    if any(
+        name == _LETTERS.get(word) or (word[1].isupper() and name[:3] == f"--{word[1].lower()}") for word in letters
+    ):
         return True
-    given = {*map(flag_name, words), *flags_of(words)}
-    short = (word for word, behind in pairwise((*words, "")) if word in _LETTERS and not _FILE.search(behind))
-    return not flags.isdisjoint(given.union(map(_LETTERS.__getitem__, short)))
+    return any(not value or not other or other == value for other in given) or (bool(given) and value in words)
+
+
+def has_all(flags: Iterable[str], words: Sequence[str]) -> bool:
+    return all(_has_flag(flag, words) for flag in flags)
 
 
 def needed_flags(anchor: str, text: str) -> frozenset[str]:
-    """The flags of a command, one of which a call must have to be what the text is about.
+    """The flags that a call must have to be what the text is about.
 
     "Never `git push --force`" says nothing of other pushes. "Run `npm ci --prefer-offline`" is about every `npm ci`;
     so is a call with several flags that is not forbidden, which is a recipe.
     """
-    if kind_of(anchor) is not Kind.COMMAND:
-        return frozenset()
-    flags = frozenset(flags_of(anchor.split()))
+    flags = frozenset(flags_of(anchor.split())) if kind_of(anchor) is Kind.COMMAND else frozenset()
     found = re.search(_WITH.join(map(re.escape, anchor.split())), text) if flags else None
     if not found:
         return flags
-    clause, rest = text[: found.start()][-CLAUSE:].lower(), text[found.end() :][:CLAUSE].lower()
-    if _FORBIDDEN.search(clause) or _REFUSED.match(rest):
-        return flags
-    is_recipe = len(flags) > 1 or _ASKED_FOR.search(clause) or _NEEDED.match(rest) or _UNREAD.search(clause)
-    return frozenset() if is_recipe else flags
+    wanted = is_wanted(text[: found.start()], text[found.end() :])
+    is_recipe = wanted is None and (len(flags) > 1 or _RECIPE.search(text[: found.start()][-CLAUSE:]))
+    return frozenset() if wanted or is_recipe else flags
 
 
 def is_run(command: Command, words: Sequence[str]) -> bool:
-    """Whether a call has the first two words of the command somewhere, goes on like it, and has one of its flags."""
-    if not has_one(command.flags, words):
+    """Whether a call has the first two words of the command somewhere, goes on like it, and has its flags."""
+    if not has_all(command.flags, words):
         return False
     return any(_goes_like(ours, theirs, command.is_spoken) for ours in command.lines for theirs in readings(words))
 
 
 def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
+    if len(ours) < 2:
+        return set(ours) <= set(theirs)
     behind = (theirs[at + 2 :] for at, pair in enumerate(pairwise(theirs)) if pair == tuple(ours[:2]))
     return any(_agree(ours[2:], rest, is_spoken) for rest in behind)
 
@@ -148,6 +176,7 @@ def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
         return False
     for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
         is_told = is_subcommand(one)
-        if one != other and is_told == is_subcommand(other) and (is_told or not place):
+        is_named = not is_spoken and _NAMED.fullmatch(one) and _NAMED.fullmatch(other)
+        if one != other and is_told == is_subcommand(other) and (is_told or is_named or not place):
             return False
     return True

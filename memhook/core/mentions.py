@@ -9,23 +9,27 @@ Unlike anchors they are neither stored nor listed, for "session lifetime" is a c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memhook.core.terms import STOP_WORDS
 
 READ_CHARS = 800  # what a longer text says in passing is not what it is about
-MOST_WORDS = 6  # of a command
+MOST_WORDS = 8  # of a command or a message
+FEW = 4  # of them have to be there if nothing says that they are one
+NEAR = 8  # words of an error between two of a message
 CLAUSE = 80  # characters in front of a flag that tell whether it is asked for
 
-_SPAN = re.compile(r"`[^`\n]*`")
-_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
-_TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/-][a-z0-9_]+)*")
-_ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*")
-_FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w-]+(?:=\S+)?")
-_FLAG_FOLLOWS = ("using", "with")
-_TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-])")
-_ENDING = ".,;:!?)"
+# What tools are told to do: with one of these behind it, the name of a tool in a sentence is a command.
+_TOLD_WORDS = """
+add apply audit build bump check checkout cherry-pick clean clone commit compose config console copy create delete
+deploy destroy dev diff down downgrade drain edit exec export fetch fix fmt format generate get import init install
+lint list lock log login logs merge migrate mod plan prune publish pull push rebase release reload remove reset
+restart restore revert rollback rollout run scale seed serve start stash state status stop submodule sync tag test
+tidy uninstall up update upgrade vet watch worktree
+"""
+TOLD = frozenset(_TOLD_WORDS.split())
+
 # What stands in front of a command, not in one.
 _AROUND = STOP_WORDS | {
     "always", "avoid", "call", "calling", "don't", "every", "execute", "instead", "may", "might", "must", "never",
@@ -33,19 +37,55 @@ _AROUND = STOP_WORDS | {
 }  # fmt: skip
 # What a sentence about a tool goes on with.
 _PREDICATE = re.compile(
-    r"v?\d[\d.]*|can(?:not|'t)?|cannot|does|has|is|must|needs?|never|always|only|should|will|\w{2,}(?:[^s]s|ed)"
+    r"v?\d[\d.]*|against|always|at|can(?:not|'t)?|cannot|does|for|from|has|in|is|must|needs?|never|on|only|should|to"
+    r"|under|will|with|without|\w{2,}(?:[^s]s|ed)"
 )
-_ASKED = re.compile(r"\b(?:always|ha(?:s|ve) to|must|needs?|only with|pass|require[sd]?)\b[^.;\n]*$", re.IGNORECASE)
-_REFUSED = re.compile(r"\b(?:avoid|don't|never|no|not|without)\b[^.;\n]*$", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
+_ENDING = ".,;:!?)"
+_TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
+_ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*")
+FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
+_WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
+
+_SPAN = re.compile(r"`[^`\n]*`")
+_TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
+_MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([a-z_]\w*)")
+_FILE = re.compile(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,5}(?![\w/.(-]*\w)")
+_QUOTED = re.compile(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
+# Behind these a message may start.
+_SAYING = re.compile(
+    r"^(?:(?:an?|the|if|when|you|get|getting|see|seeing|error) )*|\b(?:error|get|message|saying|says|see|with) "
+)
+_EXPLAINED = re.compile(r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|usually)\b|[=→]|:$")
+_MESSAGE_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_MESSAGE_END = re.compile(r"[,;:.!?()=→–—]+(?:\s|$)")
+_PLURAL = re.compile(r"(?!(?:does|has|is|needs)$)\w+s")
+# Whether a note wants something: the last such word in the clause in front of it, or what is said behind it.
+_WISH = re.compile(
+    r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nor|not|nunca|pas|without)\b"
+    r"|\b(?:always|ha(?:s|ve) to|immer|must|needs?|only with|pass|require[sd]?|siempre|toujours)\b"
+    r"|(?:^|[:,!?]\s+|\band |\bthen )(?:run|use)\b",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b", re.IGNORECASE)
+_NEEDED = re.compile(
+    r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE
+)
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
 _MISSED = re.compile(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
 _CONSEQUENCE = re.compile(r"`? +(?:it|never|the|you|\w+[^s]s)\b", re.IGNORECASE)
-_FLAG_IN_PROSE = re.compile(r"(?<![\w-])-{1,2}[A-Za-z][\w-]*")
+# With its value: a number, or a word with which the clause ends.
+_FLAG_IN_PROSE = re.compile(
+    r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w.-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
+)
 _NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/)`?"
 _SCOPE = re.compile(
-    r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:a|an|our|the) +)?|(?:our|the) +)(?:[a-z]+ +)?"
-    rf"({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
+    r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
+    rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
 )
+_ADVISED = re.compile(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
+_OF_ERROR = re.compile(r"(?:Error|Exception)`? +for +`?$")
+_LEADING = re.compile(r"\W*(?:in +)?`?(?:[\w.-]+/)+[\w.-]*\w`?(?:: |, | the )", re.IGNORECASE)
 _JOINED = re.compile(r", +| +and +| +or +")
 
 
@@ -59,6 +99,12 @@ class Mentions:
     """Without one of their commands, as in "tflint 0.50 crashes"."""
     types: tuple[str, ...] = ()
     """Names of two humps, of a type in the project or of a product: ShiftRepository, GitHub."""
+    members: tuple[str, ...] = ()
+    """Of a type, as in `PawnTicket#extend!`: whatever the object is called in the code."""
+    files: tuple[str, ...] = ()
+    """Whatever their ending is: memory.x"""
+    messages: tuple[str, ...] = ()
+    """As in "deadlock detected in the netting", of which an error may have the first words."""
     asked_flags: frozenset[str] = frozenset()
     """Those that a call should have: one that has them needs no note that asks for them."""
 
@@ -67,10 +113,32 @@ def mentions_of(note: str) -> Mentions:
     note = note[:READ_CHARS]
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
-    sentences = list(_sentences(prose))
-    commands = dict.fromkeys(one for words in sentences for one in _commands(words))
-    tools = dict.fromkeys(one for words in sentences for one in _tools(words, bool(flags)))
-    return Mentions(tuple(commands), tuple(tools), tuple(dict.fromkeys(_TYPE.findall(prose))), flags)
+    tools = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, bool(flags)))
+    return Mentions(
+        tuple(dict.fromkeys(spoken_commands(prose))),
+        tuple(tools),
+        tuple(dict.fromkeys(_TYPE.findall(prose))),
+        tuple(dict.fromkeys(f"{one}.{member}" for one, member in _MEMBER.findall(note))),
+        tuple(dict.fromkeys(_FILE.findall(prose))),
+        tuple(dict.fromkeys(_messages(note))),
+        flags,
+    )
+
+
+def is_reported(words: Sequence[str], error: Sequence[str], *, may_end: bool = False) -> bool:
+    """Whether an error has the words in their order, none far from the one before.
+
+    One of more than a few may end where the words are those of the note's own sentence.
+    """
+    starts = [at for at, word in enumerate(error) if word == words[0]][:50]
+    said = max((_said(words, error[at : at + (NEAR + 1) * len(words)]) for at in starts), default=0)
+    if said < len(words) and not (may_end and len(words) > FEW and _is_end(words[said])):
+        return False
+    return sum(len(word) > 3 and word.isalpha() for word in words[:said]) > 1
+
+
+def error_words(text: str) -> list[str]:
+    return [word.lower().replace("’", "'") for word in _MESSAGE_WORD.findall(text)]
 
 
 def scope_of(anchor: str, note: str) -> tuple[str, ...]:
@@ -79,38 +147,51 @@ def scope_of(anchor: str, note: str) -> tuple[str, ...]:
     return tuple(one.strip("`").rstrip(_ENDING) for one in _JOINED.split(scope[1])) if scope else ()
 
 
+def is_wanted(before: str, behind: str) -> bool | None:
+    """Whether a note asks for what stands between these two or forbids it; None if it only names it."""
+    clause = re.split(r"[.;\n](?:\s|$)", before[-CLAUSE:])[-1]
+    if missed := _MISSED.search(clause):
+        return bool(_CONSEQUENCE.match(behind)) or is_wanted(clause[: missed.start()], "") is False
+    if _REFUSED.match(behind):
+        return False
+    wish = next(reversed([*_WISH.finditer(clause)]), None)
+    return (True if _NEEDED.match(behind) else None) if wish is None else not wish["refused"]
+
+
+def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
+    """Whether a note names it only beside what it is about: as what to do instead, or where an error comes from.
+
+    So is a flag of a command that the note names.
+    """
+    if anchor.startswith("-"):
+        return any(anchor in one.split()[1:] for one in others)
+    at = note.find(anchor)
+    if at < 0:
+        return False
+    before = note[max(0, at - CLAUSE) : at]
+    is_advised = bool(_ADVISED.search(before)) and any(0 <= note.find(one) < at for one in others)
+    leading = _LEADING.match(note)
+    is_in_file = leading is not None and at >= leading.end() and not {*" /"}.intersection(anchor)
+    return is_advised or is_in_file or bool(_OF_ERROR.search(before))
+
+
 def _sentences(prose: str) -> Iterator[list[str]]:
     for sentence in _SENTENCE_END.split(prose):
-        if words := [word.lstrip("(\"'*") for word in sentence.split()]:
+        if words := [word.lstrip("(\"'*") for word in _WITH_FLAG.sub("", sentence).split()]:
             yield words
 
 
-def _commands(words: Sequence[str]) -> Iterator[str]:
-    for at in range(len(words) - 1):
-        before = words[at - 1] if at else ""
-        if _may_be_run(before, words[at], _bare(words[at + 1])):
-            yield " ".join(_command(words[at:]))
-
-
-def _tools(words: Sequence[str], is_flag_asked: bool) -> Iterator[str]:
-    """The first word of a sentence about it; where a flag is asked for, whatever the sentence goes on with."""
-    tool, behind = _bare(words[0]), _bare("".join(words[1:2]))
-    if _TOOL.fullmatch(tool) and tool not in _AROUND:
-        is_subject = words[0].endswith(":") or bool(_PREDICATE.fullmatch(behind))
-        if is_subject or (is_flag_asked and not _may_be_run("", tool, behind)):
-            yield tool
-
-
-def _asked_flags(note: str) -> Iterator[str]:
-    for flag in _FLAG_IN_PROSE.finditer(note):
-        if _is_asked(note[: flag.start()][-CLAUSE:], note[flag.end() :]):
-            yield flag[0]
-
-
-def _is_asked(clause: str, behind: str) -> bool:
-    if _MISSED.search(clause):
-        return bool(_CONSEQUENCE.match(behind) or _REFUSED.search(_MISSED.sub("", clause)))
-    return bool(_ASKED.search(clause)) and not _REFUSED.search(clause)
+def spoken_commands(prose: str) -> Iterator[str]:
+    """What may be commands in plain words: a call that has the same words proves them."""
+    for words in _sentences(prose):
+        for at, (before, tool, behind) in enumerate(zip(("", *words), words, words[1:], strict=False)):
+            argument = _bare(behind)
+            if argument.removesuffix("s") in TOLD - {argument} and _TOOL.fullmatch(tool):
+                yield f"{tool} {argument.removesuffix('s')}"  # "playwright tests fail"
+            is_named = any(mark in tool for mark in "-_.")
+            is_described = is_named and (before in STOP_WORDS or _PREDICATE.fullmatch(argument))
+            if not is_described and _may_be_run(before, tool, argument):
+                yield " ".join(_command(words[at:]))
 
 
 def _may_be_run(before: str, tool: str, argument: str) -> bool:
@@ -121,26 +202,68 @@ def _may_be_run(before: str, tool: str, argument: str) -> bool:
     return bool(_ARGUMENT.fullmatch(argument))
 
 
-def _command(words: Sequence[str]) -> Iterator[str]:
+def _command(words: list[str]) -> Iterator[str]:
     """Two words, those behind that do not go on with the sentence, and the flags among them."""
-    for at, word in enumerate(words[: MOST_WORDS + 2]):
-        bare = _bare(word)
-        is_link = bare in _FLAG_FOLLOWS and at + 1 < len(words) and _FLAG.fullmatch(_bare(words[at + 1]))
-        if is_link and at > 1:
-            continue
-        if at > 1 and not (_FLAG.fullmatch(bare) or _is_given(bare)):
+    for at, word in enumerate(words[:MOST_WORDS]):
+        if at > 1 and not (FLAG.fullmatch(_bare(word)) or _is_given(_bare(word))):
             return
-        yield bare
-        if bare != word:
+        yield _bare(word)
+        if _bare(word) != word:
             return
 
 
 def _is_given(word: str) -> bool:
-    if any(mark in word for mark in ":_/."):
-        return bool(_ARGUMENT.fullmatch(word))
     goes_on = word in _AROUND or word.endswith(("s", "ed", "ing", "-"))
-    return not goes_on and bool(_ARGUMENT.fullmatch(word))
+    return bool(_ARGUMENT.fullmatch(word)) and (any(mark in word for mark in ":_/.") or not goes_on)
 
 
 def _bare(word: str) -> str:
     return word.rstrip(_ENDING)
+
+
+def _tools(words: Sequence[str], is_flag_asked: bool) -> Iterator[str]:
+    """The first word of a sentence about it; where a flag is asked for, whatever the sentence goes on with."""
+    tool, behind, third = (_bare("".join(words[at : at + 1])) for at in range(3))
+    if not _TOOL.fullmatch(tool) or tool in _AROUND or tool in TOLD:
+        return
+    is_command = (
+        bool(_PLURAL.fullmatch(behind) and _TOOL.fullmatch(third)) and third not in _AROUND
+    )  # airflow tasks clear
+    is_subject = words[0].endswith(":") or bool(_PREDICATE.fullmatch(behind))
+    if not is_command and (is_subject or (is_flag_asked and not _may_be_run("", tool, behind))):
+        yield tool
+
+
+def _messages(note: str) -> Iterator[str]:
+    """Two words in quotes, what a sentence starts with that explains it, and a few words that the note starts with."""
+    quoted = (next(filter(None, one)) for one in _QUOTED.findall(note))
+    yield from (" ".join(words) for one in quoted if len(words := error_words(one)) == 2)
+    for at, sentence in enumerate(_SENTENCE_END.split(note, maxsplit=2)[:2]):
+        is_explained = bool(_EXPLAINED.search(sentence))
+        for start in _SAYING.finditer(sentence) if is_explained else ():
+            clause = _MESSAGE_END.split(sentence[start.end() :], maxsplit=1)[0]
+            if " " in clause:
+                yield " ".join(error_words(clause)[:MOST_WORDS])
+        if not at and not is_explained and len(words := error_words(sentence)[:FEW]) == FEW:
+            yield " ".join(words)
+
+
+def _said(words: Sequence[str], error: Sequence[str]) -> int:
+    """How many of the words it has."""
+    at = -1
+    for said, word in enumerate(words):
+        near = error[at + 1 : at + 2 + NEAR]
+        if word not in near:
+            return said
+        at += near.index(word) + 1
+    return len(words)
+
+
+def _is_end(word: str) -> bool:
+    return word in STOP_WORDS or (word.isalpha() and bool(_PREDICATE.fullmatch(word)))
+
+
+def _asked_flags(note: str) -> Iterator[str]:
+    for flag in _FLAG_IN_PROSE.finditer(note):
+        if is_wanted(note[: flag.start()], note[flag.end() :]):
+            yield f"{flag[1]} {value}" if (value := flag[2] or flag[3]) and value not in _AROUND else flag[1]

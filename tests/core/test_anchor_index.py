@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.core.actions import Action, simple_commands
+from memhook.core.actions import Action, action_of
 from memhook.core.anchor_index import AnchorIndex
 from memhook.core.anchors import anchors_of
 
@@ -16,9 +16,7 @@ CALLS = [
 
 
 def is_shown(note: str, call: str) -> bool:
-    index = AnchorIndex()
-    index.file("note", anchors_of("", note), note)
-    return bool(index.matches(Action(commands=tuple(simple_commands(call)))))
+    return is_matched(note, action_of({"command": call}, "", ""))
 
 
 @pytest.mark.parametrize(("expected", "call", "note"), CALLS)
@@ -32,7 +30,7 @@ def test_a_note_comes_up_for_the_calls_it_is_about_and_no_others(expected: str, 
         ("Run `npm ci --prefer-offline`.", "npm ci"),
         ("`npm install --legacy-peer-deps` is needed until the table is upgraded.", "npm install zod"),
         ("Backfill: `airflow dags backfill -s 2026-01-01 -p backfill_pool load`.", "airflow dags backfill load"),
-        ("Use git fetch --prune in scripts.", "git fetch --prune"),
+        ("Use git fetch --prune in scripts.", "git fetch origin"),
     ],
 )
 def test_a_recipe_with_flags_comes_up_for_the_command_without_them(note: str, call: str) -> None:
@@ -86,6 +84,67 @@ def test_a_file_name_is_meant_in_the_folder_it_is_said_to_be_in() -> None:
 
 def test_a_file_with_an_unknown_ending_counts() -> None:
     assert edited("proguard-rules.pro: the first line stays", "app/proguard-rules.pro")
+
+
+def test_any_word_with_an_ending_may_be_the_file_that_is_touched() -> None:
+    assert edited("memory.x is generated, don't edit", "memory.x")
+    assert not edited("memory.x is generated, don't edit", "memory.y")
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "expected"),
+    [
+        ("src/release.py", "ModelRegistry.promote(name)", True),
+        ("src/release.py", "registry = ModelRegistry()\nregistry.promote(name)", True),
+        ("src/ModelRegistry.kt", "fun promote() {}", True),
+        ("src/release.py", "ModelRegistry.lookup(name)", False),
+        ("src/release.py", "Gateway.promote(name)", False),
+    ],
+)
+def test_a_member_counts_with_its_type_whatever_the_object_is_called(path: str, written: str, expected: bool) -> None:
+    assert edited("ModelRegistry.promote asks for two approvals", path, written) == expected
+
+
+def test_what_a_note_says_of_a_file_is_meant_in_that_file() -> None:
+    note = "`charts/tracker/values.yaml`: `replicaCount` stays 3"
+    assert edited(note, "charts/tracker/values.yaml", "replicaCount: 2")
+    assert not edited(note, "charts/gateway/values.yaml", "replicaCount: 2")
+
+
+@pytest.mark.parametrize(
+    ("note", "error", "expected"),
+    [
+        ("CUDA out of memory on the small node: set GRAD_ACCUM=4", "RuntimeError: CUDA out of memory. Tried", True),
+        (
+            "error: use of deleted function in FrameRef comes from a copy",
+            "a.cc:1: error: use of deleted function 'x'",
+            True,
+        ),
+        ("undefined reference to `vtable for Sink' = add the file", "undefined reference to `vtable for Sink'", True),
+        ("undefined reference to `vtable for Sink' = add the file", "undefined reference to `avcodec_open2'", False),
+        ("panicked at 'already borrowed' in the scheduler = pump()", "panicked at 'already borrowed': a.rs:4", True),
+        ("panicked at 'already borrowed' in the scheduler = pump()", "panicked at 'index out of bounds'", False),
+        ("the test database is shared", "error: the test database was dropped", False),
+        ("`Can't resolve the icon map` = run the icon task", "Module: Can't resolve the icon 'a.svg' map", True),
+        ("SqlException 1205 is normal at 6 am", "SqlException: deadlocked. Error Number:1205", True),
+        ("SqlException 1205 is normal at 6 am", "SqlException: bad column. Error Number:207", False),
+        ("a ParseException in Mapper.read comes from empty orders", "ParseException\n  at a.Mapper.read(M.cs:4)", True),
+        ("a ParseException in Mapper.read comes from empty orders", "ParseException\n  at a.Login.run(L.cs:4)", False),
+        ("LinkError for chorale_core means the build was skipped", "could not compile `chorale_core`", False),
+    ],
+)
+def test_an_error_has_the_words_of_a_note_up_to_where_its_sentence_goes_on(
+    note: str, error: str, expected: bool
+) -> None:
+    assert failed(note, error) == expected
+
+
+def test_a_document_in_a_command_is_written_to_its_file() -> None:
+    note = "DRAIN_SECONDS stays 30 in deploy/edge.env"
+    line = "cat > {} <<'EOF'\nDRAIN_SECONDS=5\nEOF\nmake check"
+    assert is_shown(note, line.format("deploy/edge.env"))
+    assert not is_shown("make check needs the VPN", line.format("a.env").replace("\nmake check", ""))
+    assert is_shown("make check needs the VPN", line.format("a.env"))
 
 
 def test_a_short_message_counts_word_by_word() -> None:
