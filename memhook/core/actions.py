@@ -38,7 +38,7 @@ _SHELLS = ("bash", "sh", "ssh", "su", "zsh")
 # They only read what they name, or print it: what is searched for is not touched.
 _READERS = re.compile("ack|ag|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
 # They change the files they name; of the second kind only the last.
-_CHANGERS = re.compile("chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
+_CHANGERS = re.compile("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
 _COPIERS = re.compile("cp|install|ln|rsync|scp")
 _LOOKING = re.compile("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
 _MESSAGE_FLAG = re.compile("--(?:body|description|message|notes|title)")
@@ -109,7 +109,7 @@ def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
     """The files that commands write, move or delete, each from where the line starts."""
     place = ""
     for words in commands:
-        tool, *rest = words[1:] if words[0] == "sudo" and words[1:] else words
+        tool, *rest = words[1:] if words[0] in ("git", "sudo") and words[1:] else words
         given = [word for word in rest if not word.startswith("-")]
         if tool == "cd":
             place = posixpath.join(place, *given[:1])

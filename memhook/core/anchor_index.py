@@ -302,6 +302,8 @@ def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
     else:
         yield f"folder:{bare}", _folder_weight(bare)
         yield f"path:{bare}", _folder_weight(bare)
+        if bare.count("/") > 1 and bare.startswith("/"):
+            yield f"lit:{bare.split('/')[1]}", LITERAL
 
 
 def _folder_weight(path: str) -> float:

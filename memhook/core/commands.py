@@ -85,7 +85,7 @@ def _is_value(before: str, word: str) -> bool:
 
 def _plain(word: str) -> str:
     """Without the folder of programs, and of a task without its project: `vendor/bin/drush`, `:app:test`."""
-    bare = word.removeprefix("./").removesuffix(".sh").rpartition("/bin/")[2]
+    bare = word.removesuffix(".sh").rpartition("/bin/")[2].rpartition("./")[2]
     return bare.rpartition(":")[2] if bare.startswith(":") else bare
 
 

@@ -43,20 +43,22 @@ _PREDICATE = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
 _TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
-_ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*")
+_ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
 FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
 
 _SPAN = re.compile(r"`[^`\n]*`")
 _TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
 _MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([a-z_]\w*)")
-_FILE = re.compile(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,5}(?![\w/.(-]*\w)")
+_FILE = re.compile(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,10}(?![\w/.(-]*\w)")
 _QUOTED = re.compile(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
 # Behind these a message may start.
 _SAYING = re.compile(
     r"^(?:(?:an?|the|if|when|you|get|getting|see|seeing|error) )*|\b(?:error|get|message|saying|says|see|with) "
 )
-_EXPLAINED = re.compile(r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|usually)\b|[=→]|:$")
+_EXPLAINED = re.compile(
+    r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|[=→]|:$"
+)
 _MESSAGE_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = re.compile(r"[,;:.!?()=→–—]+(?:\s|$)")
 _PLURAL = re.compile(r"(?!(?:does|has|is|needs)$)\w+s")
@@ -73,7 +75,7 @@ _NEEDED = re.compile(
 )
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
 _MISSED = re.compile(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
-_CONSEQUENCE = re.compile(r"`? +(?:it|never|the|you|\w+[^s]s)\b", re.IGNORECASE)
+_CONSEQUENCE = re.compile(r"`? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE)
 # With its value: a number, or a word with which the clause ends.
 _FLAG_IN_PROSE = re.compile(
     r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w.-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
@@ -113,10 +115,10 @@ def mentions_of(note: str) -> Mentions:
     note = note[:READ_CHARS]
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
-    tools = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, bool(flags)))
+    subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
     return Mentions(
-        tuple(dict.fromkeys(spoken_commands(prose))),
-        tuple(tools),
+        tuple(dict.fromkeys((*spoken_commands(prose), *(one for one in subjects if " " in one)))),
+        tuple(one for one in subjects if " " not in one),
         tuple(dict.fromkeys(_TYPE.findall(prose))),
         tuple(dict.fromkeys(f"{one}.{member}" for one, member in _MEMBER.findall(note))),
         tuple(dict.fromkeys(_FILE.findall(prose))),
@@ -198,7 +200,8 @@ def _may_be_run(before: str, tool: str, argument: str) -> bool:
     if not _TOOL.fullmatch(tool) or tool in _AROUND or argument in STOP_WORDS:
         return False
     if argument.startswith("-"):
-        return not _TOOL.fullmatch(before) or before in _AROUND  # not "install -r" of "galaxy install -r"
+        # Not "install -r" of "galaxy install -r", nor of "the archive with --delete".
+        return not _TOOL.fullmatch(before) or (before in _AROUND and before != "the")
     return bool(_ARGUMENT.fullmatch(argument))
 
 
@@ -221,17 +224,22 @@ def _bare(word: str) -> str:
     return word.rstrip(_ENDING)
 
 
-def _tools(words: Sequence[str], is_flag_asked: bool) -> Iterator[str]:
-    """The first word of a sentence about it; where a flag is asked for, whatever the sentence goes on with."""
+def _tools(words: Sequence[str], asked: Iterable[str]) -> Iterator[str]:
+    """The first word of a sentence about it; where a flag is asked for, whatever the sentence goes on with.
+
+    With another flag in it, the sentence is about the tool with that flag.
+    """
     tool, behind, third = (_bare("".join(words[at : at + 1])) for at in range(3))
+    names = {flag.partition(" ")[0] for flag in asked}
+    others = [word for word in map(_bare, words) if FLAG.fullmatch(word) and word.partition("=")[0] not in names]
     if not _TOOL.fullmatch(tool) or tool in _AROUND or tool in TOLD:
         return
     is_command = (
         bool(_PLURAL.fullmatch(behind) and _TOOL.fullmatch(third)) and third not in _AROUND
     )  # airflow tasks clear
     is_subject = words[0].endswith(":") or bool(_PREDICATE.fullmatch(behind))
-    if not is_command and (is_subject or (is_flag_asked and not _may_be_run("", tool, behind))):
-        yield tool
+    if not is_command and (is_subject or (names and not _may_be_run("", tool, behind))):
+        yield " ".join((tool, *others[:1]))
 
 
 def _messages(note: str) -> Iterator[str]:

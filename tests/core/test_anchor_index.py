@@ -91,6 +91,12 @@ def test_any_word_with_an_ending_may_be_the_file_that_is_touched() -> None:
     assert not edited("memory.x is generated, don't edit", "memory.y")
 
 
+def test_an_address_counts_where_it_is_written() -> None:
+    note = "the endpoint /v1/departures is used by the displays"
+    assert edited(note, "app/departures.py", '@router.get("/v1/departures")')
+    assert not edited(note, "app/departures.py", '@router.get("/v1/arrivals")')
+
+
 @pytest.mark.parametrize(
     ("path", "written", "expected"),
     [
@@ -124,6 +130,12 @@ def test_what_a_note_says_of_a_file_is_meant_in_that_file() -> None:
         ("undefined reference to `vtable for Sink' = add the file", "undefined reference to `avcodec_open2'", False),
         ("panicked at 'already borrowed' in the scheduler = pump()", "panicked at 'already borrowed': a.rs:4", True),
         ("panicked at 'already borrowed' in the scheduler = pump()", "panicked at 'index out of bounds'", False),
+        (
+            "when gradle says Could not resolve acme:labels the token has expired",
+            "Could not resolve acme:labels:2",
+            True,
+        ),
+        ("when gradle says Could not resolve acme:labels the token has expired", "Could not resolve all files", False),
         ("the test database is shared", "error: the test database was dropped", False),
         ("`Can't resolve the icon map` = run the icon task", "Module: Can't resolve the icon 'a.svg' map", True),
         ("SqlException 1205 is normal at 6 am", "SqlException: deadlocked. Error Number:1205", True),
