@@ -262,7 +262,7 @@ def _known_call(words: list[str]) -> str:
         return ""
     is_named = second in _OF_SERVICES or (words[0] in _SCRIPT_RUNNERS and second == "run")
     end = 3 if third in TOLD or any(mark in third for mark in "_:/") or (is_named and third[:1] != "-") else 2
-    return " ".join((*words[:end], *takewhile(FLAG.fullmatch, words[end:])))
+    return " ".join((*words[:end], *takewhile(lambda word: "=" in word or FLAG.fullmatch(word), words[end:])))
 
 
 # In the order in which they are asked.

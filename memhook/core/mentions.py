@@ -32,8 +32,8 @@ TOLD = frozenset(_TOLD_WORDS.split())
 
 # What stands in front of a command, not in one.
 _AROUND = STOP_WORDS | {
-    "always", "avoid", "call", "calling", "don't", "every", "execute", "instead", "may", "might", "must", "never",
-    "run", "running", "runs", "shall", "use", "using", "via", "without",
+    "above", "always", "avoid", "below", "call", "calling", "don't", "every", "execute", "instead", "may", "might",
+    "must", "never", "run", "running", "runs", "shall", "use", "using", "via", "without",
 }  # fmt: skip
 # What a sentence about a tool goes on with.
 _PREDICATE = re.compile(
@@ -49,7 +49,7 @@ _WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
 
 _SPAN = re.compile(r"`[^`\n]*`")
 _TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
-_MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([a-z_]\w*)")
+_MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
 _FILE = re.compile(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,10}(?![\w/.(-]*\w)")
 _QUOTED = re.compile(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
 # Behind these a message may start.
@@ -61,7 +61,7 @@ _EXPLAINED = re.compile(
 )
 _MESSAGE_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = re.compile(r"[,;:.!?()=→–—]+(?:\s|$)")
-_PLURAL = re.compile(r"(?!(?:does|has|is|needs)$)\w+s")
+_PLURAL = re.compile(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
 # Whether a note wants something: the last such word in the clause in front of it, or what is said behind it.
 _WISH = re.compile(
     r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nor|not|nunca|pas|without)\b"
@@ -78,7 +78,7 @@ _MISSED = re.compile(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
 _CONSEQUENCE = re.compile(r"`? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE)
 # With its value: a number, or a word with which the clause ends.
 _FLAG_IN_PROSE = re.compile(
-    r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w.-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
+    r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
 )
 _NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/)`?"
 _SCOPE = re.compile(
@@ -86,6 +86,10 @@ _SCOPE = re.compile(
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
 )
 _ADVISED = re.compile(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
+# What is allowed, and an exception with the message that is explained.
+_PASSED_OVER = re.compile(
+    rf"`? (?:is|are) (?:fine|ok|okay|safe)[,.;]|(?:(?<=Error)|(?<=Exception)): [^.;\n]*(?:{_EXPLAINED.pattern})"
+)
 _OF_ERROR = re.compile(r"(?:Error|Exception)`? +for +`?$")
 _LEADING = re.compile(r"\W*(?:in +)?`?(?:[\w.-]+/)+[\w.-]*\w`?(?:: |, | the )", re.IGNORECASE)
 _JOINED = re.compile(r", +| +and +| +or +")
@@ -171,10 +175,10 @@ def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
     if at < 0:
         return False
     before = note[max(0, at - CLAUSE) : at]
-    is_advised = bool(_ADVISED.search(before)) and any(0 <= note.find(one) < at for one in others)
     leading = _LEADING.match(note)
     is_in_file = leading is not None and at >= leading.end() and not {*" /"}.intersection(anchor)
-    return is_advised or is_in_file or bool(_OF_ERROR.search(before))
+    is_advised = bool(_ADVISED.search(before)) and any(0 <= note.find(one) < at for one in others)
+    return is_in_file or is_advised or bool(_OF_ERROR.search(before) or _PASSED_OVER.match(note, at + len(anchor)))
 
 
 def _sentences(prose: str) -> Iterator[list[str]]:
@@ -217,7 +221,8 @@ def _command(words: list[str]) -> Iterator[str]:
 
 def _is_given(word: str) -> bool:
     goes_on = word in _AROUND or word.endswith(("s", "ed", "ing", "-"))
-    return bool(_ARGUMENT.fullmatch(word)) and (any(mark in word for mark in ":_/.") or not goes_on)
+    is_marked = any(mark in word for mark in ":_/.")
+    return "=" in word or (bool(_ARGUMENT.fullmatch(word)) and (is_marked or not goes_on))
 
 
 def _bare(word: str) -> str:

@@ -140,6 +140,16 @@ def test_what_a_note_says_of_a_file_is_meant_in_that_file() -> None:
         ("`Can't resolve the icon map` = run the icon task", "Module: Can't resolve the icon 'a.svg' map", True),
         ("SqlException 1205 is normal at 6 am", "SqlException: deadlocked. Error Number:1205", True),
         ("SqlException 1205 is normal at 6 am", "SqlException: bad column. Error Number:207", False),
+        (
+            "QueryFailedError: duplicate key value means a double scan",
+            "QueryFailedError: duplicate key value (1)",
+            True,
+        ),
+        (
+            "QueryFailedError: duplicate key value means a double scan",
+            "QueryFailedError: null value in a column",
+            False,
+        ),
         ("a ParseException in Mapper.read comes from empty orders", "ParseException\n  at a.Mapper.read(M.cs:4)", True),
         ("a ParseException in Mapper.read comes from empty orders", "ParseException\n  at a.Login.run(L.cs:4)", False),
         ("LinkError for chorale_core means the build was skipped", "could not compile `chorale_core`", False),
