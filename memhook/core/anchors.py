@@ -221,7 +221,7 @@ def _of_span(span: str) -> Iterator[str]:
 
 
 def _in_prose(text: str) -> Iterator[str]:
-    calls = [call for one in spoken_commands(text) if (call := _known_call(one.split()))]
+    calls = [call for one in spoken_commands(text, _TOOLS) if (call := _known_call(one.split()))]
     in_calls = {word for call in calls for word in call.split()}
     for path in _PROSE_PATH.finditer(text):
         if path[1].lower() in EXTENSIONS or _COMPOUND_FILE.fullmatch(path[0]):
@@ -258,7 +258,7 @@ def _known_call(words: list[str]) -> str:
     """Of a well-known tool its first word, or two if the second says what to do: `npm run build:web`; and its flags."""
     second, third = words[1], "".join(words[2:3])
     is_marked = any(mark in second for mark in "-_:/") or any(mark in third for mark in "_:/") or third.startswith("--")
-    if words[0] not in _TOOLS or not (is_marked or second in TOLD or third in TOLD):
+    if not (is_marked or second in TOLD or third in TOLD):
         return ""
     is_named = second in _OF_SERVICES or (words[0] in _SCRIPT_RUNNERS and second == "run")
     end = 3 if third in TOLD or any(mark in third for mark in "_:/") or (is_named and third[:1] != "-") else 2

@@ -65,6 +65,8 @@ def command_words(anchor: str) -> list[str]:
 
 def readings(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Nobody knows whether a word behind a flag is its value."""
+    if not any(word.startswith(("-", "@")) for word in words):
+        return (positional(words),)
     return tuple(dict.fromkeys((positional(words), positional(words, without_values=True))))
 
 

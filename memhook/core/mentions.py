@@ -9,7 +9,7 @@ Unlike anchors they are neither stored nor listed, for "session lifetime" is a c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memhook.core.terms import STOP_WORDS
@@ -43,6 +43,7 @@ _PREDICATE = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
 _TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
+_PARTED = re.compile(r"[._-]")
 _ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
 FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
@@ -182,20 +183,21 @@ def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
 
 
 def _sentences(prose: str) -> Iterator[list[str]]:
-    for sentence in _SENTENCE_END.split(prose):
-        if words := [word.lstrip("(\"'*") for word in _WITH_FLAG.sub("", sentence).split()]:
+    for sentence in _SENTENCE_END.split(_WITH_FLAG.sub("", prose)):
+        if words := [word.lstrip("(\"'*") for word in sentence.split()]:
             yield words
 
 
-def spoken_commands(prose: str) -> Iterator[str]:
-    """What may be commands in plain words: a call that has the same words proves them."""
+def spoken_commands(prose: str, tools: Container[str] | None = None) -> Iterator[str]:
+    """What may be commands in plain words, of these tools or any: a call that has the same words proves them."""
     for words in _sentences(prose):
         for at, (before, tool, behind) in enumerate(zip(("", *words), words, words[1:], strict=False)):
+            if (tool in _AROUND or not _TOOL.fullmatch(tool)) if tools is None else tool not in tools:
+                continue
             argument = _bare(behind)
-            if argument.removesuffix("s") in TOLD - {argument} and _TOOL.fullmatch(tool):
-                yield f"{tool} {argument.removesuffix('s')}"  # "playwright tests fail"
-            is_named = any(mark in tool for mark in "-_.")
-            is_described = is_named and (before in STOP_WORDS or _PREDICATE.fullmatch(argument))
+            if argument[-1:] == "s" and argument[:-1] in TOLD and argument not in TOLD:
+                yield f"{tool} {argument[:-1]}"  # "playwright tests fail"
+            is_described = (before in STOP_WORDS or _PREDICATE.fullmatch(argument)) and _PARTED.search(tool)
             if not is_described and _may_be_run(before, tool, argument):
                 yield " ".join(_command(words[at:]))
 
