@@ -131,7 +131,11 @@ class _Details:
             return False
         if is_run and kind in ("id", "path") and (told := asked.started & {base(rest)} and self._told(base(rest))):
             return any(asked.has(words, flags) for words, flags in told)
-        return _CHECKS[kind](anchor, self, asked) if kind in _CHECKS else True
+        if kind == "cmd":
+            return asked.runs(self.commands[anchor])
+        if kind == "flag":
+            return not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
+        return _CHECKS[kind](anchor, asked) if kind in _CHECKS else True
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
         """What a program is told to do, with which flags: a memory on one of its commands is none on the others."""
@@ -145,14 +149,12 @@ class _Details:
 
 
 # Whether an anchor is in the call as a whole, for the kinds of which a key is only a part.
-_CHECKS: dict[str, Callable[[str, _Details, _Asked], bool]] = {
-    "cmd": lambda anchor, note, asked: asked.runs(note.commands[anchor]),
-    "flag": lambda anchor, note, asked: not asked.tools_with(flag_name(anchor)).isdisjoint(note.words),
-    "glob": lambda anchor, _, asked: any(map(_glob(anchor).search, asked.action.paths)),
-    "lit": lambda anchor, _, asked: _packed(anchor) in asked.packed,
-    "member": lambda anchor, _, asked: asked.is_about(anchor.partition(".")[2]),
-    "msg": lambda anchor, _, asked: is_reported(_content_words(anchor), asked.said),
-    "said": lambda anchor, _, asked: is_reported(anchor.split(), asked.said, may_end=True),
+_CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
+    "glob": lambda anchor, asked: any(map(_glob(anchor).search, asked.action.paths)),
+    "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
+    "member": lambda anchor, asked: asked.is_about(anchor.partition(".")[2]),
+    "msg": lambda anchor, asked: is_reported(_content_words(anchor), asked.said),
+    "said": lambda anchor, asked: is_reported(anchor.split(), asked.said, may_end=True),
 }
 
 
@@ -188,8 +190,13 @@ class AnchorIndex:
             sharing = _all(self._filed.get(key, []))
             if len(sharing) > MOST_SHARING and not key.startswith(("path:", "cmd:")):
                 continue
+            kind = key.partition(":")[0]
             for memory in sharing:
-                details = _details(self._notes[memory])
+                note = self._notes[memory]
+                # Any word of a text may be such a key: nearly all are told from the anchors alone.
+                if kind in ("lit", "msg") and not any(_CHECKS[kind](one, asked) for one in note.anchors):
+                    continue
+                details = _details(note)
                 for anchor, weight in details.anchors.get(key, {}).items():
                     if details.holds(key, anchor, asked):
                         known = found[memory]

@@ -137,7 +137,7 @@ def is_reported(words: Sequence[str], error: Sequence[str], *, may_end: bool = F
 
     One of more than a few may end where the words are those of the note's own sentence.
     """
-    starts = [at for at, word in enumerate(error) if word == words[0]][:50]
+    starts = [at for at, word in enumerate(error) if word in words[:1]][:50]
     said = max((_said(words, error[at : at + (NEAR + 1) * len(words)]) for at in starts), default=0)
     if said < len(words) and not (may_end and len(words) > FEW and _is_end(words[said])):
         return False
