@@ -1,7 +1,10 @@
 """What a short note may name in plain words. Nothing here is certain: a tool call that has the same words proves it.
 
-mentions_of(note)       the commands, tools, types and flags it may name
-scope_of(anchor, note)  what an anchor is said of: "git rebase on release/courier" is about that branch only
+mentions_of(note)                 the commands, tools, types, files, messages and flags it may name
+scope_of(anchor, note)            what an anchor is said of: "git rebase on release/courier" is about that branch only
+is_beside(anchor, others, note)   whether the note is not about it: "use X instead"
+is_wanted(before, behind)         whether a note asks for what stands between, or forbids it
+is_reported(words, error)         whether an error has the words of a message
 
 Unlike anchors they are neither stored nor listed, for "session lifetime" is a command only if somebody runs it.
 """
