@@ -322,6 +322,7 @@ CALLS: dict[str, Call] = {
     "secrets.masked": secrets.masked,
     "secrets.without": secrets.without,
     "spelling.Vocabulary.doubt": lambda text: spelling.Vocabulary.of(["search"]).doubt(text),
+    "spelling.Vocabulary.terms": lambda text: spelling.Vocabulary.of([text, *text.split()]).terms,
     "spelling.Vocabulary.of": lambda text: spelling.Vocabulary.of([text, *text.split()]),
     "spelling.repaired": lambda text: spelling.repaired(text, {"search": 1}, spelling.Vocabulary.of(["search"])),
     "terms.folded": terms.folded,
