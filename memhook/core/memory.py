@@ -20,6 +20,7 @@ SUMMARY_CHARS = 160
 DEFAULT_NAMESPACE = "general"
 
 _ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
+_HEADING = re.compile(r"^#+ ")  # not "#42 tracks the leak"
 _SAYS_NOTHING = re.compile(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
 _INSTRUCTION_FILE = re.compile(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
 _SUMMARY_HORIZON = 20 * SUMMARY_CHARS
@@ -182,7 +183,7 @@ def derived_title(content: str) -> str:
     lines = (words for raw in content.splitlines() if (words := " ".join(raw.split())))
     first = next(lines, "")  # the others are looked at only if it says nothing
     line = next((one for one in chain([first], lines) if not _SAYS_NOTHING.fullmatch(one)), first)
-    return shortened(line.lstrip("# ") or line, TITLE_CHARS)
+    return shortened(_HEADING.sub("", line), TITLE_CHARS)
 
 
 def derived_summary(content: str) -> str:

@@ -45,6 +45,7 @@ KEPT_PLANS = 64
 KEPT_CONSIDERED = 40  # of up to a hundred candidates: keeps the ledger small and those near the threshold in it
 PARTS_TOGETHER_SECONDS = 10.0
 IN_FLIGHT_SECONDS = 2.0  # for which an unacknowledged answer may still be read
+RESUMES = {Silence.PAUSED: " (memhook resume ends that)", Silence.SWITCHED_OFF: " here (memhook config shows where)"}
 FIRST_COPY_SECONDS = 0.5  # of the 1.5 of a hook: on a new machine, a shared store must be fetched first
 SILENCE: tuple[bytes, Callable[[], None]] = (b"", lambda: None)
 
@@ -195,8 +196,8 @@ class Runner:
     def _executed(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
         scene = self.engine.scene(event.directory, environment, datetime.now(UTC))
         loaded, settings = scene.loaded, scene.loaded.settings
-        if silence.at_rest(settings, scene.pause):
-            return ""
+        if at_rest := silence.at_rest(settings, scene.pause):
+            return f"memhook did not store that: it is {at_rest}{RESUMES[at_rest]}." if asked.commands else ""
         unknown = loaded.unreadable or loaded.project_problem
         if unknown and asked.commands:  # every time: the note would be lost silently
             return f"memhook did not store that: {collapsed(unknown)}"

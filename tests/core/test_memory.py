@@ -26,6 +26,7 @@ def test_a_text_is_cut_at_a_word_unless_little_would_be_left(text: str, expected
         ("```ts\n// the only way to call it\nawait api.get()\n```", "// the only way to call it"),
         ("---\n\n## Retention\n7 days", "Retention"),
         ("- Colours come from tokens.css\n- Icons from lucide", "- Colours come from tokens.css"),
+        ("#42 tracks the leak", "#42 tracks the leak"),
         ("```", "```"),
         ("", ""),
     ],
