@@ -30,7 +30,8 @@ MADE_UP_CHANGES = 0.5
 # Each starts with a letter, with what is before it looked behind from its end: ten times as fast.
 SPOKEN_NAMES = (
     r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|pw\b(?<!\wpw)|pwd\b(?<!\wpwd)|kennwort|zugangsdaten|contraseñ|contrasen"
-    r"|mots? de passe|senha(?<!\wsenha)|wachtwoord|lösenord|hasł(?<!\whasł)|парол|密码|密碼|パスワード|비밀번호"
+    r"|mots? de passe|senha(?<!\wsenha)|şifre(?<!\wşifre)|wachtwoord|lösenord|hasł(?<!\whasł)|парол|密码|密碼"
+    r"|パスワード|비밀번호"
 )
 
 _EXAMPLE = re.compile(
@@ -110,6 +111,14 @@ def is_made_up(word: str) -> bool:
     if not SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP or word[0] == "/" or not {2} < classes:
         return False
     return _changes(word) >= MADE_UP_CHANGES and not _is_told(word)
+
+
+def is_password_of_word(word: str) -> bool:
+    """For a word that is said to be the password: one with three digits or a mark, as "Rotor2024" and "Summer24!"."""
+    is_marked = sum(char.isdigit() for char in word) > 2 or _UNUSUAL.search(word) is not None
+    if not (is_marked and {2} < {_class(char) for char in word} and SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP):
+        return False
+    return not (is_placeholder(word) or _MOMENT.match(word) or _LOCATION.search(word))
 
 
 def is_mixed(word: str) -> bool:

@@ -25,6 +25,7 @@ from memhook.screening.secret_values import (
     is_example,
     is_made_up,
     is_password,
+    is_password_of_word,
     is_placeholder,
     is_random,
     is_secret_name,
@@ -280,6 +281,12 @@ def _is_for_people(name: str) -> bool:
 # Passwords in sentences
 
 _PASSWORD = re.compile(SPOKEN_NAMES)
+# What is said to be the password of something, or stands behind the word: "password for the wind farm is ...".
+_SAID_TO_BE = re.compile(
+    r"\w{0,5}(?:(?:\s+(?:at|da|de|del|der|des|di|dla|do|du|for|from|für|in|of|on|para|pour|van|von|voor|zum|для|от)"
+    r"(?:\s+[^\s:=]{1,40}){1,6}?)?"
+    r"\s*(?:[:=：]\s*|(?<=\s)(?:are|es|est|is|ist|jest|lautet|to|war|was|è|é|är)\s+|[はが是为為]\s*)|\s+)"
+)
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s))*")
 _ASCII_WORD = re.compile(r"[!-~]+")
 SENTENCE_CHARS = 100
@@ -294,6 +301,12 @@ def _told(text: str, lowered: str) -> Iterator[Span]:
             if is_made_up(value):
                 start = word.start() + word[0].index(value)
                 yield start, start + len(value), "password"
+        given = _SAID_TO_BE.match(lowered, name.end(), name.end() + SENTENCE_CHARS)
+        word = _ASCII_WORD.match(text, given.end()) if given else None
+        value = word[0].strip(_AROUND) if word else ""
+        if word and is_password_of_word(value):
+            start = word.start() + word[0].index(value)
+            yield start, start + len(value), "password"
 
 
 _AROUND = "\"'`()[]{}<>*,;:."

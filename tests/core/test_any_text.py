@@ -227,6 +227,7 @@ CALLS: dict[str, Call] = {
     "trust.gate_of": lambda text: trust.gate_of(captured(text)),
     "trust.is_trusted_more": lambda text: trust.is_trusted_more(captured(text)),
     "credentials.may_hold_credentials": credentials.may_hold_credentials,
+    "secret_values.is_password_of_word": secret_values.is_password_of_word,
     "secret_values.is_made_up": secret_values.is_made_up,
     "secret_values.is_mixed": secret_values.is_mixed,
     "receipts.was_used": lambda text: receipts.was_used(remembered(text), (text[:9],), text[::-1], {}, 1),

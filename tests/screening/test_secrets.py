@@ -93,10 +93,22 @@ def test_a_password_is_masked_however_the_sentence_goes() -> None:
     sentences = (
         *("the root password for kaze is {}", "Das Passwort für kaze ist {}.", "la contraseña de kaze es {}"),
         *("パスワードは{}です", "密码是 {}", "пароль для базы {}", "het wachtwoord van kaze is {}", "db pw: {}"),
-        *("use password {} for the demo user", "le mot de passe de kaze est {}", "Password (staging): `{}`"),
+        *("docker login -u bob -p {} quay.io", "redis-cli -a {} ping", "use password {} for the demo user"),
+        *("le mot de passe de kaze est {}", "Password (staging): `{}`"),
     )
     for sentence in sentences:
         assert masked(sentence.format(value)).text == sentence.format("[masked:password]")
+
+
+@pytest.mark.parametrize("value", ["Rotor2024", "Summer24!", "mill1987x"])
+def test_a_word_with_a_year_or_a_mark_is_masked_where_it_is_said_to_be_the_password(value: str) -> None:
+    sentences = (
+        *("the password of the wifi in room 3 is {}, ask Bo", "user admin, password {}", "pw={}", "set the pw to {}"),
+        *("das Passwort für den Windpark ist {}", "le mot de passe du serveur est {}", "la contraseña del NAS es {}"),
+        *("пароль от сервера: {}", "パスワードは {} です", "şifre: {}"),
+    )
+    for sentence in sentences:
+        assert value not in masked(sentence.format(value)).text
 
 
 def test_a_sentence_about_passwords_keeps_its_names_versions_and_paths() -> None:
@@ -106,6 +118,10 @@ def test_a_sentence_about_passwords_keeps_its_names_versions_and_paths() -> None
         "password reset for a user is POST /v1/reset2",
         "パスワードは 8 文字以上です",
         "The password is checked. Release v2026.11.18-rc1 follows.",
+        "the password hash is sha256, before it was md5crypt",
+        "the password for staging is in vault2024",
+        "The password reset ticket is PROJ-1234",
+        "passwords are hashed with bcrypt12 and rotated every 90days",
     ):
         assert masked(text).text == text
 
