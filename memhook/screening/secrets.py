@@ -302,10 +302,9 @@ def _told(text: str, lowered: str) -> Iterator[Span]:
                 start = word.start() + word[0].index(value)
                 yield start, start + len(value), "password"
         given = _SAID_TO_BE.match(lowered, name.end(), name.end() + SENTENCE_CHARS)
-        word = _ASCII_WORD.match(text, given.end()) if given else None
-        value = word[0].strip(_AROUND) if word else ""
-        if word and is_password_of_word(value):
-            start = word.start() + word[0].index(value)
+        said = _ASCII_WORD.match(text, given.end()) if given else None
+        if said and is_password_of_word(value := said[0].strip(_AROUND)):
+            start = said.start() + said[0].index(value)
             yield start, start + len(value), "password"
 
 
