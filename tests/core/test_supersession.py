@@ -15,7 +15,7 @@ CONTRADICTING = [
     ("Deploy keys are rotated every year.", "Deploy keys are rotated every month.", 0.99),
     ("Commits may skip the hooks.", "Commits must not skip the hooks.", 0.98),
     ("Use black for formatting.", "Use ruff format instead of black.", 0.88),
-    ("The cluster has 3 nodes.", "Since March the cluster has 5 nodes.", 0.87),
+    ("The cluster has 3 nodes.", "The cluster has 5 nodes since March.", 0.88),
     ("Ask Jette about the price list.", "Ask Milan about the price list, Jette is on leave.", 0.92),
     ("Upload limit of the portal: 25 MB.", "The portal has an upload limit of 2 GB, tested.", 0.9),
     ("We deploy on Thursdays.", "Deploys happen every Tuesday morning since the release manager left.", 0.78),
@@ -23,6 +23,13 @@ CONTRADICTING = [
     ("Invoices are printed from Crystal.", "Invoices are printed from Jasper.", 0.88),
     ("Thumbnails are cut by Pillow.", "libvips cuts the thumbnails.", 0.86),
     ("Sensors are polled every 90 s.", "Sensors are polled every 2 minutes.", 0.95),
+    ("Reads must come from the primary, timeout 10 s.", "Reads must come from the primary, timeout 40 s.", 0.98),
+    ("Ask Ilse before a restore.", "Kofi is asked before a restore. Ilse has left the company.", 0.84),
+    (
+        "The ledger is locked for 30 seconds.",
+        "While it writes, the job holds a lock on the ledger for 2 minutes.",
+        0.85,
+    ),
     ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt.", 0.9),
 ]
 LOOK_ALIKE = [
@@ -42,7 +49,11 @@ LOOK_ALIKE = [
     ("Upload limit of the portal: 25 MB.", "Upload limit of the shop: 10 MB.", 0.8),
     ("Key rotation starts automatically.", "Key rotation takes an hour in the large cluster.", 0.86),
     ("Weekly report.\nQueue empty, 3 workers idle.", "Weekly report.\nQueue full, 5 workers busy now.", 0.94),
-    ("CI builds with Node 22.", "The e2e container ships Node 20 for the old browser driver.", 0.8),
+    ("CI builds with Node 22.", "The e2e container ships Node 20 for the old browser driver.", 0.65),
+    ("Pages are cached in Varnish.", "Varnish runs on two hosts behind the balancer.", 0.77),
+    ("Unit tests must finish in 2 minutes.", "Integration tests must finish in 15 minutes, not in 2.", 0.87),
+    ("The bus runs at 500 kbit/s.", "The bus needs terminators of 120 ohm at both ends.", 0.75),
+    ("The roof leaks in spring.", "Coffee is bought on Friday.", 0.9),
     ("No more than 12 jobs run at once.", "At most 12 jobs run at once.", 0.95),
     ("Force pushes are not allowed on main.", "On main, force pushes are forbidden.", 0.97),
 ]
