@@ -239,8 +239,7 @@ def _understood(
     """Search for the text as typed and with its typing errors corrected, and return the better ranking."""
     found = _ranking(library, text, allowed, stages, limit, known)
     with stages.timed("spelling"):
-        counts = library.store.statistics.frequencies
-        meant = repaired(_excerpt(text), counts, library.vocabulary) if counts else None
+        meant = repaired(_excerpt(text), library.store.statistics.frequencies, library.vocabulary)
     if meant is None:
         return found
     return max(
