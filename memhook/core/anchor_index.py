@@ -7,6 +7,7 @@ a flag of which command) is checked against the call.
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ from memhook.core.commands import (
 from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, mentions_of, scope_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
+_MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
 KEPT_DETAILS = 256
@@ -188,9 +190,9 @@ class AnchorIndex:
         found: dict[str, dict[str, float]] = defaultdict(dict)
         for key in asked.keys:
             sharing = _all(self._filed.get(key, []))
-            if len(sharing) > MOST_SHARING and not key.startswith(("path:", "cmd:")):
-                continue
             kind = key.partition(":")[0]
+            if len(sharing) > _MOST_SHARING_OF.get(kind, MOST_SHARING):
+                continue
             for memory in sharing:
                 note = self._notes[memory]
                 # Any word of a text may be such a key: nearly all are told from the anchors alone.

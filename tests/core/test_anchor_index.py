@@ -193,3 +193,11 @@ def test_where_somebody_chose_the_anchors_the_text_adds_none() -> None:
     index = AnchorIndex()
     index.file("note", ("Makefile",), "adb reverse is lost with the cable")
     assert not index.matches(Action(commands=(("adb", "reverse"),)))
+
+
+@pytest.mark.parametrize(("notes", "is_matched"), [(24, True), (25, False)])
+def test_a_command_that_a_whole_collection_of_notes_is_about_is_no_anchor(notes: int, is_matched: bool) -> None:
+    index = AnchorIndex()
+    for number in range(notes):
+        index.file(f"note {number}", ("git commit",), f"`git commit` has a trick number {number}.")
+    assert bool(index.matches(Action(commands=(("git", "commit"),)))) is is_matched
