@@ -34,6 +34,7 @@ TAIL_CHARS = 4_000
 BELOW_RELEVANCE = "below relevance"
 SAME_TEXT = "same text as another"
 QUARANTINED = "quarantined"
+_QUESTION_MARKS = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ def _ranking(
     with stages.timed("rank"):
         statistics = library.store.statistics
         weights = ranking.term_weights(asked, statistics.frequencies, statistics.documents)
-        in_english = is_english(text)
+        in_english, is_question = is_english(text), text.rstrip().endswith(_QUESTION_MARKS)
         ranked = ranking.ranked(
             asked,
             candidates,
@@ -291,7 +292,7 @@ def _ranking(
 
         def graded(vector: Vector | None, *, is_multilingual: bool) -> Verdict:
             as_numbers = None if vector is None else [float(value) for value in vector]
-            prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual)
+            prompt = grading.Prompt(as_numbers, len(weights), searched, in_english, is_multilingual, is_question)
             calibration = multilingual_calibration() if is_multilingual else library.calibration
             return grading.answer_to(prompt, ranked, calibration)
 

@@ -93,6 +93,7 @@ class Prompt:
     searched: int
     is_english: bool = True
     is_multilingual: bool = False
+    is_question: bool = False
 
     @property
     def is_understood(self) -> bool:
@@ -175,6 +176,9 @@ WEAK_FLOOR = 0.0005
 # margin, short titles of notes ("Sleep For A Duration") are taken for small talk; from .9 on, small talk is answered.
 TALK_WEIGHT = 2.0
 TALK_MARGIN = 0.5
+# A question with all its words in one memory is none ("metres or feet?"); without the question mark, "number two" and
+# "the second one please" would not be either.
+MANY_TERMS, ALL_TERMS = 2, 0.95
 
 # The largest store of the fit has 2,553 memories. Beyond it, the full correction for the size was too strong: from 400
 # to 17,100 short notes the prompts kept fell from 1 to .86, while silence on other projects' rose from .70 to .89; at
@@ -216,7 +220,8 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
         return Verdict()
     vector = prompt.vector if prompt.is_understood else None
     request = _along(calibration.request, vector)
-    talk = _talk(calibration, vector)
+    is_answered = prompt.is_question and prompt.terms >= MANY_TERMS and ranked[0].lexical >= ALL_TERMS
+    talk = 0.0 if is_answered else _talk(calibration, vector)
     # Sharing the words of small talk means nothing.
     calibration = replace(calibration, lexical=calibration.lexical * max(0.0, 1.0 - talk))
     around = request - TALK_WEIGHT * talk

@@ -216,6 +216,19 @@ def test_the_kind_of_request_moves_the_chance_and_small_talk_takes_it_away() -> 
     assert chance(-1.0, 1.0, is_english=False) == chance(1.0, 0.0, is_english=False)
 
 
+def test_a_question_with_all_its_words_in_one_memory_is_no_small_talk() -> None:
+    calibration = Calibration(-17.5, 17.0, 7.0, 4.5, -1.2, 1.1, talk=(4.0,), talk_constant=-1.0)
+
+    def is_talk(lexical: float, terms: int, *, is_question: bool) -> bool:
+        prompt = Prompt((1.0,), terms, 40, is_question=is_question)
+        return answer_to(prompt, [Scored("best", 1.0, 0.7, lexical)], calibration).is_small_talk
+
+    assert not is_talk(1.0, 2, is_question=True)
+    assert is_talk(1.0, 2, is_question=False)
+    assert is_talk(0.6, 2, is_question=True)
+    assert is_talk(1.0, 1, is_question=True)
+
+
 def test_the_multilingual_encoder_decides_by_its_own_cosine_and_its_own_view_of_the_prompt() -> None:
     calibration = Calibration(-9.0, 10.0, 7.0, 4.5, -1.2, 0.0, request=(2.0, 0.0))
 
