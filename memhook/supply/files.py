@@ -84,13 +84,13 @@ def _is_wanted(path: Path, ignored: Collection[Path]) -> bool:
 
 def _ignored_below(folder: Path) -> set[Path]:
     """The files and folders below that git ignores. None if it ignores all of it: then the user knows and wants it."""
-    top = git_answer(folder, "rev-parse", "--show-toplevel", timeout=GIT_SECONDS)
+    real = folder.resolve()
+    top = git_answer(real, "rev-parse", "--show-toplevel", timeout=GIT_SECONDS)
     listing = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    listed = git_answer(folder, *listing, "--", f":(literal){folder.resolve()}", timeout=GIT_SECONDS) if top else None
+    listed = git_answer(real, *listing, "--", f":(literal){real}", timeout=GIT_SECONDS) if top else None
     if top is None or not listed:
         return set()
-    # Beside the folder as it was given, which may be a link.
-    real = folder.resolve()
+    # Below the folder as it was given, which may be relative or a link.
     found = {Path(top.rstrip("\n")) / name for name in listed.split("\0") if name}
     return {folder / path.relative_to(real) for path in found if path != real and path.is_relative_to(real)}
 

@@ -136,6 +136,19 @@ def test_packages_and_what_git_ignores_are_left_out(cli: Cli, notes: Path) -> No
     assert [one["from"] for one in ignored] == ["gem/README.md"]
 
 
+def test_what_git_ignores_is_left_out_however_the_folder_is_named(
+    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", str(notes)], check=True)
+    (notes / ".gitignore").write_text("private.md\n")
+    (notes / "deep" / "private.md").write_text("nobody's business")
+    (notes.parent / "link").symlink_to(notes / "deep")
+    for directory, name in ((notes, "."), (notes, "deep"), (notes / "deep", ".."), (notes.parent, "link")):
+        monkeypatch.chdir(directory)
+        entries = cli("import", name, "--dry-run", "--json").json["entries"]
+        assert {one["from"] for one in entries if "CLAUDE.md" not in one["from"]} <= {"vpn.md", "deep/vpn.md"}
+
+
 def test_the_name_of_another_file_alone_is_no_memory(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("@../../README.md\n@docs/style.md\n\n# Agents\n@mara owns them.\n")
     assert cli("import", str(tmp_path / "AGENTS.md")).out.startswith("stored 1, ")
