@@ -163,6 +163,20 @@ def test_export_writes_every_record_privately(pages: list[dict[str, Any]], cli: 
     assert [path.name for path in outside_any_project.iterdir()] == ["out.jsonl"]
 
 
+@pytest.mark.parametrize("form", [[], ["--html"]])
+def test_export_replaces_a_file_only_when_told_to(
+    pages: list[dict[str, Any]], cli: Cli, outside_any_project: Path, form: list[str]
+) -> None:
+    file = outside_any_project / "out"
+    file.write_text("old")
+    refused = cli("export", "out", *form)
+    assert refused.code == 1
+    assert refused.err == "memhook: out already exists.\nChoose another name, or add --replace.\n"
+    assert file.read_text() == "old"
+    assert cli("export", "out", "--replace", *form).out == "Exported 450 memories to out.\n"
+    assert file.read_text() != "old"
+
+
 def test_export_goes_to_stdout_unless_told_otherwise(pages: list[dict[str, Any]], cli: Cli) -> None:
     result = cli("export")
     assert len(result.out.splitlines()) == 450
@@ -172,7 +186,7 @@ def test_export_goes_to_stdout_unless_told_otherwise(pages: list[dict[str, Any]]
 def test_an_export_that_fails_leaves_the_old_file(engine: Engine, cli: Cli, outside_any_project: Path) -> None:
     engine.answers["export_page"] = ZeroDivisionError()
     (outside_any_project / "out.jsonl").write_text("old")
-    assert cli("export", "out.jsonl").code == 3
+    assert cli("export", "out.jsonl", "--replace").code == 3
     assert [(path.name, path.read_text()) for path in outside_any_project.iterdir()] == [("out.jsonl", "old")]
 
 

@@ -28,6 +28,7 @@ def add_parser(commands: Commands) -> None:
     exporting.flag("--markdown", "FILE is a folder, for a Markdown file each")
     exporting.flag("--html", "FILE is one page to browse and search offline")
     exporting.flag("--sensitive", "with --html: confidential, restricted, redacted, quarantined ones too")
+    exporting.flag("--replace", "in place of a file that is there")
     add_store(exporting, "of this shared store instead of your own")
 
 
@@ -41,7 +42,7 @@ def run(args: Namespace, place: Place) -> None:
         count = _export_folder(Path(args.file), _everything(place))
     else:
         count = 0
-        with _written(args.file) as file:
+        with _written(args.file, replace=args.replace) as file:
             for record in _everything(place):
                 file.write(json_text(record, encoding=getattr(file, "encoding", "utf-8")) + "\n")
                 count += 1
@@ -53,7 +54,7 @@ def _export_page(args: Namespace, records: Iterable[Mapping[str, Any]]) -> int:
     from memhook.ui.export import exported, is_closed  # noqa: PLC0415  Jinja: only here
 
     kept = [one for one in records if args.sensitive or not is_closed(one)]
-    with _written(args.file) as file:
+    with _written(args.file, replace=args.replace) as file:
         for piece in exported(kept):
             file.write(piece.encode("utf-8", "replace").decode())
     return len(kept)
@@ -67,12 +68,14 @@ def _everything(place: Place) -> Iterator[dict[str, object]]:
 
 
 @contextmanager
-def _written(name: str) -> Iterator[IO[str]]:
+def _written(name: str, *, replace: bool) -> Iterator[IO[str]]:
     """stdout, or a file that is there when it is complete, for the user's eyes alone."""
     if name == "-":
         yield sys.stdout
         return
     path = Path(name).resolve()
+    if path.is_file() and not replace:
+        raise InvalidInput(f"{name} already exists.", "Choose another name, or add --replace.")
     try:
         if path.exists() and not path.is_file():  # a pipe or a device is not to be replaced
             with path.open("w", encoding="utf-8") as file:
