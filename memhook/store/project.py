@@ -135,10 +135,14 @@ def made_at(root: Path) -> float:
         return float("inf")
 
 
+def in_repository(directory: str | Path) -> bool:
+    """Whether `directory` is in the work tree of a git repository. Starts no process."""
+    return _repository_of(directory) is not None
+
+
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
     """The output of git for the repository at `root`; None when it is none, or its configuration leads elsewhere."""
-    start = _real_directory(root)
-    repository = _repository(_possible_roots(start)) if start else None
+    repository = _repository_of(root)
     if repository is None or _leads_elsewhere(repository.common_dir):
         return None
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
@@ -289,6 +293,11 @@ def _git_project(candidates: Sequence[Path]) -> Project | None:
 class _Repository:
     top: Path
     common_dir: Path  # shared by all worktrees
+
+
+def _repository_of(directory: str | Path) -> _Repository | None:
+    start = _real_directory(directory)
+    return _repository(_possible_roots(start)) if start else None
 
 
 def _repository(candidates: Sequence[Path]) -> _Repository | None:

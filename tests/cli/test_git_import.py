@@ -46,6 +46,16 @@ def test_commits_become_memories_of_the_project_once(cli: Cli, outside_any_proje
     assert (memory["origin"], memory["project"]) == ("import", str(outside_any_project))
 
 
-def test_a_folder_without_a_repository_has_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
-    result = cli("import", "--git", str(tmp_path), "--yes")
+def test_a_folder_without_a_repository_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")  # a project, but not of git
+    for folder in (tmp_path, tmp_path / "missing"):
+        result = cli("import", "--git", str(folder), "--yes")
+        assert result.code == 1
+        assert result.err.startswith(f"memhook: {folder} is not in a git repository.\n")
+
+
+def test_a_repository_without_reasons_has_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    Repository(tmp_path / "empty")
+    result = cli("import", "--git", str(tmp_path / "empty"), "--yes")
     assert (result.code, result.err) == (0, "No commit here says why, and there is no record of a decision.\n")

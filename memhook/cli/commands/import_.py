@@ -22,7 +22,7 @@ from memhook.cli.place import Place
 from memhook.cli.session_import import import_sessions
 from memhook.core.fencing import clean, collapsed
 from memhook.errors import InvalidInput
-from memhook.store.project import project_of
+from memhook.store.project import in_repository, project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, git, host_memories
 from memhook.supply.source import NOT_UTF8, Entry, encoding_of, in_utf8, not_utf8
@@ -169,7 +169,13 @@ def import_assistants(args: Namespace, place: Place) -> int:
 
 def import_git(args: Namespace, place: Place) -> int:
     """Import commits and decisions of a repository, shown first."""
-    project = ProjectAliases(place.paths).resolved(project_of(Path(args.git).absolute()))
+    directory = Path(args.git).absolute()
+    if not in_repository(directory):
+        raise InvalidInput(
+            f"{directory} is not in a git repository.",
+            "Give a folder of one: memhook import --git DIR. One that spans your home or /tmp is not read.",
+        )
+    project = ProjectAliases(place.paths).resolved(project_of(directory))
     entries = git.git_entries(project.root, project.id) if project.root else []
     if not (args.yes or args.dry_run):
         if said_json(args, {"found": [{"place": one.place, **(one.record or {})} for one in entries]}):
