@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -173,6 +173,11 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
+class Problem(NamedTuple):
+    source: Source
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """The effective settings, the source of each value that is not a default, and the problems.
@@ -183,9 +188,13 @@ class Loaded:
 
     settings: Settings
     sources: Mapping[str, Source]
-    problems: tuple[str, ...] = ()
+    found: tuple[Problem, ...] = ()
     unreadable: str = ""
     project_problem: str = ""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(one.text for one in self.found)
 
     def usable(self) -> Settings:
         """Return the settings; raise SettingsError if the user's own could not be read."""
@@ -216,7 +225,7 @@ def load_settings(
     user_file: Path, project_file: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Loaded:
     """Load all layers. An invalid value does not raise: the layer below applies, and `problems` reports it."""
-    problems: list[str] = []
+    problems: list[Problem] = []
     stopping: dict[Source, str] = {}
     values: dict[str, Any] = {}
     sources: dict[str, Source] = {}
@@ -229,16 +238,17 @@ def load_settings(
         if layer.source == "environment":
             before_variables = Settings(**nested(values))
         if layer.unreadable:
-            problems.append(stopping.setdefault(layer.source, layer.unreadable))
+            problems.append(Problem(layer.source, stopping.setdefault(layer.source, layer.unreadable)))
         for key, value in layer.values:
             problem = _problem_with(key, value, values, layer.source)
             if not problem:
                 values[key] = value
                 sources[key] = layer.source
             elif _is_decisive(key, value, layer.source):
-                problems.append(stopping.setdefault(layer.source, f"{layer.where(key)}: {problem}"))
+                text = stopping.setdefault(layer.source, f"{layer.where(key)}: {problem}")
+                problems.append(Problem(layer.source, text))
             else:
-                problems.append(f"{layer.where(key)}: {problem} It is ignored.")
+                problems.append(Problem(layer.source, f"{layer.where(key)}: {problem} It is ignored."))
     if "project file" in stopping:
         values |= dict.fromkeys(("hooks.capture", "capture.enabled"), False)
     unreadable = stopping.get("user file") or stopping.get("environment", "")
@@ -547,7 +557,7 @@ class _GivenEnvironment(EnvSettingsSource):
 
 
 def _environment_values(
-    environment: Mapping[str, str], problems: list[str], stopping: dict[Source, str]
+    environment: Mapping[str, str], problems: list[Problem], stopping: dict[Source, str]
 ) -> tuple[tuple[str, Any], ...]:
     wanted = {"".join((ENVIRONMENT_PREFIX, key.replace(".", "__"))).upper(): key for key in setting_keys()}
     environment = {name: value for name, value in environment.items() if name.startswith(ENVIRONMENT_PREFIX)}
@@ -555,9 +565,9 @@ def _environment_values(
     for name in sorted(environment.keys() - wanted.keys() - OTHER_VARIABLES):
         problem = _unknown_variable(name)
         if _is_decisive(_named_key(name), environment[name], "environment"):
-            problems.append(stopping.setdefault("environment", problem))
+            problems.append(Problem("environment", stopping.setdefault("environment", problem)))
         else:
-            problems.append(f"{problem} It is ignored.")
+            problems.append(Problem("environment", f"{problem} It is ignored."))
     values: dict[str, Any] = {}
     for name in sorted(wanted.keys() & environment.keys()):
         key, text = wanted[name], environment[name]

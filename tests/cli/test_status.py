@@ -319,6 +319,17 @@ def test_doctor_names_each_problem_and_what_mends_it(
     assert problems["hook SessionStart"].endswith("-> memhook install")
 
 
+def test_doctor_sends_to_the_place_that_a_wrong_setting_is_in(
+    healthy: Engine, cli: Cli, in_a_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = in_a_project.resolve() / ".memhook.toml"
+    file.write_text("max_tokens = 'many'\n")
+    assert _problems(cli)["settings"].endswith(f"-> correct the project's {file}")
+    file.write_text("")
+    monkeypatch.setenv("MEMHOOK_MAX_TOKENS", "many")
+    assert _problems(cli)["settings"].endswith("-> correct or unset the variable")
+
+
 def test_doctor_goes_on_after_a_check_that_cannot_be_made(
     healthy: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,7 @@ from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
-from memhook.paths import private_directory, refuse_foreign
+from memhook.paths import PROJECT_FILE, private_directory, refuse_foreign
 from memhook.settings import Settings
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.model_files import GRANITE
@@ -126,9 +126,14 @@ def _installed(name: str) -> str:
 
 def settings(place: Place) -> Iterator[Finding]:
     loaded = place.settings()
-    for problem in loaded.problems:
-        yield Finding("settings", False, problem, "memhook config edit")
-    if not loaded.problems:
+    repairs = {
+        "user file": "memhook config edit",
+        "project file": f"correct the project's {(place.project.root or Path()) / PROJECT_FILE}",
+        "environment": "correct or unset the variable",
+    }
+    for problem in loaded.found:
+        yield Finding("settings", False, problem.text, repairs[problem.source])
+    if not loaded.found:
         yield Finding(
             "settings", True, f"{place.paths.config_file} is valid, {len(loaded.sources)} changed from the default"
         )
