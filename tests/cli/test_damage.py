@@ -24,3 +24,14 @@ def test_a_command_says_once_that_the_store_was_repaired_and_the_doctor_keeps_sa
     assert "memhook doctor" in first.err
     assert (second.code, second.err) == (0, "")
     assert "files of the store were damaged" in run("doctor").out
+
+
+def test_the_doctor_reports_a_file_in_place_of_the_folder_of_the_store(home: Path, cli: Cli) -> None:
+    data = user_paths().data
+    data.parent.mkdir(parents=True, exist_ok=True)
+    data.touch(0o600)
+    assert cli("--no-daemon", "remember", "the replica lags").code == 1
+    checks = cli("--no-daemon", "doctor", "--json").json["checks"]
+    problems = {check["name"]: check["message"] for check in checks if not check["ok"]}
+    assert problems["folders"] == f"{data} is a file, not a folder"
+    assert problems["store"] == f"The store at {data / 'store'} cannot be made: {data} is a file."

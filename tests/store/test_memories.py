@@ -17,7 +17,7 @@ from memhook.core.ranking import Candidate
 from memhook.core.terms import terms
 from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity, Vector
-from memhook.store.memories import MemoryStore
+from memhook.store.memories import MemoryStore, own_store
 from memhook.store.remote.replica import Replica
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
@@ -314,6 +314,12 @@ def test_a_file_in_place_of_the_store_is_refused(tmp_path: Path, open_store: Ope
     with pytest.raises(StoreError, match="is a file"):
         open_store()
     assert (tmp_path / "store").read_text(encoding="utf-8") == "my notes"
+
+
+def test_a_file_in_place_of_a_folder_above_the_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("my notes", encoding="utf-8")
+    with pytest.raises(StoreError, match=f"cannot be made: {tmp_path / 'data'} is a file"):
+        own_store(str(tmp_path / "data/memhook/store"), tmp_path / "backups")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")

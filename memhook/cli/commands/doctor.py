@@ -150,7 +150,9 @@ def folders(place: Place) -> Iterator[Finding]:
     private_directory(place.paths.state)
     for folder in (place.paths.data, place.paths.store, place.paths.state):
         refuse_foreign(folder)
-        if folder.exists() and folder.stat().st_mode & 0o077:
+        if folder.exists() and not folder.is_dir():
+            yield Finding("folders", False, f"{folder} is a file, not a folder", "move it away")
+        elif folder.exists() and folder.stat().st_mode & 0o077:
             yield Finding("folders", False, f"{folder} is open to other users", f"chmod 700 {folder}")
         elif folder != place.paths.store:
             yield Finding("folders", True, f"{folder} is private")

@@ -180,6 +180,12 @@ def refuse_unusable(uri: str) -> None:
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(f"{directory} is a file, not a store.", "Choose another place with store.uri.")
+        above = next(path for path in directory.parents if path.exists())
+        if not above.is_dir():
+            raise StoreError(
+                f"The store at {directory} cannot be made: {above} is a file.",
+                "Move that file away, or choose another place with store.uri.",
+            )
         if directory.exists() and not os.access(directory, os.R_OK | os.X_OK):
             raise StoreError(f"The store at {directory} cannot be read.", f"Check its permissions: ls -ld {directory}")
     except OSError as error:
