@@ -28,13 +28,13 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases, aliases_text
 from memhook.store.table import changes
 from memhook.store.table.arrow_file import arrow_bytes, rows_without
-from memhook.store.table.opening import local_directory
+from memhook.store.table.opening import local_directory, set_aside_in
 from memhook.store.table.own import rebuilt_table
 from memhook.store.table.table import LOCK_SECONDS, WRITE_LOCK
 from memhook.writing.archive import LEDGER, NOTE, PROJECTS, ROWS, SETTINGS, Contents, Unpacked, ledger_damage, unpacked
 from memhook.writing.offered_settings import Offered, offered, with_settings
 
-REPLACED, DAMAGED = "replaced", "damaged"  # prefixes of the copies that restoring makes
+REPLACED = "replaced"  # prefix of the copies that restoring makes of what it replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _store_to_fill(paths: Paths, uri: str, options: Mapping[str, str], *, replac
             raise
         with exclusive(directory / WRITE_LOCK, LOCK_SECONDS):
             backups = durable.made_folder(paths.backups)
-            durable.moved(directory, backups / f"{DAMAGED}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+            durable.moved(directory, set_aside_in(backups))
         return own_store(uri, paths.backups)
 
 

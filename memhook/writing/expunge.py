@@ -27,10 +27,12 @@ from memhook.paths import Paths
 from memhook.store.ledger import Ledger
 from memhook.store.table import changes
 from memhook.store.table.expunge import copies_below, expunged_copies, expunged_remains
-from memhook.store.table.opening import local_directory
+from memhook.store.table.opening import DAMAGED, REBUILT, local_directory
 from memhook.writing import succession
-from memhook.writing.backup import DAMAGED, REPLACED, expunged_backups
+from memhook.writing.backup import REPLACED, expunged_backups
 from memhook.writing.remember import found, unnamed
+
+SET_ASIDE = (DAMAGED, REBUILT)
 
 log = logging.getLogger("memhook")
 
@@ -80,7 +82,8 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
     remove_leftovers(backups)
     cleaned, unreadable = expunged_copies(_copies(holdings), ids)
     rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
-    rebuilt, remains = expunged_remains(sorted(backups.glob(f"{DAMAGED}-*")), ids)
+    set_aside = [path for kind in SET_ASIDE for path in sorted(backups.glob(f"{kind}-*"))]
+    rebuilt, remains = expunged_remains(set_aside, ids)
     _empty_log(holdings.paths)
     others = holdings.library.store.find("content_hash", [memory.content_hash for memory in memories])
     return {
@@ -100,7 +103,7 @@ def _copies(holdings: Holdings) -> Iterable[Path]:
     stores = [path.resolve() for path in (paths.store, own, *paths.replicas.glob("*")) if path is not None]
     found = dict.fromkeys((*copies_below(paths.backups), *copies_below(paths.data)))
     copies = [path for path in found if path.resolve() not in stores]
-    return [path for path in copies if not path.name.startswith(f"{DAMAGED}-")]
+    return [path for path in copies if not path.name.startswith(tuple(f"{kind}-" for kind in SET_ASIDE))]
 
 
 def _empty_log(paths: Paths) -> None:

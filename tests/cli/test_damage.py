@@ -26,6 +26,16 @@ def test_a_command_says_once_that_the_store_was_repaired_and_the_doctor_keeps_sa
     assert "files of the store were damaged" in run("doctor").out
 
 
+def test_a_store_that_was_whole_when_it_was_rebuilt_is_not_reported_as_damaged(home: Path, cli: Cli) -> None:
+    run = partial(cli, "--no-daemon")
+    run("remember", "the replica lags")
+    kept = Path(run("restore", "--from-damaged", "--json").json["kept"])
+    assert (kept / "memories.lance").is_dir()
+    assert "damaged" not in run("doctor").out
+    urn = run("list", "--json").json["memories"][0]["urn"]
+    assert str(kept) in run("forget", "--purge", urn, "--yes", "--json").json["copies"]
+
+
 def test_the_doctor_reports_a_file_in_place_of_the_folder_of_the_store(home: Path, cli: Cli) -> None:
     data = user_paths().data
     data.parent.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,7 @@ LARGE = 200_000_000  # bytes of indexes; smaller ones fit, and the larger cache 
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
 REPORT = "report.txt"  # beside what was set aside
+DAMAGED, REBUILT = "damaged", "rebuilt"  # prefixes of the folders of what was set aside; the doctor reports the first
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
 _FORMAT = {"new_table_data_storage_version": "2.1"}
@@ -132,9 +133,9 @@ def repaired(database: Any, uri: str, folder: Path, backups: Path, put_back: Cal
     return report
 
 
-def set_aside_in(backups: Path) -> Path:
-    """A new place for what was damaged."""
-    return backups / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+def set_aside_in(backups: Path, kind: str = DAMAGED) -> Path:
+    """A new place for what was damaged, or rebuilt although it was whole."""
+    return backups / f"{kind}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
 def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:

@@ -10,6 +10,8 @@ from memhook.errors import DamagedStore, StoreError
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
 from memhook.store.table.opening import (
+    DAMAGED,
+    REBUILT,
     TABLE,
     back_up,
     damage_hint,
@@ -102,10 +104,11 @@ def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
     _, folder = table.place
     if not folder.exists():
         raise StoreError(f"There is nothing to read at {uri}.", "Put a backup back: memhook restore FILE")
-    aside = set_aside_in(backups)
     try:
         with table.locked():
             found = recovery.salvaged(folder)
+            is_whole = not found.unreadable and not recovery.damaged_files(folder) and recovery.newest_reads(folder)
+            aside = set_aside_in(backups, REBUILT if is_whole else DAMAGED)
             recovery.rebuild(folder, found.rows, aside, table.put_back)
             table.sync()
             recovery.set_unneeded_aside(folder, aside)
