@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,7 @@ def private_directory(path: Path) -> Path:
     if path.stat().st_uid != os.getuid():
         raise StoreError(f"{path} belongs to another user.", "Delete it or set another folder with the XDG variables.")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise StoreError(f"{path} cannot be written.", f"Fix its permissions: chmod u+rwx {path}")
+        raise StoreError(f"{path} cannot be written.", f"Fix its permissions: chmod u+rwx {shell_word(path)}")
     if path.stat().st_mode & 0o077:
         path.chmod(0o700)
     return path
@@ -126,8 +127,14 @@ def refuse_foreign(path: Path) -> None:
         return
     if owner != os.getuid():
         raise StoreError(
-            f"{path} belongs to another user (uid {owner}).", f"Check it, delete it and try again: ls -l {path}"
+            f"{path} belongs to another user (uid {owner}).",
+            f"Check it, delete it and try again: ls -l {shell_word(path)}",
         )
+
+
+def shell_word(name: str | Path) -> str:
+    """Return a path or another name as one word of a proposed command."""
+    return shlex.quote(str(name))
 
 
 def write_private(path: Path, text: str) -> None:

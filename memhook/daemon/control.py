@@ -22,7 +22,7 @@ from memhook.daemon.wire import Request
 from memhook.engine.catalogue import OPERATIONS
 from memhook.errors import DaemonUnavailable, MemhookError
 from memhook.files.locking import holder_of
-from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory
+from memhook.paths import ENVIRONMENT_PREFIX, Paths, private_directory, shell_word
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -192,7 +192,7 @@ def _connected(paths: Paths) -> socket.socket:
         connection.close()
         raise DaemonUnavailable(
             f"{paths.socket} belongs to another user; memhook does not connect to it.",
-            f"Check it and remove it: ls -l {paths.socket}",
+            f"Check it and remove it: ls -l {shell_word(paths.socket)}",
         )
     return connection
 

@@ -21,6 +21,7 @@ from memhook.engine.caller import Caller
 from memhook.engine.scopes import Scope, narrowed
 from memhook.errors import AccessDenied, InvalidInput, NotFound, RemoteError, StoreError
 from memhook.library.access import OWNER, enriching, in_reach, named_ones
+from memhook.paths import shell_word
 from memhook.screening.policy import judged, let_through, masked_fields
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
@@ -232,7 +233,7 @@ def release(caller: Caller, references: Sequence[str], released: bool = True) ->
     if not library.keeps_releases:
         raise InvalidInput(
             "An environment variable names this store, so its memories are screened each time.",
-            f"If it is yours: memhook config set store.uri {library.store.uri}",
+            f"If it is yours: memhook config set store.uri {shell_word(library.store.uri)}",
         )
     library.quarantine_suspects()
     done = []

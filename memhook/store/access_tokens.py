@@ -19,7 +19,7 @@ from typing import Any
 
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.files.locking import exclusive, remove_lock
-from memhook.paths import Paths, private_directory, refuse_foreign, write_private
+from memhook.paths import Paths, private_directory, refuse_foreign, shell_word, write_private
 from memhook.screening.secrets import without
 
 PREFIX = "memhook_"
@@ -72,7 +72,7 @@ class Tokens:
         except (OSError, *_UNREADABLE) as error:
             raise StoreError(
                 f"The tokens in {self._file} cannot be read ({error}).",
-                f"No token is accepted until they can; to start over: rm {self._file}",
+                f"No token is accepted until they can; to start over: rm {shell_word(self._file)}",
             ) from error
 
     def of(self, secret: str, now: datetime) -> Token | None:
@@ -98,7 +98,8 @@ class Tokens:
         with self._changing() as known:
             if any(name in (token.id, token.name) for token in known if token.holds(now)):
                 raise InvalidInput(
-                    f"There is a token {name!r} already.", f"Take another name, or: memhook token revoke {name}"
+                    f"There is a token {name!r} already.",
+                    f"Take another name, or: memhook token revoke {shell_word(name)}",
                 )
             self._write([*known, made])
         return made, secret

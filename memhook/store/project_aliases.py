@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memhook.errors import InvalidInput
 from memhook.files.locking import exclusive
-from memhook.paths import Paths, private_directory, write_private
+from memhook.paths import Paths, private_directory, shell_word, write_private
 from memhook.store.project import Project
 
 log = logging.getLogger("memhook")
@@ -49,7 +49,9 @@ class ProjectAliases:
         with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
             known = _read(self._file)
             if known.get(target, target) == source:
-                raise InvalidInput(f"{target} counts as {source} already.", f"Say: memhook projects split {target}")
+                raise InvalidInput(
+                    f"{target} counts as {source} already.", f"Say: memhook projects split {shell_word(target)}"
+                )
             known = {one: target if other == source else other for one, other in known.items() if one != target}
             self._write({**known, source: target})
 

@@ -349,6 +349,18 @@ def test_a_file_that_others_can_read_is_named_with_what_closes_it(healthy: Engin
     assert _problems(cli)["files"].endswith(f"-> chmod 600 {user_paths().ledger}")
 
 
+def test_paths_in_proposed_commands_are_quoted(
+    healthy: Engine, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
+    data, damaged = user_paths().data, user_paths().backups / "damaged-2026"
+    damaged.mkdir(parents=True)
+    data.chmod(0o755)
+    problems = _problems(cli)
+    assert problems["folders"].endswith(f"-> chmod 700 '{data}'")
+    assert problems["files"].endswith(f": rm -r '{damaged}'")
+
+
 def test_a_model_that_is_not_there_is_named_with_what_mends_that_model(healthy: Engine, cli: Cli) -> None:
     models = user_paths().models
     for problem, configured, repair in (

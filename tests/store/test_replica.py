@@ -211,6 +211,13 @@ def test_an_origin_that_is_gone_costs_writing_alone(opened: Open, shared_folder:
     assert (contents(again), replica_of(again).problem) == (["back again", "replicas lag"], "")
 
 
+def test_the_command_that_makes_a_shared_folder_takes_any_name(tmp_path: Path) -> None:
+    folder = tmp_path / "shared mem"
+    with pytest.raises(StoreError) as refusal:
+        origin.Origin(str(folder), tmp_path / "backups")
+    assert refusal.value.hint.endswith(f": mkdir -m 2770 '{folder}'")
+
+
 def test_an_origin_made_anew_is_read_anew(opened: Open, shared_folder: Path) -> None:
     ada, bob = opened("ada"), opened("bob")
     for number in range(3):

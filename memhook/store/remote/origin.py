@@ -20,6 +20,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pyarrow as pa
 
 from memhook.errors import RemoteError
+from memhook.paths import shell_word
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.changes import Target
 from memhook.store.table.filters import quoted
@@ -99,7 +100,7 @@ class Origin:
         if (folder := self.table.directory) is not None and not folder.is_dir():
             raise RemoteError(
                 f"The folder {folder} of a shared store does not exist.",
-                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {folder}",
+                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {shell_word(folder)}",
             )
 
     def give_up(self) -> None:

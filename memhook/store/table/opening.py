@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from memhook.errors import DamagedStore, StoreError
 from memhook.files import durable
-from memhook.paths import write_private
+from memhook.paths import shell_word, write_private
 from memhook.screening.secrets import masked
 from memhook.store.table import recovery
 from memhook.store.table.lance import lancedb
@@ -188,7 +188,9 @@ def refuse_unusable(uri: str) -> None:
                 "Move that file away, or choose another place with store.uri.",
             )
         if directory.exists() and not os.access(directory, os.R_OK | os.X_OK):
-            raise StoreError(f"The store at {directory} cannot be read.", f"Check its permissions: ls -ld {directory}")
+            raise StoreError(
+                f"The store at {directory} cannot be read.", f"Check its permissions: ls -ld {shell_word(directory)}"
+            )
     except OSError as error:
         raise StoreError(
             f"The store at {directory} cannot be read ({error.strerror}).", "Check its permissions."
