@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from memhook.errors import InvalidInput
 
-_DURATION = re.compile(r"([0-9]{1,6})\s?(m|h|d|w)", re.IGNORECASE)
+_DURATION = re.compile(r"([0-9]+)\s?(m|h|d|w)", re.IGNORECASE)
 # fromisoformat alone accepts digits of any length as a date.
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{2,15}(?:Z|[+-][0-9:]{2,8})?)?")
+_ALLOWED = "Give a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w)."
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -24,9 +25,12 @@ def moment_back(text: str, now: datetime) -> datetime:
 
 
 def duration(text: str) -> timedelta | None:
-    """Parse `30m`, `12h`, `30d` or `2w`; return None for anything else."""
+    """Parse `30m`, `12h`, `30d` or `2w`; return None for anything else, and the longest there is for a longer one."""
     found = _DURATION.fullmatch(text.strip())
-    return int(found[1]) * _UNITS[found[2].lower()] if found else None
+    try:
+        return int(found[1]) * _UNITS[found[2].lower()] if found else None
+    except (OverflowError, ValueError):  # the latter for thousands of digits
+        return timedelta.max
 
 
 def _date(text: str) -> datetime:
@@ -41,8 +45,7 @@ def _moment(text: str, now: datetime, direction: int) -> datetime:
         moment = _date(text.strip()) if span is None else now + direction * span
         # Without a zone it is UTC, the same on every machine, as in an import.
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise InvalidInput(
-            f"{text!r} is not a date or a duration.",
-            "Give a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w).",
-        ) from None
+    except ValueError:
+        raise InvalidInput(f"{text!r} is not a date or a duration.", _ALLOWED) from None
+    except OverflowError:
+        raise InvalidInput(f"{text!r} is too far away: dates go from the year 1 to 9999.", _ALLOWED) from None
