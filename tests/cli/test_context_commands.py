@@ -44,6 +44,21 @@ def test_inject_takes_hits_by_urn_id_or_alias_with_or_without_a_score(engine: En
     }
 
 
+@pytest.mark.parametrize("name", ["k3v9", "k3v9x2m4p7qa", "urn:memhook:k3v9x2m4p7qa"])
+def test_a_score_that_is_no_number_is_refused_unless_it_ends_an_alias(name: str, engine: Engine, cli: Cli) -> None:
+    engine.answers["inject"] = BLOCK | {"unknown": [f"{name}:high"]}
+    result = cli("inject", "--hit", f"{name}:high")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == f"memhook: 'high' is not a score.\nGive a number: --hit {name}:0.87\n"
+    engine.answers["inject"] = BLOCK
+    assert cli("inject", "--hit", f"{name}:high").code == 0
+
+
+def test_a_hit_that_is_unknown_is_no_error(engine: Engine, cli: Cli) -> None:
+    engine.answers["inject"] = BLOCK | {"unknown": ["urn:memhook:123456789012", "k3v9", "a"]}
+    assert cli("inject", "--hit", "urn:memhook:123456789012", "--hit", "k3v9", "--hit", "a:0.5").code == 0
+
+
 @pytest.mark.parametrize("form", ["search", "list", "lines", "one"])
 def test_inject_takes_what_search_prints_and_other_lists_of_hits(
     form: str, engine: Engine, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

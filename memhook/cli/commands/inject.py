@@ -3,6 +3,7 @@
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ def run(args: Namespace, place: Place) -> None:
         "include_restricted": args.include_restricted or None,
     }
     asked |= {name: value for name, value in options.items() if value is not None}
-    show_block(args, place.call("inject", **asked))
+    answer = place.call("inject", **asked)
+    _refuse_wrong_scores(args.hit or (), answer["unknown"])
+    show_block(args, answer)
 
 
 def pack(args: Namespace, place: Place) -> None:
@@ -56,14 +59,26 @@ def pack(args: Namespace, place: Place) -> None:
 
 
 def _hit(text: str) -> dict[str, Any]:
-    """ID:SCORE; a URN has colons of its own."""
-    name, _, score = text.rpartition(":")
-    if not name or f"{name}:" == URN_PREFIX:
-        return {"id": text}
+    """ID:SCORE; a URN and an alias have colons of their own."""
+    name, score = _parts(text)
     try:
-        return {"id": name, "score": float(score)}
+        return {"id": name, "score": float(score)} if name else {"id": text}
     except ValueError:
         return {"id": text}
+
+
+def _refuse_wrong_scores(hits: Iterable[str], unknown: Collection[str]) -> None:
+    """Raise for the first hit with an end that is no number, unless an alias ends so: then it is not unknown."""
+    for text in hits:
+        name, score = _parts(text)
+        if name and text in unknown:
+            raise InvalidInput(f"{score!r} is not a score.", f"Give a number: --hit {name}:0.87")
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """What is before and after the last colon; nothing before it where that is the colon of a URN."""
+    name, _, score = text.rpartition(":")
+    return ("", text) if f"{name}:" == URN_PREFIX else (name, score)
 
 
 def _hits_in(name: str) -> list[Any]:
