@@ -99,14 +99,25 @@ def show_block(args: Namespace, answer: Record) -> None:
 def text_given(given: str) -> str:
     """The text of an argument, or of stdin for `-`."""
     if given != "-":
-        return given
+        return argument_text(given)
     if sys.stdin.isatty():
         warn("Type the text, then Ctrl-D on a line of its own.")
+    return _decoded(sys.stdin.buffer.read(), "The text on stdin")
+
+
+def argument_text(given: str) -> str:
+    """An argument that becomes text of a memory: Python passes bytes that are not UTF-8 on as lone surrogates."""
+    return _decoded(given.encode("utf-8", "surrogateescape"), "The text on the command line")
+
+
+def _decoded(data: bytes, what: str) -> str:
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"The text on stdin is not UTF-8 ({error.reason} at byte {error.start})."
-        raise InvalidInput(what, "Convert it first: iconv -f ENCODING -t UTF-8") from error
+        raise InvalidInput(
+            f"{what} is not UTF-8 ({error.reason} at byte {error.start}).",
+            "Convert it first: iconv -f ENCODING -t UTF-8",
+        ) from error
 
 
 def _title(record: Record) -> str:

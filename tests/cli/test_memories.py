@@ -99,6 +99,25 @@ def test_a_dash_reads_the_text_from_stdin(engine: Engine, cli: Cli, monkeypatch:
     assert "not UTF-8" in cli("remember", "-").err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remember", "a\udcffb"),
+        ("remember", "ab", "--title", "a\udcffb"),
+        ("remember", "ab", "--tag", "a\udcffb"),
+        ("edit", "k3v9x2m4p7qa", "--content", "a\udcffb"),
+    ],
+)
+def test_bytes_on_the_command_line_that_are_no_text_are_refused(
+    arguments: tuple[str, ...], engine: Engine, cli: Cli
+) -> None:
+    result = cli(*arguments)
+    assert result.code == 1
+    assert result.err.startswith("memhook: The text on the command line is not UTF-8 (invalid start byte at byte 1).\n")
+    assert "iconv -f ENCODING -t UTF-8" in result.err
+    assert engine.asked == []
+
+
 def test_get_shows_the_whole_record(engine: Engine, cli: Cli) -> None:
     engine.answers["get"] = [
         NOTE

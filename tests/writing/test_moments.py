@@ -40,9 +40,7 @@ def test_a_duration_counts_from_now_ahead_or_back(text: str, span: timedelta) ->
     assert moment_back(text, NOW) == NOW - span
 
 
-@pytest.mark.parametrize(
-    "text", ["", "soon", "30", "d", "-3d", "1.5h", "30dd", "2026-02-30", "٣d", "1" * 5000]
-)
+@pytest.mark.parametrize("text", ["", "soon", "30", "d", "-3d", "1.5h", "30dd", "2026-02-30", "٣d", "1" * 5000])
 def test_nonsense_is_refused_with_what_is_possible(text: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         moment_ahead(text, NOW)

@@ -8,7 +8,7 @@ from memhook.cli.editor import edited_text
 from memhook.cli.output import said_json, warn
 from memhook.cli.parser import Commands, Parser, add_reference, add_store, command, names_in
 from memhook.cli.place import Place
-from memhook.cli.views import show_if_unshared, show_masked, show_near, show_stored, text_given
+from memhook.cli.views import argument_text, show_if_unshared, show_masked, show_near, show_stored, text_given
 from memhook.core.memory import Sensitivity
 from memhook.writing.moments import moment_ahead
 
@@ -100,10 +100,12 @@ def _add_fields(to: Parser) -> None:
 
 def _given_fields(args: Namespace) -> dict[str, Any]:
     """The fields named on the command line, as the engine takes them; the empty ones too, for they clear."""
-    fields = {name: value for name in LINES if (value := getattr(args, name)) is not None}
+    lines = {name: value for name in LINES if (value := getattr(args, name)) is not None}
+    fields: dict[str, Any] = {name: argument_text(value) for name, value in lines.items()}
     for option, name in LISTS.items():
         if (values := getattr(args, option)) is not None:
-            fields[name] = names_in(values) if option == "tag" else [value for value in values if value]
+            values = [argument_text(value) for value in values if value]
+            fields[name] = names_in(values) if option == "tag" else values
     if args.expires is not None:
         now = datetime.now(UTC)
         fields["expires"] = moment_ahead(args.expires, now).isoformat() if args.expires.strip() else ""
