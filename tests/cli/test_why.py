@@ -6,7 +6,7 @@ import pytest
 
 from memhook.cli.commands.why import REMEDIES
 from memhook.cli.output import cells
-from memhook.errors import NotFound
+from memhook.errors import InvalidInput, NotFound
 from tests.cli.conftest import Cli, Engine
 
 SHOWN: dict[str, Any] = {
@@ -206,7 +206,7 @@ def test_a_memory_of_a_file_that_an_assistant_reads_is_explained(engine: Engine,
 
 def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli) -> None:
     engine.answers["explain"] = EXPLAINED
-    for name in ("urn:memhook:k3v9x2m4p7qa", "urn:memhook:k3v", "k3v9x2m4p7qa"):
+    for name in ("urn:memhook:k3v9x2m4p7qa", "urn:memhook:k3v", "k3v9x2m4p7qa", "k3v9"):
         shown = cli("why", name)
         assert engine.asked[-1] == ("explain", {"reference": name})
         assert shown.out.startswith("Replica lag\nurn:memhook:k3v9x2m4p7qa\nmay be shown here")
@@ -220,6 +220,23 @@ def test_a_word_that_looks_like_an_id_is_a_prompt_unless_it_is_one(engine: Engin
     engine.answers |= {"explain": NotFound("No memory is called deployments1."), "why": REPORT}
     assert cli("why", "deployments1").code == 0
     assert engine.asked[-1][1]["prompt"] == "deployments1"
+    cli("why", "deploy")
+    assert engine.asked[-1][1]["prompt"] == "deploy"
+    engine.answers["explain"] = InvalidInput("k3v9 is the start of 2 URNs.")
+    cli("why", "k3v9")
+    assert engine.asked[-1][1]["prompt"] == "k3v9"
+    engine.answers["explain"] = EXPLAINED  # by its alias
+    cli("why", "replica")
+    assert engine.asked[-1][1]["prompt"] == "replica"
+
+
+def test_what_is_too_short_or_several_words_is_a_prompt_without_a_look_at_the_memories(
+    engine: Engine, cli: Cli
+) -> None:
+    engine.answers["why"] = REPORT
+    for prompt in ("k3v", "k3v9 x2m4", "K3V9"):
+        cli("why", prompt)
+    assert [method for method, _ in engine.asked] == ["why"] * 3
 
 
 @pytest.mark.parametrize("reason", [*REMEDIES, "quarantined: gives orders", "another project (github.com/a/b)"])

@@ -1,5 +1,6 @@
 """why: what was shown, what was not, and the reason for each."""
 
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,8 +12,8 @@ from memhook.cli.output import counted, cut, said_json, say, say_title, say_wrap
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
-from memhook.core.memory import URN_PREFIX, is_id
-from memhook.errors import NotFound
+from memhook.core.memory import ID_LENGTH, URN_PREFIX, is_id
+from memhook.errors import InvalidInput, NotFound
 
 BAR = 30
 SELDOM_NEEDED = -1.0  # log odds that the kind of request contributes
@@ -37,12 +38,14 @@ REMEDIES = {
     "another namespace": "memhook config get namespaces",
 }
 
+_START_OF_ID = re.compile(rf"[a-z0-9]{{4,{ID_LENGTH}}}")
+
 Report = Mapping[str, Any]
 
 
 def add_parser(commands: Commands) -> None:
     why = command(commands, run, "why", 'memhook why "how do we deploy?"')
-    why.add_argument("prompt", metavar="PROMPT", nargs="*", help="a prompt, or the URN of a memory")
+    why.add_argument("prompt", metavar="PROMPT", nargs="*", help="a prompt, or the URN of a memory or its start")
     why.option("--session", "ID", "of this session, wherever it was", default="")
     why.flag("--shown", "the last time that anything was shown")
 
@@ -72,12 +75,16 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def _explained(prompt: str, place: Place) -> Report | None:
-    """The explanation of one memory, where the prompt is its URN or its id."""
+    """The explanation of one memory, where the prompt is its URN, its id or the start of one."""
     name = prompt.strip()
     if name.startswith(URN_PREFIX) and " " not in name:
         return cast(Report, place.call("explain", reference=name))
-    with suppress(NotFound):  # a word of twelve letters looks like an id
-        return cast(Report, place.call("explain", reference=name)) if is_id(name) else None
+    if not _START_OF_ID.fullmatch(name):
+        return None
+    with suppress(NotFound, InvalidInput):  # a word, which looks like an id, or like the start of several
+        found = cast(Report, place.call("explain", reference=name))
+        # A shorter word may also be the alias of a memory: as a prompt it means more.
+        return found if is_id(name) or found["urn"].startswith(URN_PREFIX + name) else None
     return None
 
 
