@@ -58,6 +58,7 @@ class _Near:
 def neighbours(library: Library, memory: Memory, allowed: Filter) -> Neighbours:
     """Return what is near to `memory`, without what it supersedes; each is either close or outdated."""
     allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
+    allowed = replace(allowed, muted=False)  # it is shown to nobody, so nothing has to replace it
     near = _nearest(library, memory, allowed)
     outdated = [
         one.memory
