@@ -1,7 +1,8 @@
 """Check what a memory names against an index of the repository: files that are gone, commits since, commands, symbols.
 
 findings(memory, repository, exists)   what is no longer as the memory says
-clause(found)                          that in a few words, to stand beside it
+is_forgettable(memory, ...)            whether nothing is left of it, on the default branch neither
+clause(found)                          the findings in a few words, to stand beside it
 
 Only what the repository once had can be gone from it: a memory may name a file of another place, or of no place.
 """
@@ -12,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
@@ -35,6 +36,7 @@ class Repository:
     the commits of each path that the history names, the oldest first, and `moves` where renamed files are now.
     `targets` has those of make and just and the scripts of npm, of all files together; `%` in one stands for any name.
     `lost` has the symbols and targets that were in the files when a memory was written and are no longer, by memory.
+    `elsewhere` has the paths, symbols and targets that are missing here and that the default branch has.
     """
 
     paths: frozenset[str] = frozenset()
@@ -44,6 +46,7 @@ class Repository:
     once_by_name: Mapping[str, Sequence[str]] = field(default_factory=dict)
     targets: frozenset[str] = frozenset()
     lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,14 @@ def findings(memory: Memory, repository: Repository, exists: Callable[[str], boo
             moved |= {anchor: check.moved_to} if check.moved_to else {}
             commits |= Counter(since)  # one commit may have changed several files
     return Findings(tuple(dict.fromkeys(gone)), checked, commits.total(), moved)
+
+
+def is_forgettable(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> bool:
+    """Whether all that it names is gone, and not only from the branch that is checked out."""
+    elsewhere = repository.elsewhere
+    lost = {memory.id: repository.lost.get(memory.id, frozenset()) - elsewhere}
+    found = findings(memory, replace(repository, lost=lost), lambda path: exists(path) or path in elsewhere)
+    return found.is_all_gone
 
 
 def clause(found: Findings) -> str:

@@ -56,6 +56,7 @@ class Accounts:
     turn_of = _or(Ledger.turn_of, 1)
     propose = _or(Ledger.propose, None)
     proposals = _or(Ledger.proposals, [])
+    withdraw = _or(Ledger.withdraw, None)
     was_captured = _or(Ledger.was_captured, False)
     last_captured = _or(Ledger.last_captured, None)
     take_back = _or(Ledger.take_back, None)

@@ -46,6 +46,8 @@ class Caller:
     rights: Rights = OWNER_RIGHTS
     doubts_in: Callable[[Project], Doubts] = lambda _: NONE
     """The evidence against memories of a project, as its hooks have it."""
+    withdrawn_in: Callable[[Project, datetime], frozenset[str]] = lambda *_: frozenset()
+    """Withdraw what is no longer to be proposed; the memories that it was about."""
 
     @property
     def library(self) -> Library:

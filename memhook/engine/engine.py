@@ -125,6 +125,7 @@ class Engine:
             pause=self.pause(project, now),
             rights=rights,
             doubts_in=self.doubts,
+            withdrawn_in=self.withdrawn,
         )
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
@@ -329,8 +330,18 @@ class Engine:
         for memory in library.store.by_ids(few, open_ones(now)).values():
             self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
-    def _check_repositories(self, now: datetime) -> None:
-        """Propose to retire the memories that name nothing which is still there."""
+    def withdrawn(self, project: Project, now: datetime) -> frozenset[str]:
+        """Look at the repository again before it is said that memories are out of date; return those that are not."""
+        if not any(one.kind == "retire" for one in self.accounts.proposals()):
+            return frozenset()
+        self.repositories.check_for(project)
+        return self._check_repositories(now)
+
+    def _check_repositories(self, now: datetime) -> frozenset[str]:
+        """Propose to retire the memories that name nothing which is still there.
+
+        Return those for which that was proposed before and is withdrawn: a branch was switched, or a file came back.
+        """
         library = self.library(self.settings())
         current = replace(open_ones(now), captured=None)
         stale = self.repositories.refresh(
@@ -338,6 +349,12 @@ class Engine:
         )
         proposals = [Proposal("retire", one.id, "all that it names is gone from the repository") for one in stale]
         self.accounts.propose(proposals, now)
+        asked = {one.memory: one.number for one in self.accounts.proposals() if one.kind == "retire"}
+        memories = library.store.by_ids(list(asked), current) if asked else {}
+        there = frozenset(key for key, one in memories.items() if self.repositories.is_there(one))
+        if there:
+            self.accounts.withdraw([asked[key] for key in there])
+        return there
 
     def _opened_ledger(self) -> Ledger | None:
         try:

@@ -12,7 +12,7 @@ An item is named by its memory. Each decision returns the memories and `undo`, t
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -42,6 +42,7 @@ NEVER_SHOWN_DAYS = 30
 def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = False) -> dict[str, Any]:
     """A page of items, the newest first, and how many there are of each kind."""
     allowed = _captured(caller, here)
+    caller.withdrawn_in(caller.project, caller.now)
     proposed = _proposed(caller, here)
     items = [_item(CAPTURED, memory) for memory in caller.library.store.newest(allowed, offset + limit)]
     items += [_item(one.kind, memory, other, one.reason, one.at) for one, memory, other in proposed]
@@ -62,8 +63,9 @@ def inbox_keep(
 
 
 def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}) -> dict[str, Any]:
-    """Forget captured memories, and do what is proposed about others."""
-    memories, proposals = _waiting(caller, references, versions)
+    """Forget captured memories, and do what is proposed about others, unless what they name is there again."""
+    withdrawn = caller.withdrawn_in(caller.project, caller.now)
+    memories, proposals = _waiting(caller, references, versions, withdrawn)
     replaced = {one.memory: one.other for one in proposals if one.other}
     successors = remember.found(caller.library, list(dict.fromkeys(replaced.values())))
     changes = {one.id: {"supersedes": _and_replaced(one, replaced)} for one in successors}
@@ -126,7 +128,7 @@ def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory
 
 
 def _waiting(
-    caller: Caller, references: Sequence[str], versions: Mapping[str, str]
+    caller: Caller, references: Sequence[str], versions: Mapping[str, str], withdrawn: Container[str] = ()
 ) -> tuple[list[Memory], list[Proposal]]:
     """The items of these names; raises InvalidInput for one that is not in the inbox, Conflict for a changed one."""
     memories = remember.found(caller.library, references)
@@ -135,8 +137,11 @@ def _waiting(
     proposals = [one for one, *_ in _proposed(caller) if one.memory in ids]
     asked_about = {one.memory for one in proposals}
     for memory in memories:
-        if memory.origin is not Origin.CAPTURED and memory.id not in asked_about:
-            raise InvalidInput(f"{memory.urn} does not wait for a review.", "See: memhook inbox")
+        if memory.origin is Origin.CAPTURED or memory.id in asked_about:
+            continue
+        if memory.id in withdrawn:
+            raise InvalidInput(f"What {memory.urn} names is there again: nothing was dropped.", "See: memhook inbox")
+        raise InvalidInput(f"{memory.urn} does not wait for a review.", "See: memhook inbox")
     return memories, proposals
 
 
@@ -172,6 +177,7 @@ def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, 
     """
     allowed = replace(open_ones(caller.now), projects=in_reach(caller.project.id).projects if here else ())
     memories = caller.library.store.newest(allowed, MOST_COMPARED)
+    caller.withdrawn_in(caller.project, caller.now)
     items = [*_duplicates(caller, memories), *_asked_about(caller, allowed), *_by_use(caller, memories)]
     once = {frozenset((item["memory"]["id"], (item["other"] or {}).get("id"))): item for item in reversed(items)}
     kept = list(reversed(once.values()))

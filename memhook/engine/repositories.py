@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Findings, Repository, findings, former_names
+from memhook.core.staleness import Findings, Repository, findings, former_names, is_forgettable
 from memhook.store.project import Project
 from memhook.store.repository import repository_at, stamp
 
@@ -45,7 +45,10 @@ class Repositories:
         return former_names(path, index) if index else []
 
     def refresh(self, memories_of: Callable[[str], Sequence[Memory]]) -> list[Memory]:
-        """Read the indexes that changed; return the memories whose anchors are all gone from their repository."""
+        """Read the indexes that changed; return the memories whose anchors are all gone from their repository.
+
+        What another checkout of the project still has is not gone.
+        """
         with self._lock:
             seen = dict(self._seen)
         stale: list[Memory] = []
@@ -58,13 +61,27 @@ class Repositories:
             if index is not None:
                 with self._lock:
                     self._indexes[root] = (current, index)
-                stale += [one for one in memories if _findings(index, root, project, one).is_all_gone]
-        return stale
+                stale += [one for one in memories if _is_gone(index, root, one)]
+        return [one for one in stale if not self.is_there(one)]
+
+    def is_there(self, memory: Memory) -> bool:
+        """Whether a checkout whose index is known has something that the memory names, or nothing says it is gone."""
+        with self._lock:
+            roots = [root for root, project in self._seen.items() if project == memory.project]
+            known = [(root, self._indexes[root][1]) for root in roots if root in self._indexes]
+        return any(not _is_gone(index, root, memory) for root, index in known)
 
 
 def _findings(index: Repository, root: Path, project: str, memory: Memory) -> Findings:
     """A global memory may speak of any repository: nothing can be gone from its own."""
     if memory.project != project:
         return Findings()
-    top = str(root)
-    return findings(memory, index, lambda path: os.path.lexists(f"{top}/{path}"))
+    return findings(memory, index, partial(_exists, str(root)))
+
+
+def _is_gone(index: Repository, root: Path, memory: Memory) -> bool:
+    return is_forgettable(memory, index, partial(_exists, str(root)))
+
+
+def _exists(top: str, path: str) -> bool:
+    return os.path.lexists(f"{top}/{path}")

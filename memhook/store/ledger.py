@@ -215,6 +215,10 @@ class Ledger:
     def decide(self, numbers: Sequence[int], decided: bool = True) -> None:
         self._write("UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers])
 
+    def withdraw(self, numbers: Sequence[int]) -> None:
+        """Forget that these were asked, so that they can be asked again."""
+        self._write("DELETE FROM proposal WHERE id = ?", [(number,) for number in numbers])
+
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
         """The showings of each memory in the session since it began or was last reset."""
         rows = self._read(

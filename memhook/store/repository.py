@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -24,6 +24,7 @@ MOST_BUILD_FILES = 200
 _TARGETS = re.compile(
     r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE
 )  # one or more of make, or one of just with its parameters
+_REMOTE = "refs/remotes/origin/HEAD"  # the default branch of the remote
 _PACKAGE = "package.json"
 _BUILD_FILE = re.compile(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
 _BUILD_FILES = ("*akefile", "*.mk", "*ustfile", "*.just", f"*{_PACKAGE}")
@@ -46,7 +47,28 @@ def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:
     once = {*changes, *(folder for path in changes for folder in _folders(path))}
     targets = _targets(root, files)
     lost = _lost(root, memories, targets, commits) if len(files) <= MOST_FILES_READ else {}
-    return Repository(frozenset(paths), _by_name(paths), changes, moves, _by_name(once), targets, lost)
+    elsewhere = _elsewhere(root, paths, {name for names in lost.values() for name in names})
+    return Repository(frozenset(paths), _by_name(paths), changes, moves, _by_name(once), targets, lost, elsewhere)
+
+
+def _elsewhere(root: Path, paths: Container[str], lost: Collection[str]) -> frozenset[str]:
+    """The paths and the lost names that the default branch has; none where it is the one that is checked out."""
+    branch = _default_branch(root)
+    listed = git_answer(root, "ls-tree", "-rz", "--name-only", branch, timeout=SECONDS) if branch else ""
+    files = [path for path in (listed or "").split("\0") if path]
+    there = {*files, *(folder for path in files for folder in _folders(path))}
+    names = _grepped(root, lost, branch) if branch else frozenset()
+    return names | {path for path in there if path not in paths}
+
+
+def _default_branch(root: Path) -> str:
+    """The full name of the default branch, of the remote if that tells; empty where it is checked out, or unknown."""
+    current, remote = (git_answer(root, "symbolic-ref", "-q", ref, timeout=SECONDS) or "" for ref in ("HEAD", _REMOTE))
+    usual = [remote.strip()] if remote else ["refs/heads/main", "refs/heads/master"]
+    found = git_answer(root, "for-each-ref", "--format=%(refname)", *usual, timeout=SECONDS) or ""
+    branch = found.partition("\n")[0]
+    name = branch.removeprefix("refs/heads/").removeprefix(_REMOTE.removesuffix("HEAD"))
+    return "" if current.strip() == f"refs/heads/{name}" else branch
 
 
 def _history(root: Path) -> tuple[dict[str, list[int]], list[tuple[int, str]], dict[str, str]]:

@@ -168,11 +168,19 @@ def acted(text: str) -> actions.Action:
     return actions.action_of({"command": text, "file_path": text, "new_string": text}, "/w", "/w", text)
 
 
-def stale(text: str) -> staleness.Findings:
-    known = staleness.Repository(
+def repository_with(text: str) -> staleness.Repository:
+    return staleness.Repository(
         frozenset({"a/b.py"}), {text[:50]: [text]}, {text: [1]}, {text: text}, {text[:50]: [text]}
     )
-    return staleness.findings(remembered(text), known, lambda path: path == text)
+
+
+def stale(text: str) -> staleness.Findings:
+    return staleness.findings(remembered(text), repository_with(text), lambda path: path == text)
+
+
+def forgettable(text: str) -> bool:
+    known = replace(repository_with(text), elsewhere=frozenset((text,)))
+    return staleness.is_forgettable(remembered(text), known, lambda path: path == text)
 
 
 def anchored(text: str) -> Memory:
@@ -219,6 +227,7 @@ CALLS: dict[str, Call] = {
     "staleness.clause": lambda text: staleness.clause(staleness.Findings((text, text), 2, 3)),
     "staleness.findings": stale,
     "staleness.former_names": lambda text: staleness.former_names(text, staleness.Repository(moves={"old": text})),
+    "staleness.is_forgettable": forgettable,
     "staleness.is_target": lambda text: staleness.is_target(text[:50], {text, f"{text}%"}),
     "staleness.targets_of": lambda text: staleness.targets_of(anchored(text)),
     "staleness.symbols_of": lambda text: staleness.symbols_of(anchored(text)),

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from memhook.core.memory import id_of
+from memhook.errors import InvalidInput
+from memhook.store.ledger import Proposal
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import FACT, QUESTION
 
@@ -66,6 +68,53 @@ def test_a_file_that_moved_is_named_by_its_new_path_and_a_call_for_that_brings_t
     edit = {"file_path": str(place / "deploy/books.toml"), "old_string": "1", "new_string": "2"}
     event = {"hook_event_name": "PreToolUse", "session_id": "c", "tool_name": "Edit", "tool_input": edit}
     assert urn in assistant.sends(event)
+
+
+def test_what_is_proposed_for_a_file_that_is_gone_is_withdrawn_when_the_file_is_back(assistant: Assistant) -> None:
+    place = with_settings(assistant, minutes_ago=5)
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    assistant.prompts(QUESTION, session="a")
+    commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
+    assistant.runner.keep_house()
+    (place / "ledger.prod.toml").touch()
+    with pytest.raises(InvalidInput, match="there again: nothing was dropped"):
+        assistant.calls("inbox_drop", references=[urn])
+    assert assistant.calls("get", references=[urn], touch=False)
+    for number in range(2):  # it may be asked again
+        (place / "ledger.prod.toml").unlink(missing_ok=True)
+        (place / "notes.txt").write_text(str(number))
+        commit(place, "add", "notes.txt", minutes_ago=-6 - number)
+        assistant.runner.keep_house()
+        assert assistant.calls("inbox_list")["total"] == 1
+        assert [item["kind"] for item in assistant.calls("tidy_list")["items"]] == ["stale"]
+        (place / "ledger.prod.toml").touch()
+        assert assistant.calls("tidy_list" if number else "inbox_list")["items"] == []
+        assert assistant.runner.engine.accounts.proposals() == []
+
+
+def test_a_proposal_is_checked_against_the_repository_that_no_session_has_asked_about_yet(assistant: Assistant) -> None:
+    with_settings(assistant, minutes_ago=5)
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    proposal = Proposal("retire", id_of(urn), "all that it names is gone from the repository")
+    assistant.runner.engine.accounts.propose([proposal], datetime.now(UTC))
+    with pytest.raises(InvalidInput, match="nothing was dropped"):
+        assistant.calls("inbox_drop", references=[urn])
+
+
+def test_nothing_is_proposed_for_what_the_default_branch_still_has(assistant: Assistant) -> None:
+    place = with_settings(assistant, minutes_ago=5)
+    git(place, "branch", "-M", "main")
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    assistant.prompts(QUESTION, session="a")
+    git(place, "checkout", "-b", "feature")
+    commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
+    assistant.runner.keep_house()
+    assert "(ledger.prod.toml is gone; 1 commit since)" in assistant.prompts(QUESTION, session="b")
+    assert assistant.calls("inbox_list")["items"] == []
+    git(place, "checkout", "main")
+    git(place, "merge", "feature")
+    assistant.runner.keep_house()
+    assert [one["memory"]["urn"] for one in assistant.calls("inbox_list")["items"]] == [urn]
 
 
 def test_who_writes_of_a_file_that_is_gone_knows_it(assistant: Assistant) -> None:

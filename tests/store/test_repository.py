@@ -55,3 +55,26 @@ def test_a_target_is_lost_if_the_build_files_had_it_when_the_memory_was_written(
     assert index is not None
     assert index.lost == {memories[0].id: frozenset({"deploy"})}
     assert index.targets >= {"test", "lint", "audit", "gen"}
+
+
+def test_what_the_default_branch_has_and_the_one_checked_out_has_not_is_known(tmp_path: Path) -> None:
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "trunk")
+    (origin / "src").mkdir()
+    (origin / "src/frame.c").write_text("int parse_frame(void);\n")
+    (origin / "kept.c").touch()
+    git(origin, "add", "-A")
+    git(origin, "commit", "-q", "-m", "first")
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    now = datetime.now(UTC) + timedelta(seconds=1)
+    memory = Memory("0" * 12, "", "`parse_frame()` needs a lock.", "", now, now)
+    git(clone, "checkout", "-q", "-b", "feature")
+    git(clone, "rm", "-q", "src/frame.c")
+    later = (now + timedelta(minutes=1)).isoformat()
+    git(clone, "commit", "-q", "-m", "second", environment={"GIT_COMMITTER_DATE": later})
+    for branch, elsewhere in (("feature", {"src", "src/frame.c", "parse_frame"}), ("trunk", set())):
+        git(clone, "checkout", "-q", branch)
+        index = repository_at(clone, [memory])
+        assert index is not None
+        assert index.elsewhere == elsewhere
