@@ -83,12 +83,12 @@ NONE = Doubts()
 
 
 def is_never_used(usage: Usage) -> bool:
-    return usage.shown >= SHOWN_OFTEN and not usage.used
+    return usage.judged >= SHOWN_OFTEN and not usage.used
 
 
 def _is_futile(one: Ranked, usage: Usage) -> bool:
-    worth = one.score * PATIENCE / (PATIENCE + usage.shown)
-    return usage.shown >= FUTILE_SHOWINGS and not usage.used and worth < FLOOR
+    worth = one.score * PATIENCE / (PATIENCE + usage.judged)
+    return usage.judged >= FUTILE_SHOWINGS and not usage.used and worth < FLOOR
 
 
 def _factor(one: Ranked, usage: Mapping[str, Usage]) -> float:

@@ -121,16 +121,13 @@ def _used(store: ReadableStore, usage: Mapping[str, Usage], now: datetime) -> di
     week = now - timedelta(days=7)
     best = [key for key, one in usage.items() if one.last_used and one.last_used >= week]
     best.sort(key=lambda key: (-usage[key].used, key))
-    total = sum(one.used for one in usage.values())
-    never = sorted(
-        (key for key, one in usage.items() if total and is_never_used(one)), key=lambda key: -usage[key].shown
-    )
+    never = sorted((key for key, one in usage.items() if is_never_used(one)), key=lambda key: -usage[key].judged)
     return {
         "shown": sum(one.shown for one in usage.values()),
-        "used": total,
+        "used": sum(one.used for one in usage.values()),
         "best_of_week": [{**_name(one), "times": usage[one.id].used} for one in _first_open(store, best)],
         "never_used": len(never),
-        "never_used_examples": [{**_name(one), "times": usage[one.id].shown} for one in _first_open(store, never)],
+        "never_used_examples": [{**_name(one), "times": usage[one.id].judged} for one in _first_open(store, never)],
     }
 
 

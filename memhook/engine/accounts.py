@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from memhook.answering.account import Account
 from memhook.errors import StoreError
-from memhook.store.ledger import Captured, Ledger, Shown, Usage
+from memhook.store.ledger import Captured, Ledger, Shown
 from memhook.writing.notes import Note
 
 log = logging.getLogger("memhook")
@@ -52,6 +52,7 @@ class Accounts:
     add_considered = _or(Ledger.add_considered, None)
     mark_delivered = _or(Ledger.delivered, None)
     mark_used = _or(Ledger.mark_used, None)
+    mark_judged = _or(Ledger.mark_judged, None)
     usage = _or(Ledger.usage, {})
     turn_of = _or(Ledger.turn_of, 1)
     propose = _or(Ledger.propose, None)
@@ -72,7 +73,6 @@ class Accounts:
     last_injection = _or(Ledger.last_injection, None)
     last_runs = _or(Ledger.last_runs, [])
     last_by_event = _or(Ledger.last_by_event, {})
-    has_receipts = _or(Ledger.has_receipts, False)
     projects = _or(Ledger.projects, {})
     problem = _or(Ledger.problem, "the record of what was shown cannot be opened")
     _account = _or(account_of, Account())
@@ -87,10 +87,6 @@ class Accounts:
         for memory, showing in on_the_way:
             shown.setdefault(memory, []).append(showing)
         return Account(shown, found.spent, client)
-
-    def measured_usage(self, memories: Sequence[str]) -> Mapping[str, Usage]:
-        """As `usage`, and nothing where no assistant reports the end of an exchange."""
-        return self.usage(memories) if self.has_receipts() else {}
 
     def successors(self) -> Mapping[str, str]:
         """The newer memory for each that may be superseded, as long as the user has not decided."""

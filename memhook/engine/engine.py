@@ -314,7 +314,7 @@ class Engine:
         return Doubts(
             cache(self.accounts.successors),
             self.repositories.check_for(project),
-            self.accounts.measured_usage,
+            self.accounts.usage,
             partial(self.repositories.former_names, project),
         )
 

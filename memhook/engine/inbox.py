@@ -207,9 +207,9 @@ def _asked_about(caller: Caller, allowed: Filter) -> Iterator[dict[str, Any]]:
 
 def _by_use(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
     usage = defaultdict(Usage, caller.accounts.usage([memory.id for memory in memories]))
-    for memory in memories if caller.accounts.has_receipts() else ():
+    for memory in memories:
         if is_never_used(usage[memory.id]):
-            yield _item("never used", memory, reason=f"shown {usage[memory.id].shown} times, never used")
+            yield _item("never used", memory, reason=f"shown {usage[memory.id].judged} times, never used")
     old = caller.now - timedelta(days=NEVER_SHOWN_DAYS)
     for memory in memories:
         is_unknown = not usage[memory.id].shown and not usage[memory.id].used

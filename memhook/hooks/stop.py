@@ -62,6 +62,7 @@ class Endings:
         known, answer = (*exchange.earlier, *words_in(exchange.prompt)), "\n".join([event.reply, *exchange.actions])
         library = self._engine.searched(scene.loaded.usable())
         used = used_in(answer, known, library, scene.project.id, sorted(exchange.shown))
+        self._engine.accounts.mark_judged(sorted(exchange.shown))
         if used:
             self._engine.accounts.mark_used(used, now, event.session)
 

@@ -23,6 +23,11 @@ _EVERY = -1  # as a limit of SQLite's
 
 _SCHEMA_VERSION = 1
 _SCHEMA = Path(__file__).with_suffix(".sql")
+_ADDED_COLUMNS = (
+    ("considered", "passages", "TEXT NOT NULL DEFAULT ''"),
+    ("considered", "used", "INTEGER NOT NULL DEFAULT 0"),
+    ("usage", "judged", "INTEGER NOT NULL DEFAULT 0"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +94,16 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often a memory was shown and used, also before what the ledger still has of single events."""
+    """How often a memory was shown and used, also before what the ledger still has of single events.
+
+    `judged` counts the exchanges it was shown in whose end an assistant reported: only there can it be unused.
+    """
 
     shown: int = 0
     used: int = 0
     last_shown: datetime | None = None
     last_used: datetime | None = None
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +183,10 @@ class Ledger:
                 [(memory, session) for memory, _ in rows],
             )
 
+    def mark_judged(self, memories: Sequence[str]) -> None:
+        """An exchange has ended in which these were shown, so that it is known which of them were used."""
+        self._write("UPDATE usage SET judged = judged + 1 WHERE memory = ?", [(memory,) for memory in memories])
+
     def showings(self, since: datetime) -> tuple[int, int]:
         """How often memories were shown since then, and how many of these showings were used."""
         query = (
@@ -183,18 +196,14 @@ class Ledger:
         shown, used = self._read(query, (since.isoformat(),))[0]
         return shown, used
 
-    def has_receipts(self) -> bool:
-        """Whether any memory is known to have been used: where no assistant says so, none can be unused."""
-        return bool(self._read("SELECT 1 FROM usage WHERE used > 0 LIMIT 1", ()))
-
     def usage(self, memories: Sequence[str] | None = None) -> dict[str, Usage]:
         """By memory, of these or of all that were ever shown or used."""
         marks = ", ".join("?" * len(memories or ()))
         condition = "true" if memories is None else f"memory IN ({marks})"
-        query = f"SELECT memory, shown, used, last_shown, last_used FROM usage WHERE {condition}"  # noqa: S608  question marks
+        query = f"SELECT memory, shown, used, judged, last_shown, last_used FROM usage WHERE {condition}"  # noqa: S608  question marks
         return {
-            memory: Usage(shown, used, *(datetime.fromisoformat(at) if at else None for at in moments))
-            for memory, shown, used, *moments in self._read(query, tuple(memories or ()))
+            memory: Usage(shown, used, _moment(last_shown), _moment(last_used), judged)
+            for memory, shown, used, judged, last_shown, last_used in self._read(query, tuple(memories or ()))
         }
 
     def propose(self, proposals: Sequence[Proposal], at: datetime) -> None:
@@ -442,10 +451,10 @@ class Ledger:
         tables = _SCHEMA.read_text(encoding="utf-8")
         new = f"BEGIN; {tables} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
         connection.executescript(tables if version else new)
-        there = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('considered')")}
-        for name, kind in (("passages", "TEXT NOT NULL DEFAULT ''"), ("used", "INTEGER NOT NULL DEFAULT 0")):
-            if name not in there:
-                connection.execute(f"ALTER TABLE considered ADD COLUMN {name} {kind}")
+        for table, name, kind in _ADDED_COLUMNS:
+            found = connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, name))
+            if not found.fetchone():
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -500,6 +509,10 @@ class Ledger:
         values = dict(zip(_EVENT_COLUMNS, row, strict=True))
         values |= {"at": datetime.fromisoformat(values["at"]), "milliseconds": json.loads(values["milliseconds"])}
         return Injection(**values, considered=considered)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _insert_considered(connection: sqlite3.Connection, number: int, considered: Sequence[Considered]) -> None:

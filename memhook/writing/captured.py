@@ -138,7 +138,7 @@ def came_in(memory: Memory, use: Usage) -> datetime:
 
 def _end(memory: Memory, use: Usage) -> datetime:
     """When probation ends: at once for what was shown often and never used."""
-    if use.shown >= SHOWINGS and not use.used and memory.accessed is None:
+    if use.judged >= SHOWINGS and not use.used and memory.accessed is None:
         return memory.created
     ends = [memory.expires or memory.created, *(at + KEPT for at in (use.last_shown, memory.accessed) if at)]
     return max(ends)

@@ -32,20 +32,20 @@ def test_what_was_used_comes_before_what_is_as_near() -> None:
 
 
 def test_what_was_shown_five_times_and_never_used_comes_behind_what_is_as_near() -> None:
-    assert order(weighed(0.9, 0.8, Usage(shown=5))) == [SECOND.id, FIRST.id]
-    assert order(weighed(0.9, 0.8, Usage(shown=4))) == [FIRST.id, SECOND.id]
+    assert order(weighed(0.9, 0.8, Usage(judged=5))) == [SECOND.id, FIRST.id]
+    assert order(weighed(0.9, 0.8, Usage(judged=4))) == [FIRST.id, SECOND.id]
 
 
 def test_what_was_shown_often_and_never_used_is_left_out_where_it_is_hardly_likely() -> None:
-    never = Usage(shown=FUTILE_SHOWINGS)
+    never = Usage(judged=FUTILE_SHOWINGS)
     left = weighed(0.8, FLOOR * 2, Usage(), never)
     assert (order(left), [one.reason for one in left.left_out]) == ([FIRST.id], [NEVER_USED])
     assert order(weighed(0.8, FLOOR * 4, Usage(), never)) == [FIRST.id, SECOND.id]
-    assert order(weighed(0.8, FLOOR * 2, Usage(), Usage(shown=FUTILE_SHOWINGS - 1))) == [FIRST.id, SECOND.id]
+    assert order(weighed(0.8, FLOOR * 2, Usage(), Usage(judged=FUTILE_SHOWINGS - 1))) == [FIRST.id, SECOND.id]
 
 
 def test_the_best_memory_of_an_answer_is_never_left_out() -> None:
-    assert order(weighed(FLOOR * 2, FLOOR, Usage(shown=50), Usage())) == [FIRST.id, SECOND.id]
+    assert order(weighed(FLOOR * 2, FLOOR, Usage(judged=50), Usage())) == [FIRST.id, SECOND.id]
 
 
 def test_what_may_supersede_a_memory_comes_before_it_once_though_nobody_asked_for_it() -> None:

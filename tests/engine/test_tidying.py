@@ -48,7 +48,7 @@ def test_duplicates_contradictions_and_unused_memories_are_listed_and_a_decision
     assistant.remembers("Stairs are swept on Tuesday.", created="2025-01-01", updated="2025-01-01", pinned=True)
     idle = assistant.remembers("Colleagues like their tea with milk.")
     with assistant.runner.engine.accounts.ledger._writing() as connection:  # type: ignore[union-attr]
-        connection.execute("INSERT INTO usage (memory, shown) VALUES (?, 5)", (id_of(idle),))
+        connection.execute("INSERT INTO usage (memory, shown, judged) VALUES (?, 5, 5)", (id_of(idle),))
     assistant.runner.engine.accounts.mark_used([id_of(newer)], datetime.now(UTC))
     expected = [("duplicate", twin), ("contradiction", older), ("never used", idle), ("never shown", old)]
     assert kinds(assistant) == expected

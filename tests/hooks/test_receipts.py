@@ -92,6 +92,21 @@ def test_a_memory_that_was_fetched_counts_as_used(assistant: Assistant) -> None:
     assert usage(assistant, urn).used == 1
 
 
+def test_only_showings_in_exchanges_whose_end_was_reported_count_as_unused(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    other = assistant.remembers("Parcels are weighed in grams.")
+    for number in range(6):
+        assert urn in assistant.prompts(QUESTION, session=f"unreported {number}")
+    assistant.calls("get", references=[other])  # by the user: of the exchanges it says nothing
+    assert assistant.calls("tidy_list")["items"] == []
+    assert assistant.calls("stats")["never_used"] == 0
+    for number in range(5):
+        assert urn in assistant.prompts(QUESTION, session=f"reported {number}")
+        stops(assistant, "Done.", session_id=f"reported {number}")
+    (item,) = assistant.calls("tidy_list")["items"]
+    assert (item["kind"], item["reason"]) == ("never used", "shown 5 times, never used")
+
+
 def test_the_user_is_told_in_one_line_what_was_shown(assistant: Assistant) -> None:
     assistant.remembers(f"{FACT}\nMore about it.", title="Ledger\n\x1b[31mred")
     answer = assistant.answer({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": QUESTION})

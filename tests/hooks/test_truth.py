@@ -162,6 +162,8 @@ def test_a_memory_shown_often_and_never_used_is_quieter_and_a_used_one_comes_fir
     ledger.mark_used([id_of(order[1])], datetime.now(UTC))
     for number in range(5):
         assistant.prompts(QUESTION, session=f"again {number}")
+        stop = {"hook_event_name": "Stop", "session_id": f"again {number}", "last_assistant_message": "Done."}
+        assistant.answer(stop)
     context = assistant.prompts(QUESTION, session="b")
     assert order[1] in context
     assert order[0] not in context or context.index(order[1]) < context.index(order[0])

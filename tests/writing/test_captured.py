@@ -139,8 +139,8 @@ def test_probation_ends_after_sixty_days_unshown_or_five_showings_unused(library
     late = NOW + timedelta(days=50)
     uses = {
         ids["shown lately instead"]: Usage(shown=1, last_shown=late),
-        ids["shown too often"]: Usage(shown=5, last_shown=late),
-        ids["five times yet used"]: Usage(shown=5, used=1, last_shown=late),
+        ids["shown too often"]: Usage(shown=5, judged=5, last_shown=late),
+        ids["five times yet used"]: Usage(shown=5, judged=5, used=1, last_shown=late),
     }
     assert expire(library, lambda _: uses, NOW) == 1
     assert "shown too often" not in {memory.content for memory in captured_of(library.store)}
