@@ -73,7 +73,9 @@ def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str,
     after = remember.edited_together(caller.library, changes, caller.now) if changes else []
     if gone:
         remember.forgotten(caller.library, [one.id for one in gone], caller.now, versions)
-    return changed(caller, [*gone, *successors], after, memories, proposals)
+    superseded = {one.id: one for one in remember.found(caller.library, list(replaced))}  # as they are now
+    shown = [superseded.get(one.id, one) for one in memories]
+    return changed(caller, [*gone, *successors], after, shown, proposals)
 
 
 def inbox_merge(

@@ -40,7 +40,9 @@ def decide(page: Page, asked: Asked) -> Response:
         done = page.call(f"inbox_{action}", references=list(chosen), versions=chosen, **edited)
     else:
         raise InvalidInput("That is no decision.", "Keep it, drop it or merge it.")
-    page.changes.add(f"{DONE[action.partition(':')[0]]} {counted(chosen)}", done["undo"])
+    is_superseded = action == "drop" and all(one["superseded_by"] for one in done["memories"])
+    what = "Superseded" if is_superseded else DONE[action.partition(":")[0]]
+    page.changes.add(f"{what} {counted(chosen)}", done["undo"])
     return page.redirected(f"/inbox?at={asked.number('at', 0)}")
 
 

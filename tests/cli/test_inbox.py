@@ -75,6 +75,15 @@ def test_items_are_kept_dropped_edited_and_merged_by_command(cli: Cli) -> None:
     assert cli("get", urns[1], "--json").json["memories"][0]["origin"] == "user"
 
 
+def test_dropping_what_may_be_superseded_says_that_it_is_kept_as_such(engine: Engine, cli: Cli) -> None:
+    old, new = (
+        engine.call("remember", {"content": f"The timeout is {seconds} seconds."}, "/", {})["memory"]
+        for seconds in (30, 60)
+    )
+    engine.accounts.propose([Proposal("supersede", old["id"], "another value", new["id"])], datetime.now(UTC))
+    assert cli("inbox", "drop", old["urn"]).out.startswith(f"Superseded by {new['urn']}: The timeout is 30 seconds.")
+
+
 def test_a_review_goes_through_them_with_one_key_each(filled: Engine, cli: Cli, keys: Callable[[str], int]) -> None:
     keys("kudlk")
     out = cli("inbox", "review").out

@@ -12,7 +12,7 @@ from memhook.cli.place import Place
 from memhook.cli.reviewing import Action, Item, pressed_key, walked
 from memhook.cli.views import show_masked, show_stored, text_given
 from memhook.core.fencing import collapsed
-from memhook.core.memory import shortened
+from memhook.core.memory import URN_PREFIX, shortened
 
 KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
 LISTED = 20
@@ -76,7 +76,8 @@ def _decide(name: str, done: str, args: Namespace, place: Place) -> None:
     answer = place.call(f"inbox_{name}", references=args.references)
     if not said_json(args, answer):
         for record in answer["memories"]:
-            show_stored(done, record)
+            newer = record["superseded_by"] if name == "drop" else ""
+            show_stored(f"Superseded by {URN_PREFIX}{newer}" if newer else done, record)
 
 
 def _edit(args: Namespace, place: Place) -> None:
