@@ -35,6 +35,7 @@ from memhook.screening.secret_values import (
 CACHED_CHARS = 20_000
 PASSES = 4
 SHORTEST_TOKEN = 20
+MASK = re.compile(r"\[masked:[\w-]+\]")
 
 Span = tuple[int, int, str]
 

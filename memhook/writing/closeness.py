@@ -11,6 +11,7 @@ from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
 from memhook.core.supersession import PROPOSED, announces_change, chance_to_supersede
 from memhook.library.library import Library
+from memhook.screening.secrets import MASK
 from memhook.store.ledger import Proposal
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
@@ -94,6 +95,8 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     if older.memory.content_hash == newer.content_hash:
         return False
     texts = _statement(older.memory), _statement(newer)
+    if texts[0] == texts[1] or not all(texts):  # but for what is masked
+        return False
     if chance_to_supersede(*texts, older.cosine) < PROPOSED:
         return False
     if _are_of_one_sitting(older.memory, newer):
@@ -112,8 +115,10 @@ def _stands_out(one: _Near, near: Sequence[_Near]) -> bool:
 
 
 def _statement(memory: Memory) -> str:
+    """Return what it says, without masks: what was behind two of them cannot be compared."""
     start = memory.title.rstrip("…")
-    return memory.content if memory.content.startswith(start) else f"{memory.title}.\n{memory.content}"
+    text = memory.content if memory.content.startswith(start) else f"{memory.title}.\n{memory.content}"
+    return MASK.sub("", text).strip()
 
 
 def _is_close(one: _Near) -> bool:

@@ -66,6 +66,13 @@ def test_one_text_under_two_titles_is_no_duplicate_and_no_contradiction(assistan
     assert kinds(assistant) == []
 
 
+def test_two_masks_are_no_two_values(assistant: Assistant) -> None:
+    assistant.remembers("client_secret: [masked:secret]")
+    assistant.remembers("[masked:private-key]")
+    assistant.remembers("client_secret: [masked:api-key]")
+    assert [kind for kind, _ in kinds(assistant) if kind == "contradiction"] == []
+
+
 def test_a_memory_that_was_edited_or_imported_is_compared_with_the_older_ones(assistant: Assistant) -> None:
     port = assistant.remembers("The mailer listens on port 2525.")
     other = assistant.remembers("Parcels are weighed in grams.")
