@@ -38,11 +38,13 @@ _AROUND = STOP_WORDS | {
     "above", "always", "avoid", "below", "call", "calling", "don't", "every", "execute", "instead", "may", "might",
     "must", "never", "run", "running", "runs", "shall", "use", "using", "via", "without",
 }  # fmt: skip
-# What a sentence about a tool goes on with.
-_PREDICATE = re.compile(
+# What a sentence about a tool goes on with: words that name nothing, or any verb.
+_NO_NAME = re.compile(
     r"v?\d[\d.]*|against|always|at|can(?:not|'t)?|cannot|does|for|from|has|in|is|must|needs?|never|on|only|should|to"
-    r"|under|will|with|without|\w{2,}(?:[^s]s|ed)"
+    r"|under|will|with|without"
 )
+_PREDICATE = re.compile(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
+_SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
 _TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
@@ -216,12 +218,19 @@ def _may_be_run(before: str, tool: str, argument: str) -> bool:
 
 def _command(words: list[str]) -> Iterator[str]:
     """Two words, those behind that do not go on with the sentence, and the flags among them."""
+    runs_script = words[0] in _SCRIPT_RUNNERS and words[1] == "run"
     for at, word in enumerate(words[:MOST_WORDS]):
-        if at > 1 and not (FLAG.fullmatch(_bare(word)) or _is_given(_bare(word))):
+        is_script = at == 2 and runs_script and _is_name(_bare(word))
+        if at > 1 and not (is_script or FLAG.fullmatch(_bare(word)) or _is_given(_bare(word))):
             return
         yield _bare(word)
         if _bare(word) != word:
             return
+
+
+def _is_name(word: str) -> bool:
+    """Whether it may be the name of a script, whatever its ending: `docs`, `tests`."""
+    return bool(_ARGUMENT.fullmatch(word)) and word not in _AROUND and not _NO_NAME.fullmatch(word)
 
 
 def _is_given(word: str) -> bool:

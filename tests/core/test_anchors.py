@@ -24,6 +24,11 @@ from memhook.core.anchors import MOST_ANCHORS, Kind, anchors_of, is_distinctive,
         ("Broken since 4f2a91c by order_total().", ("order_total()", "4f2a91c")),
         ("```\nmake seed\n$ just up\n```\nthen wait", ("make seed", "just up")),
         ("npm run gen:icons writes maps/*.svg.json.", ("maps/*.svg.json", "npm run gen:icons")),
+        ("npm run docs builds the site.", ("npm run docs",)),  # what stands behind run is a name, whatever its ending
+        ("Before a merge, pnpm run stories: it takes a minute.", ("pnpm run stories",)),
+        ("uv run seeded needs a running Redis.", ("uv run seeded",)),
+        ("cargo run sim needs a GPU.", ("cargo run sim",)),
+        ("npm run needs Node 22 here, and cargo run prints a warning.", ("npm run", "cargo run")),
         ("SQLSTATE[40001] in Planner::reserve: set PLAN_RETRIES.", ("PLAN_RETRIES", "Planner::reserve", "40001")),
         ("The log 'stale occupancy for section' is harmless.", ("stale occupancy for section",)),
         (
