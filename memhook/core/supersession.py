@@ -24,7 +24,7 @@ from itertools import islice, pairwise, product, takewhile
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 
-PROPOSED = 0.7
+PROPOSED = 0.75
 # Where the cosine is not known: that of texts without a common word, and what is added if all are. Both are lower than
 # those of the model (.68 and .22 on the pairs of the fit), so that words have to say more.
 NOTHING_SHARED, ALL_SHARED = 0.55, 0.3
