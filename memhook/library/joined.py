@@ -1,4 +1,8 @@
-"""The personal store and the shared ones, searched as one. What several of them hold is the personal one's."""
+"""The personal store and the shared ones, searched as one. What several of them hold is the personal one's.
+
+What the personal store has of an id holds, also if it is muted, closed or forgotten there: the copy in a shared store
+is not looked at.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from memhook.core.actions import Action
 from memhook.core.anchor_index import Match
@@ -21,6 +25,9 @@ from memhook.store.cache.words import TermStatistics
 from memhook.store.embedding.encoder import Vector
 from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import ANY, Filter
+
+_T = TypeVar("_T")
+_id: Callable[[Any], str] = attrgetter("id")
 
 
 class JoinedLibraries:
@@ -69,8 +76,11 @@ def joined(libraries: Sequence[Library]) -> Searchable:
 
 
 class _JoinedStore:
+    """For one prompt or one call: what the personal store has is looked up once for each id."""
+
     def __init__(self, libraries: tuple[Library, ...]) -> None:
         self._libraries = libraries
+        self._is_own: dict[str, bool] = {}
 
     @property
     def statistics(self) -> TermStatistics:
@@ -94,55 +104,82 @@ class _JoinedStore:
         for library in self._libraries:
             comparable = self._comparable(library, vector_once)
             some, among = library.store.candidates(comparable, terms, allowed, limit, multilingual)
-            found = {**{one.id: one for one in some}, **found}
+            found = {**{one.id: one for one in self._answered_by(library, some, _id)}, **found}
             searched += among
         return [found[key] for key in sorted(found)], searched
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:
         found: dict[str, Match] = {}
         for library in reversed(self._libraries):
-            found |= {one.memory: one for one in library.store.anchored(action, allowed)}
+            matches = library.store.anchored(action, allowed)
+            found |= {one.memory: one for one in self._answered_by(library, matches, attrgetter("memory"))}
         return sorted(found.values(), key=lambda one: (-one.score, one.memory))
 
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        return self._merged(lambda store: store.by_ids(ids, allowed).values())
+        return self._merged(lambda store, _: list(store.by_ids(ids, allowed).values()), len(ids))
 
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         by_name: dict[str, Memory] = {}
         for library in self._libraries:
             missing = [name for name in references if name not in by_name]
-            for memory in _from(library, library.store.by_reference(missing, allowed)):
+            there = self._answered_by(library, library.store.by_reference(missing, allowed), _id)
+            for memory in _from(library, there):
                 by_name = {**dict.fromkeys((memory.id, *memory.aliases), memory), **by_name}
         return list(dict.fromkeys(by_name[name] for name in references if name in by_name))
 
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
-        found = self._merged(lambda store: store.newest(allowed, limit + offset, 0, after)).values()
+        found = self._merged(lambda store, most: store.newest(allowed, most, 0, after), limit + offset).values()
         return sorted(found, key=attrgetter("updated"), reverse=True)[offset : offset + limit]
 
     def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
-        found = self._merged(lambda store: store.sorted_by(column, allowed, limit + offset)).values()
+        found = self._merged(lambda store, most: store.sorted_by(column, allowed, most), limit + offset).values()
         if column == "title":
             return sorted(found, key=lambda memory: memory.title.lower())[offset : offset + limit]
         return sorted(found, key=attrgetter(column), reverse=True)[offset : offset + limit]
 
-    def _merged(self, answer: Callable[[MemoryStore], Iterable[Memory]]) -> dict[str, Memory]:
+    def _merged(self, answer: Callable[[MemoryStore, int], Sequence[Memory]], most: int) -> dict[str, Memory]:
         """What each store answers, in the order of the ids; of a page that is asked for, each has to answer all."""
         found: dict[str, Memory] = {}
         for library in reversed(self._libraries):
-            found |= {one.id: one for one in _from(library, answer(library.store))}
+            found |= {one.id: one for one in _from(library, self._page(library, answer, most))}
         return dict(sorted(found.items()))
+
+    def _page(
+        self, library: Library, answer: Callable[[MemoryStore, int], Sequence[Memory]], most: int
+    ) -> list[Memory]:
+        """Up to `most` that the library answers for: twice as many are asked for while too many are the personal's."""
+        asked = most
+        while True:
+            page = answer(library.store, asked)
+            kept = self._answered_by(library, page, _id)
+            if len(kept) >= most or len(page) < asked or len(kept) == len(page):
+                return kept[:most]
+            asked *= 2
+
+    def _answered_by(self, library: Library, some: Sequence[_T], id_of: Callable[[_T], str]) -> list[_T]:
+        """Those that the library answers for: of a shared one, what the personal store never had."""
+        personal = self._libraries[0]
+        if library is personal:
+            return list(some)
+        if new := [key for one in some if (key := id_of(one)) not in self._is_own]:
+            known = personal.store.taken(new)
+            self._is_own |= {key: key in known for key in new}
+        return [one for one in some if not self._is_own[id_of(one)]]
 
     def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]:
         each = [library.store.counts(columns) for library in self._libraries]
         return {name: dict(sum((Counter(one[name]) for one in each), Counter[str]())) for name in columns}
 
     def count(self, allowed: Filter | None = None) -> int:
-        return sum(library.store.count(allowed) for library in self._libraries)
+        if allowed is None:  # asked at each start, only for whether there is any: each store knows that from memory
+            return sum(library.store.count() for library in self._libraries)
+        return len(self.ids(allowed))
 
     def ids(self, allowed: Filter | None = None) -> list[str]:
-        return sorted({key for library in self._libraries for key in library.store.ids(allowed)})
+        each = (self._answered_by(library, library.store.ids(allowed), str) for library in self._libraries)
+        return sorted({key for some in each for key in some})
 
     def _comparable(self, library: Library, vector: Callable[[], Vector | None]) -> Callable[[], Vector | None]:
         """While a replica still has the vectors of another model, its words alone are searched."""

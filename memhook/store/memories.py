@@ -28,6 +28,7 @@ from memhook.store.table.indexes import SIZES, Sizes
 from memhook.store.vectors import Vectors
 
 QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
+ROWS_A_NAME = 8  # are read in the time that one name more takes to look for
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALL = len(DIGITS) ** ID_LENGTH
 _AHEAD = 2  # times as many as wanted should lie in a range: ids are spread evenly, or nearly so
@@ -195,9 +196,14 @@ class MemoryStore:
     @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
         """Those of the names that are, or were, an id or an alias of a memory."""
-        where = _called(names) if names else ""
-        rows = self._table.rows(where, ["id", "aliases"]).to_pylist() if where and self._table.count(where) else []
-        return {name for row in rows for name in (row["id"], *row["aliases"])} & set(names)
+        in_memory = (self._here.reach(ANY) if names else None) or []
+        found = {key for part, places in in_memory for key in part.reached(names, places)}
+        if others := [name for name in names if name not in found]:  # forgotten, an alias, or new
+            where = _called(others) if len(others) * ROWS_A_NAME < self._table.count() else None
+            rows = self._table.rows(where or "", ["id", "aliases"]) if self._table.count(where) else None
+            pairs = [] if rows is None else zip(rows["id"].to_pylist(), rows["aliases"].to_pylist(), strict=True)
+            found |= {name for key, aliases in pairs for name in (key, *aliases)}.intersection(others)
+        return found
 
     @_reading
     def newest(

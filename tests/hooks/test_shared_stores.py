@@ -156,6 +156,75 @@ def test_muting_one_of_a_shared_store_needs_no_name_and_touches_nobody_else(assi
     assert [one.muted for one in origin.table.memories("")] == [False]
 
 
+CLOSING: dict[str, tuple[str, dict[str, Any]]] = {
+    "muted": ("mute", {}),
+    "confidential": ("edit", {"sensitivity": "confidential"}),
+    "restricted": ("edit", {"sensitivity": "restricted"}),
+    "expired": ("edit", {"expires": "2020-01-01"}),
+    "redacted": ("redact", {}),
+    "forgotten": ("forget", {}),
+}
+
+
+def close(assistant: Assistant, urn: str, how: str) -> None:
+    method, fields = CLOSING[how]
+    named = {"reference": urn} if method == "edit" else {"references": [urn]}
+    assistant.calls(method, **named, **fields)
+
+
+@pytest.mark.parametrize("how", CLOSING)
+def test_what_the_own_store_closes_comes_from_no_copy_of_it(assistant: Assistant, team: Path, how: str) -> None:
+    note = f"{FACT} See src/ledger.py."
+    urn = assistant.remembers(note, pinned=True)
+    assistant.calls("share", references=[urn], target="team")
+    assistant.runner.open()  # what an action touches is looked for in memory
+
+    def shown(before: str) -> list[bool]:
+        touched = {"file_path": f"{assistant.directory}/src/ledger.py", "old_string": "y", "new_string": "x"}
+        edit = {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": touched}
+        answers = (
+            assistant.prompts(QUESTION, session=f"{before}1"),
+            assistant.starts(session=f"{before}2"),
+            assistant.sends({**edit, "session_id": f"{before}3", "tool_use_id": "t1"}),
+        )
+        return [urn in answer for answer in answers]
+
+    assert shown("open") == [True, True, True]
+    close(assistant, urn, how)
+    assert shown("closed") == [False, False, False]
+    assert FACT not in assistant.calls("inject", query=QUESTION)["text"]
+    assert FACT not in assistant.calls("pack", topic="ledger reconciliation")["text"]
+    listed = assistant.calls("list")
+    assert [one["store"] for one in listed["memories"]] == [""] * listed["total"]
+    assert all(store == "" for _, store in found(assistant, QUESTION))
+    assert assistant.calls("get", references=[urn], store="team")[0]["content"] == note
+
+
+def test_a_forgotten_memory_is_found_in_the_shared_store_only_where_that_is_named(
+    assistant: Assistant, team: Path
+) -> None:
+    urn = assistant.remembers(FACT)
+    assistant.calls("share", references=[urn], target="team")
+    assistant.calls("edit", reference=urn, content=f"{FACT} Fixed in May.")
+    assistant.calls("forget", references=[urn])
+    with pytest.raises(NotFound):
+        assistant.calls("get", references=[urn])
+    with pytest.raises(InvalidInput, match="in the shared store team"):
+        assistant.calls("forget", references=[urn])
+    assert (found(assistant, QUESTION), found(assistant, QUESTION, store="team")) == ([], [(FACT, "team")])
+
+
+def test_a_page_is_filled_behind_copies_of_ones_own(assistant: Assistant, team: Path) -> None:
+    theirs = [assistant.remembers(f"their note {n}", store="team") for n in range(3)]
+    own = [assistant.remembers(f"own note {n}") for n in range(9)]
+    assistant.calls("share", references=own, target="team")
+    assistant.calls("forget", references=own)
+    page = assistant.calls("list", limit=2)
+    assert ([one["urn"] for one in page["memories"]], page["total"]) == (theirs[:0:-1], 3)
+    rest = assistant.calls("list", limit=2, cursor=page["next_cursor"])
+    assert ([one["urn"] for one in rest["memories"]], rest["next_cursor"]) == (theirs[:1], None)
+
+
 def test_purging_ones_own_says_where_a_copy_is_left_and_touches_no_other_store(
     assistant: Assistant, team: Path
 ) -> None:
