@@ -87,6 +87,12 @@ def show_if_unshared(record: Record) -> None:
         )
 
 
+def show_copies(answer: Record, what: str) -> None:
+    """Tell which shared stores still have a memory as it was, and how to `what` it there."""
+    for name in answer.get("shared_in", ()):
+        warn(f"The shared store {name} has a copy, which everybody there sees. To {what} it there: --store {name}")
+
+
 def show_block(args: Namespace, answer: Record) -> None:
     if said_json(args, answer):
         return

@@ -186,13 +186,15 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     masked = list(masked_fields(changes)[1])
     changed = _edited(caller, reference, changes)
     near = _compared(caller, changed) if not {"title", "content"}.isdisjoint(changes) else Neighbours()
-    return {**record_of(changed), **_named_near(caller, near), "masked": masked}
+    left = {"shared_in": _shared_in(caller, [changed.id])}
+    return {**record_of(changed), **_named_near(caller, near), "masked": masked, **left}
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
     check_home(caller, references)
     remember.found(caller.library, references, caller.rights.visible)
-    return [record_of(memory) for memory in remember.forgotten(caller.library, references, caller.now)]
+    memories = remember.forgotten(caller.library, references, caller.now)
+    return [{**record_of(memory), "shared_in": _shared_in(caller, [memory.id])} for memory in memories]
 
 
 def redact(caller: Caller, references: Sequence[str]) -> dict[str, Any]:
@@ -212,10 +214,13 @@ def _holdings(caller: Caller) -> expunge.Holdings:
 
 
 def _expunged(caller: Caller, done: dict[str, Any]) -> dict[str, Any]:
-    """What was done, and the shared stores that still have one of these memories."""
-    ids = list(map(id_of, done["memories"]))
-    others = [library for library in caller.open_shared() if library is not caller.library]
-    return {**done, "shared_in": [library.name for library in others if library.store.by_reference(ids, OWNER)]}
+    return {**done, "shared_in": _shared_in(caller, list(map(id_of, done["memories"])))}
+
+
+def _shared_in(caller: Caller, ids: Sequence[str]) -> list[str]:
+    """The other stores, shared ones, that have one of these memories as it was; for the owner, who may see them all."""
+    others = (library for library in caller.open_shared() if library is not caller.library)
+    return [one.name for one in others if caller.rights.is_owner and one.store.by_reference(ids, OWNER)]
 
 
 def mute(caller: Caller, references: Sequence[str], muted: bool = True) -> list[dict[str, Any]]:

@@ -421,6 +421,15 @@ def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
     assert cli(*command, "k3v9x2m4p7qa", "--yes", "--json").json == EXPUNGED
 
 
+def test_forget_and_edit_say_which_shared_store_still_has_it_as_it_was(engine: Engine, cli: Cli) -> None:
+    record = {**NOTE, "shared_in": ["team"]}
+    engine.answers |= {"forget": [record], "edit": record}
+    assert "team has a copy, which everybody there sees. To delete it there: --store team" in (
+        cli("forget", "k3v9x2m4p7qa", "--yes").err
+    )
+    assert "To change it there: --store team" in cli("edit", "k3v9x2m4p7qa", "--title", "x").err
+
+
 @pytest.mark.parametrize("command", [["redact"], ["forget", "--purge"]])
 def test_without_a_terminal_nothing_is_gone_for_good_unless_yes_is_said(
     engine: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]

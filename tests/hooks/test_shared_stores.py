@@ -214,6 +214,15 @@ def test_a_forgotten_memory_is_found_in_the_shared_store_only_where_that_is_name
     assert (found(assistant, QUESTION), found(assistant, QUESTION, store="team")) == ([], [(FACT, "team")])
 
 
+def test_edit_and_forget_say_where_a_copy_is_left(assistant: Assistant, team: Path) -> None:
+    urn = assistant.remembers(FACT)
+    assert assistant.calls("edit", reference=urn, title="ledger")["shared_in"] == []
+    assistant.calls("share", references=[urn], target="team")
+    assert assistant.calls("edit", reference=urn, title="books")["shared_in"] == ["team"]
+    assert assistant.calls("edit", reference=urn, title="books", store="team")["shared_in"] == []
+    assert [one["shared_in"] for one in assistant.calls("forget", references=[urn])] == [["team"]]
+
+
 def test_a_page_is_filled_behind_copies_of_ones_own(assistant: Assistant, team: Path) -> None:
     theirs = [assistant.remembers(f"their note {n}", store="team") for n in range(3)]
     own = [assistant.remembers(f"own note {n}") for n in range(9)]

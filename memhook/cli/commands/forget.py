@@ -7,7 +7,7 @@ from typing import Any
 from memhook.cli.output import agreed, counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_references, add_store, add_yes, command
 from memhook.cli.place import Place
-from memhook.cli.views import show_stored
+from memhook.cli.views import show_copies, show_stored
 from memhook.daemon.control import is_running
 from memhook.errors import InvalidInput
 
@@ -49,6 +49,7 @@ def run(args: Namespace, place: Place) -> int:
     if not said_json(args, {"forgotten": records}):
         for record in records:
             show_stored("Forgotten", record)
+            show_copies(record, "delete")
         warn(TO_HAVE_IT_BACK)
     return 0
 
@@ -90,6 +91,7 @@ def _expunged(method: str, done: str, args: Namespace, place: Place) -> int:
     answer = place.call(method, references=args.references)
     if not said_json(args, answer):
         say(*(f"{done}: {urn}" for urn in answer["memories"]), *_where(answer))
+    show_copies(answer, "delete")
     warn(*_warnings(answer, place))
     return 0
 
@@ -109,8 +111,6 @@ def _warnings(answer: Mapping[str, Any], place: Place) -> Iterator[str]:
         yield f"The copy {copy} cannot be read and may still contain it. Delete it, or repair it and run this again."
     for urn in answer["same_content"]:
         yield f"The same content is also in {urn}."
-    for name in answer["shared_in"]:
-        yield f"The shared store {name} has a copy, which everybody there sees. To delete it there: --store {name}"
     if not place.use_daemon and is_running(place.paths):
         yield "The daemon may still have it in memory: memhook daemon restart"
     yield ELSEWHERE

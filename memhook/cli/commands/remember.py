@@ -8,7 +8,15 @@ from memhook.cli.editor import edited_text
 from memhook.cli.output import said_json, warn
 from memhook.cli.parser import Commands, Parser, add_reference, add_store, command, names_in
 from memhook.cli.place import Place
-from memhook.cli.views import argument_text, show_if_unshared, show_masked, show_near, show_stored, text_given
+from memhook.cli.views import (
+    argument_text,
+    show_copies,
+    show_if_unshared,
+    show_masked,
+    show_near,
+    show_stored,
+    text_given,
+)
 from memhook.core.memory import Sensitivity
 from memhook.writing.moments import moment_ahead
 
@@ -71,6 +79,7 @@ def edit(args: Namespace, place: Place) -> None:
         show_stored("Changed", record)
         show_masked(record)
         show_near(record, record["urn"])
+        show_copies(record, "change")
 
 
 def _add_fields(to: Parser) -> None:
