@@ -51,7 +51,7 @@ def remember_(
     remember.found(caller.library, given.get("supersedes", ()), caller.rights.visible)
     home = {"namespace": caller.rights.home, "project": caller.project.id if here else ""}
     draft = Draft(content=content, **{**home, **given})
-    stored = remember.remembered(caller.library, [draft], caller.now, again=True)[0]
+    stored = remember.remembered(caller.library, [draft], caller.now, again=True, visible=caller.rights.visible)[0]
     assert stored.memory is not None  # noqa: S101  only an import can be refused
     if stored.outcome == "already there":
         record, near = _remembered_again(caller, stored.memory, given), Neighbours()
@@ -62,7 +62,10 @@ def remember_(
 
 
 def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a memory that was there already, with what was given now; of one unseen by the caller, nothing."""
+    """The record of a memory that was there already, with what was given now.
+
+    A quarantined one, which the caller may not see, has neither name nor title.
+    """
     if not caller.library.store.by_reference([memory.id], caller.rights.visible):
         return {"urn": "", "title": ""}
     if changes := _added(memory, given):

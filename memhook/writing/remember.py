@@ -60,12 +60,17 @@ class Stored:
 
 
 def remembered(
-    library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False, from_file: bool = False
+    library: Library,
+    drafts: Sequence[Draft],
+    now: datetime,
+    again: bool = False,
+    from_file: bool = False,
+    visible: Filter = OWNER,
 ) -> list[Stored]:
     """Store each draft that is new, durably, before returning.
 
     With `again`, forgotten memories are restored; otherwise those from a file stay forgotten. Drafts from a file are
-    already `checked`.
+    already `checked`. What says the same and is not `visible` is another memory: "already there" would reveal it.
     """
     writer = Origin.IMPORT if from_file else Origin.USER
     memories = [judged(memory_from(draft if from_file else checked(draft), now), writer) for draft in drafts]
@@ -75,7 +80,7 @@ def remembered(
     vectors, model = library.vectors(new, reuse=from_file)
     ready = dict(zip((memory.id for memory in new), vectors, strict=True))
     with store.writing():
-        results = _told_apart(store, memories, again, from_file)
+        results = _told_apart(store, memories, again, from_file, visible)
         fresh = [index for index, result in enumerate(results) if result.outcome == "stored"]
         added = [memory for index in fresh if (memory := results[index].memory)]
         for memory in added:
@@ -138,7 +143,7 @@ def edited_together(
         if list(map(_embedded, changed)) != list(map(_embedded, foreseen)):
             vectors, model = library.vectors(changed)
         for old, new in zip(before, changed, strict=True):
-            _refuse_twin(store, new, visible)
+            _refuse_twin(store, old, new, visible)
             found(library, [name for name in new.supersedes if name not in old.supersedes])
             succession.refuse_circle(store, new)
         store.write(table_changes.replace, changed, vectors, model)
@@ -237,7 +242,9 @@ def _is_imported(memory: Memory, from_file: bool) -> bool:
     return from_file or memory.origin is Origin.IMPORT
 
 
-def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool) -> list[Stored]:
+def _told_apart(
+    store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool, visible: Filter = OWNER
+) -> list[Stored]:
     """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
     names = [name for memory in memories for name in (memory.id, *memory.aliases)]
@@ -246,7 +253,7 @@ def _told_apart(store: MemoryStore, memories: Sequence[Memory], again: bool, fro
     known: defaultdict[str, Twins] = defaultdict(Twins)
     gone, taken, redacted = Twins(), set[str](), dict[str, Memory]()
     if store.knows(content_hash=hashes, name=names + from_edited):
-        for one in store.find("content_hash", hashes):
+        for one in _seen(store, store.find("content_hash", hashes), visible):
             known[one.project].add(one)
         for one in store.find("name", from_edited):
             known[one.project].add_earlier(one)
@@ -318,14 +325,27 @@ def _embedded(memory: Memory) -> tuple[str, str, tuple[str, ...]]:
     return memory.title, memory.content, memory.tags
 
 
-def _refuse_twin(store: MemoryStore, changed: Memory, visible: Filter) -> None:
-    others = store.find("content_hash", [changed.content_hash])
-    same = (one for one in others if one.project == changed.project and not are_two(one, changed))
+def _refuse_twin(store: MemoryStore, before: Memory, changed: Memory, visible: Filter) -> None:
+    """Raise InvalidInput for a change that makes a memory say the same as another; two that did so before stay."""
+    others = _seen(store, store.find("content_hash", [changed.content_hash]), visible)
+    same = (one for one in others if _is_same(one, changed) and not _is_same(one, before))
     twin = next((one for one in same if one.id != changed.id), None)
     if twin is not None and store.by_reference([twin.id], visible):
         raise InvalidInput(f"{twin.urn} has the same content already.", f"See: memhook get {twin.urn}")
     if twin is not None:
         raise InvalidInput("The same content is remembered already.")
+
+
+def _is_same(one: Memory, other: Memory) -> bool:
+    return (one.project, one.content_hash) == (other.project, other.content_hash) and not are_two(one, other)
+
+
+def _seen(store: MemoryStore, memories: Sequence[Memory], visible: Filter) -> list[Memory]:
+    """Those that a caller may know of; a quarantined one too, or every repetition would be quarantined beside it."""
+    if visible == OWNER or not memories:
+        return list(memories)
+    seen = store.by_ids([memory.id for memory in memories], replace(visible, quarantined=None))
+    return [memory for memory in memories if memory.id in seen]
 
 
 def _names(what: str, values: Sequence[str]) -> tuple[str, ...]:
