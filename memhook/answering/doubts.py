@@ -71,12 +71,15 @@ class Doubts:
 
     def remarked(self, ranked: Sequence[Ranked]) -> Weighed:
         """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""
-        found = {one.memory.id: self.findings(one.memory) for one in ranked}
-        order = sorted(ranked, key=lambda one: found[one.memory.id].is_all_gone)
-        successors = _within(self.successors(), order) if len(order) > 1 else {}
-        remarks = {key: text for key, one in found.items() if (text := clause(one))}
+        gone = {one.memory.id: self.findings(one.memory).is_all_gone for one in ranked}
+        return self.newer_first(sorted(ranked, key=lambda one: gone[one.memory.id]))
+
+    def newer_first(self, ranked: Sequence[Ranked]) -> Weighed:
+        """Return the memories in their order, but what may be superseded behind its successor, and the remarks."""
+        successors = _within(self.successors(), ranked) if len(ranked) > 1 else {}
+        remarks = {one.memory.id: text for one in ranked if (text := clause(self.findings(one.memory)))}
         older = {old: f"older, may be superseded by {URN_PREFIX}{new}" for old, new in successors.items()}
-        return Weighed(tuple(_newer_first(order, successors)), remarks | older)
+        return Weighed(tuple(_newer_first(ranked, successors)), remarks | older)
 
 
 NONE = Doubts()

@@ -95,8 +95,11 @@ def hits_of(values: Iterable[Any]) -> list[Hit]:
     return hits
 
 
-def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Selection:
-    """Return the memories of the hits, best score first; a memory outside `allowed` is unknown, like a missing one."""
+def named(library: Searchable, hits: Sequence[Hit], allowed: Filter, doubts: Doubts = NONE) -> Selection:
+    """Return the memories of the hits, best score first; a memory outside `allowed` is unknown, like a missing one.
+
+    Nothing else changes their order, but of two of which one may supersede the other, the newer comes first.
+    """
     memories = library.fit_to_show(library.store.by_reference([id_of(hit.reference) for hit in hits], allowed))
     by_name = {name: memory for memory in memories for name in (*memory.aliases, memory.id)}
     in_order = sorted(hits, key=lambda hit: -math.inf if hit.score is None else hit.score, reverse=True)
@@ -105,7 +108,9 @@ def named(library: Searchable, hits: Sequence[Hit], allowed: Filter) -> Selectio
         if memory := by_name.get(id_of(hit.reference)):
             scores.setdefault(memory, hit.score)
     unknown = dict.fromkeys(hit.reference for hit in hits if id_of(hit.reference) not in by_name)
-    return Selection(tuple(scores.items()), tuple(unknown))
+    weighed = doubts.newer_first([Ranked(memory, score or 0.0) for memory, score in scores.items()])
+    ranked = tuple((one.memory, scores[one.memory]) for one in weighed.ranked)
+    return Selection(ranked, tuple(unknown), remarks=weighed.remarks)
 
 
 def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = (), doubts: Doubts = NONE) -> Selection:

@@ -139,15 +139,16 @@ def inject(
     if budget < 1:
         raise InvalidInput(f"max_tokens must be at least 1, not {budget}.", "Give 1 or more.")
     open_to_caller = caller.rights.within(namespaces)
+    doubts = caller.doubts_in(caller.project)
     weights: Mapping[str, float] | None = None
     if hits is not None:
-        named = injection.hits_of(hits)
-        found = injection.named(caller.all, named, named_ones(open_to_caller, caller.now, include_restricted))
+        allowed = named_ones(open_to_caller, caller.now, include_restricted)
+        found = injection.named(caller.all, injection.hits_of(hits), allowed, doubts)
     elif query.strip():
         surfacing = narrowed(open_to_caller, caller.settings.namespaces)
         allowed = enriching(caller.project.id, surfacing, caller.now, include_restricted)
         relevant, weak, weights = recall.for_enrichment(caller.all, query, allowed, caller.settings.hooks.relevance)
-        found = injection.found(relevant, weak, caller.doubts_in(caller.project))
+        found = injection.found(relevant, weak, doubts)
     else:
         raise InvalidInput("There is nothing to inject.", "Give a query, or hits: memories by id with their scores.")
     block = injection.enrichment(found, query, budget, weights)

@@ -133,8 +133,10 @@ def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marke
     context = assistant.prompts(QUESTION, session="a")
     assert f"(older, may be superseded by {newer}) {older}" in context
     assert context.index(newer) < context.index(f"{older}\n")
+    hits = [{"id": older, "score": 0.9}, {"id": newer, "score": 0.8}]
     for text in (
         assistant.calls("inject", query=QUESTION)["text"],
+        assistant.calls("inject", hits=hits)["text"],
         assistant.calls("pack", topic=QUESTION, ordering="relevance")["text"],
     ):
         assert f"older, may be superseded by {newer}" in text
@@ -143,6 +145,21 @@ def test_until_it_is_decided_the_newer_of_two_comes_first_and_the_older_is_marke
     context = assistant.prompts(QUESTION, session="b")
     assert newer in context
     assert older not in context
+
+
+def test_given_hits_keep_their_order_and_scores_but_for_the_newer_of_two(assistant: Assistant) -> None:
+    place = with_settings(assistant, minutes_ago=9)
+    gone = assistant.remembers("Who may change `ledger.prod.toml`: the data team alone.")
+    older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
+    newer = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")
+    assistant.prompts(QUESTION, session="a")  # the repository is known now
+    commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
+    assistant.runner.keep_house()
+    hits = [{"id": gone, "score": 0.9}, {"id": older, "score": 0.8}, {"id": newer}]
+    answer = assistant.calls("inject", hits=hits)
+    assert answer["memories"] == [gone, newer, older]
+    assert "ledger.prod.toml is gone" in answer["text"]
+    assert [score in answer["text"] for score in ("0.90", "0.80")] == [True, True]
 
 
 def test_what_replaced_a_memory_comes_along_though_the_prompt_is_not_near_it(assistant: Assistant) -> None:
