@@ -106,11 +106,19 @@ def _within(successors: Mapping[str, str], ranked: Sequence[Ranked]) -> dict[str
 
 
 def _newer_first(ranked: Sequence[Ranked], successors: Mapping[str, str]) -> list[Ranked]:
-    """Each newer memory at the place of the older one if that was before it, and the older right behind."""
+    """Each older memory that stands before its newer one right behind that; of a chain, the newest first."""
+
+    def steps(key: str) -> int:
+        """How many newer ones follow; in a circle, as many as there are."""
+        count = 0
+        while count < len(successors) and (key := successors.get(key, "")):
+            count += 1
+        return count
+
     order = list(ranked)
-    for old, new in successors.items():
+    for old in sorted(successors, key=steps):  # what follows a memory has its place before the memory moves
         places = {one.memory.id: place for place, one in enumerate(order)}
-        if places[old] < places[new]:
+        if places[old] < places[successors[old]]:
             older = order.pop(places[old])
-            order.insert(places[new], older)
+            order.insert(places[successors[old]], older)
     return order

@@ -48,6 +48,15 @@ def test_the_best_memory_of_an_answer_is_never_left_out() -> None:
     assert order(weighed(FLOOR * 2, FLOOR, Usage(judged=50), Usage())) == [FIRST.id, SECOND.id]
 
 
+def test_of_three_that_may_supersede_each_other_the_newest_comes_first() -> None:
+    third = memory(3, "The VPN is gone.")
+    ranked = [Ranked(FIRST, 0.9), Ranked(SECOND, 0.8), Ranked(third, 0.7)]
+    chain = {FIRST.id: SECOND.id, SECOND.id: third.id}
+    assert order(Doubts(successors=lambda: chain).remarked(ranked)) == [third.id, SECOND.id, FIRST.id]
+    circle = {**chain, third.id: FIRST.id}
+    assert len(order(Doubts(successors=lambda: circle).remarked(ranked))) == 3
+
+
 def test_what_may_supersede_a_memory_comes_before_it_once_though_nobody_asked_for_it() -> None:
     newer, other = memory(3, "The VPN is gone."), memory(4, "Ask Jo.")
     doubts = Doubts(successors=lambda: {FIRST.id: newer.id, SECOND.id: newer.id, other.id: FIRST.id})
