@@ -99,6 +99,8 @@ def search(
     caller: Caller, query: str, limit: int = 10, cursor: str = "", ordering: str = Ordering.BLEND, **conditions: Any
 ) -> dict[str, Any]:
     """A page of the best answers to a query with their scores, however low."""
+    if not query.strip():
+        raise InvalidInput("The query is empty.", 'Give words to look for: memhook search "deploy"; or: memhook list')
     order = ordering_of(ordering)
     asked = {"query": query, "ordering": order, **conditions}
     question = explore.Question(asked, partial(_filter, caller, **conditions), limit, cursor)

@@ -38,7 +38,7 @@ class Conditions(_Arguments):
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
 
     def params(self) -> Params:
-        return {**super().params(), "limit": max(1, min(self.limit, MAX_PAGE))}
+        return {**super().params(), "limit": min(self.limit, MAX_PAGE)}
 
 
 class SearchMemories(Conditions):

@@ -127,13 +127,6 @@ def test_a_limit_of_nothing_is_refused(cli: Cli, command: list[str]) -> None:
     assert "'0' is not a number of memories: give 1 or more" in result.err
 
 
-@pytest.mark.parametrize("query", [[""], ["  "], ["", ""]])
-def test_an_empty_query_is_refused(engine: Engine, cli: Cli, query: list[str]) -> None:
-    result = cli("search", *query)
-    assert (result.code, engine.asked) == (1, [])
-    assert result.err.startswith("memhook: The query is empty.\n")
-
-
 def test_a_hook_behind_the_global_options_runs_as_well(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "memhook.cli", "-C", str(tmp_path), "hook", "UserPromptSubmit"]
     done = subprocess.run(command, input=b"", capture_output=True, check=False)

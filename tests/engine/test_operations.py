@@ -86,3 +86,9 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
     hidden = stored(call, "A secret plan.", sensitivity="confidential")
     explained = call("explain", reference=hidden["id"])
     assert (explained["title"], explained["withheld_because"]) == ("", ["confidential"])
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n"])
+def test_a_search_for_nothing_is_refused(call: Call, query: str) -> None:
+    with pytest.raises(InvalidInput, match="The query is empty"):
+        call("search", query=query)

@@ -337,13 +337,17 @@ def test_invisible_and_control_characters_do_not_leave(call: Call, assistant: As
     assert record["content"] == "safe text  red"
 
 
-@pytest.mark.parametrize(("limit", "given"), [(-3, 1), (10**9, 3)])
-def test_a_limit_out_of_range_is_taken_as_near_as_it_can(
-    call: Call, assistant: Assistant, limit: int, given: int
-) -> None:
+@pytest.mark.parametrize("query", ["", " \n"])
+def test_a_search_for_nothing_is_refused(assistant: Assistant, query: str) -> None:
+    assert assistant.error("search_memories", query=query).startswith("The query is empty.")
+
+
+def test_a_limit_is_lowered_to_a_page_and_refused_below_zero(call: Call, assistant: Assistant) -> None:
     for number in range(3):
         urn_of(call, f"release step {number}")
-    assert len(assistant.record("list_memories", limit=limit)["memories"]) == given
+    assert len(assistant.record("list_memories", limit=10**9)["memories"]) == 3
+    assert "limit must be 0 or more, not -3" in assistant.error("list_memories", limit=-3)
+    assert "limit must be 0 or more, not -3" in assistant.error("search_memories", query="release", limit=-3)
     assert call("list", limit=0) == {"memories": [], "total": 3, "next_cursor": None}
     assert call("search", query="release", limit=0)["results"] == []
     assert len(call("search", query="release", limit=5000)["results"]) == 3

@@ -9,7 +9,6 @@ from memhook.cli.parser import Commands, Parser, add_store, command, names_in, n
 from memhook.cli.place import Place
 from memhook.cli.views import show_found, show_in_list
 from memhook.core.ordering import Ordering
-from memhook.errors import InvalidInput
 from memhook.writing.moments import moment_back
 
 FEWER = "Try it with fewer conditions."
@@ -33,11 +32,8 @@ def run(args: Namespace, place: Place) -> None:
 
     With --json: {"results": [{"urn", "score", "title", "content", ...}]}.
     """
-    query = " ".join(args.query)
-    if not query.strip():
-        raise InvalidInput("The query is empty.", 'Give words to look for: memhook search "deploy"; or: memhook list')
     conditions = _given_conditions(args, place)
-    page = place.call("search", query=query, limit=args.limit, **conditions)
+    page = place.call("search", query=" ".join(args.query), limit=args.limit, **conditions)
     if said_json(args, page):
         return
     for record in page["results"]:
