@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from memhook.cli.output import said_json, say, say_title, say_wrapped, warn
+from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
 from memhook.core.anchors import anchors_of
 from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
@@ -76,6 +77,14 @@ def show_near(answer: Record, urn: str) -> None:
     for older in answer.get("may_supersede", ()):
         warn(f"Says otherwise: {older['title']}  {older['urn']}")
         warn(f"  If that is out of date: memhook edit {urn} --supersedes {older['urn']}")
+
+
+def left_behind(report: Record) -> tuple[str, str]:
+    """Tell of the memories under the former remote of this directory, and the command that takes them over."""
+    if not (earlier := report.get("earlier_project")):
+        return "", ""
+    what = f"this directory was project {collapsed(earlier['id'])} with {counted(earlier['memories'])}"
+    return what, f"memhook projects merge {shlex.quote(earlier['id'])} {shlex.quote(report['project'])}"
 
 
 def show_if_unshared(record: Record) -> None:

@@ -54,6 +54,8 @@ class Accounts:
     mark_used = _or(Ledger.mark_used, None)
     mark_judged = _or(Ledger.mark_judged, None)
     usage = _or(Ledger.usage, {})
+    project_at = _or(Ledger.project_at, "")
+    set_project_at = _or(Ledger.set_project_at, None)
     turn_of = _or(Ledger.turn_of, 1)
     propose = _or(Ledger.propose, None)
     proposals = _or(Ledger.proposals, [])

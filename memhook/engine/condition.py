@@ -7,6 +7,7 @@ from typing import Any
 
 from memhook.engine.caller import Caller
 from memhook.engine.captures import supplied
+from memhook.engine.projects import earlier_project
 from memhook.library.library import Library
 from memhook.store.embedding import multilingual
 from memhook.store.ledger import Injection
@@ -20,6 +21,7 @@ def status(caller: Caller) -> dict[str, Any]:
     return {
         "project": caller.project.id,
         "project_name": caller.project.name,
+        "earlier_project": earlier_project(caller),
         "store": store.uri,
         "memories": store.count(),
         "by_project": store.counted_by("project"),

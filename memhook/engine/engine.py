@@ -21,7 +21,7 @@ from memhook.engine import catalogue
 from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller, with_whole_references
 from memhook.engine.following import Following
-from memhook.engine.projects import keep_those_without_remote
+from memhook.engine.projects import keep_those_without_remote, note_place
 from memhook.engine.repositories import Repositories
 from memhook.engine.scopes import Rights, rights_of
 from memhook.errors import InvalidInput, MemhookError, NotFound, RemoteError, SettingsError, StoreError
@@ -300,6 +300,7 @@ class Engine:
             project = self._with_remote.popitem()[1]
             try:
                 keep_those_without_remote(self.library(settings), self._aliases, self.accounts, project)
+                note_place(self.library(settings), self.accounts, project)
             except MemhookError as error:
                 log.warning("the memories of %s stay there: %s", project.local_id, error.message)
 

@@ -6,12 +6,14 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from memhook.core.memory import Memory
 from memhook.engine.accounts import Accounts
 from memhook.engine.caller import Caller
 from memhook.errors import InvalidInput, NotFound
 from memhook.library.library import Library
 from memhook.store.project import Project, made_at, project_of
 from memhook.store.project_aliases import ProjectAliases, name_of
+from memhook.store.table.filters import Filter
 from memhook.writing import projects, remember
 
 log = logging.getLogger("memhook")
@@ -46,10 +48,36 @@ def merged(library: Library, aliases: ProjectAliases, accounts: Accounts, source
 
 def keep_those_without_remote(library: Library, aliases: ProjectAliases, accounts: Accounts, project: Project) -> None:
     """A repository that got a remote keeps the memories it had before; another one in the same place gets none."""
-    earlier = projects.of_project(library.store, project.local_id)
-    if project.root and earlier and max(one.updated for one in earlier).timestamp() >= made_at(project.root):
+    if earlier := _of_this_repository(library, project, project.local_id):
         merged(library, aliases, accounts, project.local_id, project.id)
         log.info("the %s memories of %s are those of %s now", len(earlier), project.local_id, project.id)
+
+
+def note_place(library: Library, accounts: Accounts, project: Project) -> None:
+    """Record which project a repository is; one that has memories stays recorded when the remote changes."""
+    recorded = accounts.project_at(project.local_id)
+    if recorded == project.id:
+        return
+    if not recorded or not library.store.count(Filter(projects=(recorded,))):
+        accounts.set_project_at(project.local_id, project.id)
+
+
+def earlier_project(caller: Caller) -> dict[str, Any] | None:
+    """The project that this repository was before its remote changed, and how many memories it left there."""
+    aliases, place = caller.aliases.all(), caller.project.local_id or caller.project.id
+    for name in (caller.accounts.project_at(place), aliases.get(place, "")):
+        earlier = aliases.get(name, name)
+        is_another = earlier not in ("", caller.project.id)
+        if is_another and (memories := _of_this_repository(caller.library, caller.project, earlier)):
+            return {"id": earlier, "memories": len(memories)}
+    return None
+
+
+def _of_this_repository(library: Library, project: Project, earlier: str) -> list[Memory]:
+    """The memories of an earlier project in the same place; none if the repository was made after the last of them."""
+    memories = projects.of_project(library.store, earlier)
+    is_same = project.root and memories and max(one.updated for one in memories).timestamp() >= made_at(project.root)
+    return memories if is_same else []
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:

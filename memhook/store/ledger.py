@@ -377,6 +377,15 @@ class Ledger:
 
     def move_project(self, source: str, target: str) -> None:
         self._write("UPDATE injection SET project = ? WHERE project = ?", [(target, source)])
+        self._write("UPDATE place SET project = ? WHERE project = ?", [(target, source)])
+
+    def project_at(self, directory: str) -> str:
+        """The project that the repository in a directory is recorded as; empty for none."""
+        found = self._read("SELECT project FROM place WHERE directory = ?", (directory,))
+        return next((str(project) for (project,) in found), "")
+
+    def set_project_at(self, directory: str, project: str) -> None:
+        self._write("INSERT OR REPLACE INTO place VALUES (?, ?)", [(directory, project)])
 
     def prune(self, now: datetime, keep_days: int) -> int:
         """Delete what is older than that; return how many events were deleted."""

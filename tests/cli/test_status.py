@@ -247,6 +247,16 @@ def healthy(engine: Engine, running: dict[str, Any], home: Path, monkeypatch: py
     return engine
 
 
+def test_status_and_doctor_say_how_to_take_over_what_another_remote_had(healthy: Engine, cli: Cli) -> None:
+    healthy.answers["status"] = STATUS | {"earlier_project": {"id": "github.com/a/old name", "memories": 3}}
+    what = "this directory was project github.com/a/old name with 3 memories"
+    command = "memhook projects merge 'github.com/a/old name' github.com/a/b"
+    assert f"          {what}: {command}\n" in cli("status").out
+    result = cli("doctor", "--json")
+    (finding,) = [one for one in result.json["checks"] if one["name"] == "project"]
+    assert (result.code, finding["ok"], finding["message"], finding["repair"]) == (1, False, what, command)
+
+
 def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> None:
     result = cli("doctor")
     assert result.code == 0

@@ -75,6 +75,50 @@ def test_a_repository_that_gets_a_remote_keeps_its_memories_and_another_in_its_p
     assert listed(assistant)["github.com/acme/books"]["memories"] == (0 if is_another else 1)
 
 
+def set_remote(assistant: Assistant, url: str) -> None:
+    subprocess.run(["git", "-C", str(assistant.directory), "config", "remote.origin.url", url], check=True)
+
+
+def earlier(assistant: Assistant) -> tuple[str, int] | None:
+    assistant.runner.keep_house()
+    found = assistant.calls("status")["earlier_project"]
+    return (found["id"], found["memories"]) if found else None
+
+
+@pytest.mark.parametrize("had_remote", [True, False])
+def test_a_repository_with_another_remote_names_the_project_it_was_and_moves_nothing(
+    assistant: Assistant, had_remote: bool
+) -> None:
+    subprocess.run(["git", "init", "-q", str(assistant.directory)], check=True)
+    if not had_remote:
+        assistant.remembers(OTHER)
+    set_remote(assistant, "git@github.com:acme/books.git")
+    urn = assistant.remembers(FACT)
+    left = 1 if had_remote else 2
+    assert earlier(assistant) is None
+    set_remote(assistant, "git@github.com:acme/ledger.git")
+    for _ in range(2):  # also after the new one has memories and sessions
+        assert earlier(assistant) == ("github.com/acme/books", left)
+        assistant.remembers("Never deploy the ledger on a Friday.")
+    assert assistant.prompts(QUESTION, session="a").count(urn) == 0
+    assistant.calls("merge_projects", source="github.com/acme/books", target="github.com/acme/ledger")
+    assert earlier(assistant) is None
+    assert urn in assistant.prompts(QUESTION, session="b")
+    set_remote(assistant, "git@github.com:acme/accounts.git")
+    assert earlier(assistant) == ("github.com/acme/ledger", left + 1)
+
+
+def test_another_repository_in_the_same_place_was_no_earlier_project(assistant: Assistant) -> None:
+    subprocess.run(["git", "init", "-q", str(assistant.directory)], check=True)
+    set_remote(assistant, "git@github.com:acme/books.git")
+    assistant.remembers(FACT)
+    assert earlier(assistant) is None
+    later = time.time() + 60
+    os.utime(assistant.directory / ".git/description", (later, later))
+    set_remote(assistant, "git@github.com:acme/ledger.git")
+    assert earlier(assistant) is None
+
+
 def test_a_renamed_directory_gets_its_memories_back_under_the_same_urns(old: Assistant, new: Assistant) -> None:
     urn = old.remembers(FACT)
     assert new.prompts(QUESTION) == ""

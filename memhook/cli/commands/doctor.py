@@ -24,6 +24,7 @@ from memhook.cli.commands.pause import current_pause
 from memhook.cli.output import counted, said_json, say_wrapped, span
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
+from memhook.cli.views import left_behind
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
 from memhook.paths import PROJECT_FILE, private_directory, refuse_foreign, shell_word
@@ -223,6 +224,9 @@ def store(place: Place) -> Iterator[Finding]:
     by_meaning = f"search by meaning with {report['configured_model']}"
     yield finding("model", report["embedding_problem"], _model_repair(report, place), by_meaning)
     yield _languages(report["languages"])
+    what, command = left_behind(report)
+    if what:
+        yield Finding("project", False, what, command)
 
 
 def _languages(languages: dict[str, Any]) -> Finding:

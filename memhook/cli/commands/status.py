@@ -14,6 +14,7 @@ from memhook.cli.commands.pause import current_pause, described
 from memhook.cli.output import cells, counted, is_terminal, said_json, say, say_title, span, width, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
+from memhook.cli.views import left_behind
 from memhook.core.fencing import collapsed
 
 OTHER_PROJECTS = 5
@@ -67,6 +68,7 @@ def run(args: Namespace, place: Place) -> int:
         say_title(f"memhook {__version__}")
         _say_rows(
             f"project   {_project(*project)}",
+            *_earlier(report),
             *([] if unreadable else _memories(report)),
             *_on_in(report),
             f"hooks     {_hooks(place, report['assistants'])}",
@@ -116,6 +118,11 @@ def _project(name: str, identity: str) -> str:
     if not identity:
         return "none in this directory, so only global memories apply"
     return f"{collapsed(name)} ({collapsed(identity)})"
+
+
+def _earlier(report: Mapping[str, Any]) -> list[str]:
+    what, command = left_behind(report)
+    return [f"          {what}: {command}"] if what else []
 
 
 def _counted(place: Place, *, running: bool) -> str:
