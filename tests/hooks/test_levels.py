@@ -350,6 +350,9 @@ def test_each_tool_gives_an_assistant_what_its_line_in_the_table_says(assistant:
                 text = json.dumps([answer.structured_content, [vars(part) for part in answer.content]], default=str)
                 if found := leaks(text, stored, open_to, arguments):
                     given_away[name, json.dumps(arguments)] = found
+                if name == "remember" and (answer.structured_content or {}).get("outcome") == "stored":
+                    # Its own memory of what it said is no leak where the next one is found close to it.
+                    assistant.calls("forget", references=[answer.structured_content["urn"]])
                 if kept.level not in open_to and "{urn}" in json.dumps(variant):
                     unknown = Kept("unknown", "urn:memhook:zzzzzzzzzzzz", "")
                     other = client.uses(name, **filled(variant, unknown, stored["muted"]))
