@@ -52,6 +52,7 @@ def changed_file(paths: Paths, change: Callable[[str], str]) -> bool:
         if changed == text:
             return False
         write_private(file.resolve(), changed)
+        paths.one_part.unlink(missing_ok=True)  # until the daemon knows whether the new settings need two
         return True
 
 

@@ -8,6 +8,7 @@ from memhook.hooks.parts import OnePart, fits_one_part
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.settings import Settings
+from memhook.settings_file import changed_file, with_value
 from tests.hooks.test_prompt import configure
 
 
@@ -36,6 +37,12 @@ def test_the_mark_follows_the_settings(runner: Runner, home: Path) -> None:
     assert user_paths().one_part.exists()
     configure(home, "hooks.max_memories = 50")
     runner.keep_house()
+    assert not user_paths().one_part.exists()
+
+
+def test_a_changed_setting_withdraws_the_mark_at_once(runner: Runner) -> None:
+    runner.open()
+    changed_file(user_paths(), lambda text: with_value(text, "max_tokens", 3000))
     assert not user_paths().one_part.exists()
 
 
