@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import (
     BARE_FILES,
     COMMON_EXCEPTIONS,
+    CONSTANT,
     EVERYDAY_TOOLS,
     EXIT_CODE,
     HTTP_STATUS,
@@ -40,7 +41,7 @@ from memhook.core.commands import (
     programs,
     readings,
 )
-from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, mentions_of, scope_of
+from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, is_subject, mentions_of, scope_of
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
@@ -66,7 +67,7 @@ _COMPOUND = re.compile(
     r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])"
 )  # in a sentence: "a case-insensitive search"
 _CODE = re.compile(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
 )
 _QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 # A type where code uses it; in a comment or a text the same word may be a product.
@@ -82,6 +83,8 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
+# The name or the port that an error is about: with another one it is another error.
+_DETAIL = re.compile(r"['\"‘]([^\W\d]{3,80})['\"’]|(?:\d|localhost):(\d{4,5})\b")
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
 
@@ -123,6 +126,8 @@ class _Details:
     asked_flags: frozenset[str]
     words: frozenset[str]
     """Of the text, if flags are anchors: one of them has to be the tool."""
+    subjects: frozenset[str]
+    """The programs that the text says something about, whatever they are told to do."""
 
     def holds(self, key: str, anchor: str, asked: _Asked) -> bool:
         if (scope := self.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
@@ -132,11 +137,13 @@ class _Details:
         if is_run and asked.complies_with(self.asked_flags):
             return False
         if is_run and kind in ("id", "path") and (told := asked.started & {base(rest)} and self._told(base(rest))):
-            return any(asked.has(words, flags) for words, flags in told)
+            is_itself = anchor in self.subjects and asked.names(anchor)
+            return is_itself or any(asked.has(words, flags) for words, flags in told)
         if kind == "cmd":
             return asked.runs(self.commands[anchor])
         if kind == "flag":
-            return not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
+            # A definition (-DNO_WATCHDOG) is a name of the project, which needs no tool beside it.
+            return "_" in anchor or not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
         return _CHECKS[kind](anchor, asked) if kind in _CHECKS else True
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
@@ -155,7 +162,7 @@ _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
     "glob": lambda anchor, asked: any(map(_glob(anchor).search, asked.action.paths)),
     "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
     "member": lambda anchor, asked: asked.is_about(anchor.partition(".")[2]),
-    "msg": lambda anchor, asked: is_reported(_content_words(anchor), asked.said),
+    "msg": lambda anchor, asked: is_reported(_content_words(anchor), asked.said) and asked.has_details(anchor),
     "said": lambda anchor, asked: is_reported(anchor.split(), asked.said, may_end=True),
 }
 
@@ -223,6 +230,7 @@ def _details(note: _Note) -> _Details:
     known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
     named = (*anchors, *mentioned.commands, *mentioned.tools)
     within = {name for scope in known for name in scope} | {one for one in named if is_beside(one, named, text)}
+    within.update(chain.from_iterable(one.split() for one in anchors if " " in one and _DETAIL.search(one)))
     by_key: dict[str, dict[str, float]] = defaultdict(dict)
     for key, one, weight in _keys(anchors, mentioned):
         if one not in within:
@@ -233,6 +241,7 @@ def _details(note: _Note) -> _Details:
         scopes,
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
+        frozenset(one for one in anchors if " " not in one and is_subject(one, text)),
     )
 
 
@@ -326,7 +335,7 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
         yield f"id:{name}", NAME
     elif "." not in name and name == anchor and name not in EVERYDAY_TOOLS | TOLD and len(name) > 3:
         yield f"tool:{name}", TOOL
-    if name.isupper() and len(name) > 4:
+    if (name.isupper() or CONSTANT.fullmatch(name)) and len(name) > 4:
         yield f"code:{name}", ERROR
     if "." in anchor and name == anchor:
         yield f"path:{name}", FILE_NAME  # of an ending that is not known
@@ -419,8 +428,16 @@ class _Asked:
         bare = name.strip("/")  # an expression is compiled for each name, so that it waits for those that are there
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
+    def has_details(self, message: str) -> bool:
+        """Whether the error is about what the message is about."""
+        return all(map(self.is_about, filter(None, chain.from_iterable(_DETAIL.findall(message)))))
+
     def runs(self, command: Command) -> bool:
         return any(is_run(command, words) for words in self.action.commands)
+
+    def names(self, program: str) -> bool:
+        """Whether a command has it as it is named, not one of the same name in another folder."""
+        return any(word.removeprefix("./") == program for line in self.action.commands for word in line)
 
     def complies_with(self, flags: frozenset[str]) -> bool:
         """Whether a command has the flags that a note asks for."""
@@ -472,7 +489,7 @@ class _Asked:
             yield from (f"tool:{tool}" for tool in started)
             yield from (f"alone:{tool}" for tool, told in started.items() if _is_alone(tool, told, words))
             for line in readings(words):
-                yield from (f"cmd:{' '.join(pair)}" for pair in pairwise(line))
+                yield from (f"cmd:{tool} {place}" for tool, given in pairwise(line) for place in _places(given))
             flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
             yield from (f"cmd:{word} {flag}" for word in words[:HEAD_WORDS] for flag in flags)
@@ -493,6 +510,13 @@ class _Asked:
         yield from (
             f"lit:{one}" for words in self.action.commands for word in words for one in re.findall(r"\w+", word)
         )
+
+
+def _places(argument: str) -> Iterator[str]:
+    """The argument, and the folders above it if it is a path."""
+    yield argument
+    parts = argument.split("/")
+    yield from ("/".join(parts[:end]) for end in range(1, min(len(parts), DEEPEST)))
 
 
 def _is_alone(tool: str, told: Sequence[str], words: Sequence[str]) -> bool:

@@ -98,9 +98,9 @@ _PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
 _PROSE_GLOB = re.compile(
     r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
 )
-_PROSE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_PROSE_FLAG = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|-D[A-Z]\w*_\w+)")
 _PROSE_NAME = re.compile(
-    r"(?<![\w./-])(?:_{0,2}[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
+    r"(?<![\w./-])(?:_{0,2}[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
 # A service or a package, not a version or a region. A compound of the language has this form too, but is seldom the
@@ -123,7 +123,7 @@ _WORD = re.compile(r"\S+")
 _CODE = re.compile(
     r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
 )
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
 _CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
 _NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = re.compile(r"\.[a-z][\w.-]+")
@@ -214,7 +214,7 @@ def _of_span(span: str) -> Iterator[str]:
     words = span.split()
     if len(words) > 1:
         bare = (one.strip(".,:;()[]\"'") for one in words)
-        yield from (one for one in bare if (_CODE.fullmatch(one) or _CONSTANT.fullmatch(one)) and not one.isdigit())
+        yield from (one for one in bare if (_CODE.fullmatch(one) or CONSTANT.fullmatch(one)) and not one.isdigit())
         names = (one.strip(_QUOTES) for one in words)
         yield from (one for one in names if "." in one and kind_of(one) is Kind.IDENTIFIER and is_distinctive(one))
 

@@ -17,6 +17,7 @@ from memhook.core.anchors import Kind, kind_of
 from memhook.core.mentions import CLAUSE, is_wanted
 
 GAP = re.compile(r"<[^<>\s]*>|\*+")  # that somebody fills in
+_FILLED_IN = re.compile(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
 _ENDS = ("|", ">", "<", "&&")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _GLUED = re.compile(r"-[A-Za-z]\d+")  # -j16
@@ -58,7 +59,7 @@ def command_of(anchor: str, text: str, *, is_spoken: bool = False) -> Command:
 
 def command_words(anchor: str) -> list[str]:
     """Up to where it is piped or leaves a gap, without variables and quotes."""
-    words = anchor.split()
+    words = _FILLED_IN.sub("<>", anchor).split()
     end = next((at for at, word in enumerate(words) if word in _ENDS or GAP.search(word)), len(words))
     return [re.sub(r"[\"']", "", word) for word in words[:end] if not _VARIABLE.match(word)]
 
@@ -88,6 +89,7 @@ def _is_value(before: str, word: str) -> bool:
 def _plain(word: str) -> str:
     """Without the folder of programs, and of a task without its project: `vendor/bin/drush`, `:app:test`."""
     bare = word.removesuffix(".sh").rpartition("/bin/")[2].rpartition("./")[2]
+    bare = bare.removesuffix("/...").rstrip("/") or bare
     return bare.rpartition(":")[2] if bare.startswith(":") else bare
 
 
@@ -164,8 +166,14 @@ def is_run(command: Command, words: Sequence[str]) -> bool:
 def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
     if len(ours) < 2:
         return set(ours) <= set(theirs)
-    behind = (theirs[at + 2 :] for at, pair in enumerate(pairwise(theirs)) if pair == tuple(ours[:2]))
+    pairs = enumerate(pairwise(theirs))
+    behind = (theirs[at + 2 :] for at, (tool, first) in pairs if tool == ours[0] and _is_in(ours[1], first))
     return any(_agree(ours[2:], rest, is_spoken) for rest in behind)
+
+
+def _is_in(named: str, given: str) -> bool:
+    """Whether an argument is the one named, or a file or folder below it."""
+    return given == named or given.startswith(f"{named}/")
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
@@ -174,11 +182,11 @@ def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
     So there, as further on, only a word of the same form is another one: "pm clear" is not `pm list`. Values far
     behind seldom matter.
     """
-    if ours and not is_spoken and ours[:1] != theirs[:1]:
+    if ours and not is_spoken and not any(_is_in(ours[0], one) for one in theirs[:1]):
         return False
     for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
         is_told = is_subcommand(one)
         is_named = not is_spoken and _NAMED.fullmatch(one) and _NAMED.fullmatch(other)
-        if one != other and is_told == is_subcommand(other) and (is_told or is_named or not place):
+        if not _is_in(one, other) and is_told == is_subcommand(other) and (is_told or is_named or not place):
             return False
     return True

@@ -2,6 +2,7 @@
 
 mentions_of(note)                 the commands, tools, types, files, messages and flags it may name
 scope_of(anchor, note)            what an anchor is said of: "git rebase on release/courier" is about that branch only
+is_subject(name, note)            whether the note says something about a program, whatever it is told to do
 is_beside(anchor, others, note)   whether the note is not about it: "use X instead"
 is_wanted(before, behind)         whether a note asks for what stands between, or forbids it
 is_reported(words, error)         whether an error has the words of a message
@@ -40,10 +41,11 @@ _AROUND = STOP_WORDS | {
 }  # fmt: skip
 # What a sentence about a tool goes on with: words that name nothing, or any verb.
 _NO_NAME = re.compile(
-    r"v?\d[\d.]*|against|always|at|can(?:not|'t)?|cannot|does|for|from|has|in|is|must|needs?|never|on|only|should|to"
-    r"|under|will|with|without"
+    r"v?\d[\d.]*|after|against|always|at|before|can(?:not|'t)?|cannot|does|during|for|from|has|in|inside|is|must|needs?|never|on"
+    r"|only|should|to|under|when|while|will|with|within|without"
 )
 _PREDICATE = re.compile(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
+_VERSIONED = re.compile(r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.\d")
 _SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
@@ -126,6 +128,7 @@ def mentions_of(note: str) -> Mentions:
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
+    subjects |= dict.fromkeys(one for one in _VERSIONED.findall(prose) if one not in _AROUND | TOLD)
     return Mentions(
         tuple(dict.fromkeys((*spoken_commands(prose), *(one for one in subjects if " " in one)))),
         tuple(one for one in subjects if " " not in one),
@@ -168,6 +171,11 @@ def is_wanted(before: str, behind: str) -> bool | None:
         return False
     wish = next(reversed([*_WISH.finditer(clause)]), None)
     return (True if _NEEDED.match(behind) else None) if wish is None else not wish["refused"]
+
+
+def is_subject(name: str, note: str) -> bool:
+    """Whether a sentence says something about it: "deploy.sh takes the environment", not "run deploy.sh staging"."""
+    return bool(re.search(rf"(?<![^\s`]){re.escape(name)}`? (?:{_PREDICATE.pattern})(?!\w)", note))
 
 
 def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:

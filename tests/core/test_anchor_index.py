@@ -161,6 +161,37 @@ def test_an_error_has_the_words_of_a_note_up_to_where_its_sentence_goes_on(
     assert failed(note, error) == expected
 
 
+@pytest.mark.parametrize(
+    ("note", "same", "other"),
+    [
+        (
+            "If it dies with \"Cannot read properties of null (reading 'orders')\" the fixture is missing.",
+            "TypeError: Cannot read properties of null (reading 'orders')",
+            "TypeError: Cannot read properties of null (reading 'address')",
+        ),
+        (
+            "`connect ECONNREFUSED 127.0.0.1:7700`: the search server is down, `make search` starts it.",
+            "Error: connect ECONNREFUSED 127.0.0.1:7700",
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+        ),
+    ],
+)
+def test_a_message_that_names_something_is_not_that_of_another_one(note: str, same: str, other: str) -> None:
+    assert failed(note, same)
+    assert not failed(note, other)
+
+
+def test_a_code_may_end_in_a_number_of_base_sixteen() -> None:
+    note = "Answer DEV_FAULT_0x2A: the counter is too low."
+    assert failed(note, "flash: rejected, DEV_FAULT_0x2A")
+    assert not failed(note, "flash: rejected, DEV_FAULT_0x2B")
+
+
+def test_a_message_ends_where_the_note_says_where_it_was_seen() -> None:
+    note = "tls: failed to verify certificate chain inside the worker image means that it lacks our root."
+    assert failed(note, "dial: tls: failed to verify certificate chain")
+
+
 def test_a_document_in_a_command_is_written_to_its_file() -> None:
     note = "DRAIN_SECONDS stays 30 in deploy/edge.env"
     line = "cat > {} <<'EOF'\nDRAIN_SECONDS=5\nEOF\nmake check"

@@ -217,6 +217,7 @@ CALLS: dict[str, Call] = {
     "mentions.error_words": mentions.error_words,
     "mentions.is_beside": lambda text: mentions.is_beside(text[:50], (text[:9],), text),
     "mentions.is_reported": lambda text: mentions.is_reported(text.split() or ["a"], text.split()),
+    "mentions.is_subject": lambda text: mentions.is_subject(text[:50], text),
     "mentions.is_wanted": lambda text: mentions.is_wanted(text, text),
     "mentions.mentions_of": mentions.mentions_of,
     "mentions.spoken_commands": lambda text: list(mentions.spoken_commands(text)),
