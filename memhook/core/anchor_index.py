@@ -6,6 +6,7 @@ a flag of which command) is checked against the call.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import sys
 from collections import defaultdict
@@ -22,6 +23,7 @@ from memhook.core.anchors import (
     EVERYDAY_TOOLS,
     EXIT_CODE,
     HTTP_STATUS,
+    OF_SERVICES,
     Kind,
     anchors_of,
     is_distinctive,
@@ -83,8 +85,10 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
-# The name or the port that an error is about: with another one it is another error.
-_DETAIL = re.compile(r"['\"‘]([^\W\d]{3,80})['\"’]|(?:\d|localhost):(\d{4,5})\b")
+# The name, number or port that an error is about: with another one it is another error.
+_DETAIL = re.compile(
+    r"['\"‘]([^\W\d]{3,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b|(?i:code|error|exception) (\d+)\b"
+)
 _VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
 
@@ -484,18 +488,24 @@ class _Asked:
             yield from (f"module:{'/'.join(modules[at:])}" for at in range(max(0, len(modules) - 5), len(modules) - 1))
 
     def _of_commands(self) -> Iterator[str]:
+        place = ""
         for words in self.action.commands:
+            if words[0] == "cd":
+                place = posixpath.join(place, *words[1:2])
             started = dict(programs(words))
             yield from (f"tool:{tool}" for tool in started)
             yield from (f"alone:{tool}" for tool, told in started.items() if _is_alone(tool, told, words))
+            yield from (f"alone:{name}" for told, name in pairwise(words) if told in OF_SERVICES)
             for line in readings(words):
                 yield from (f"cmd:{tool} {place}" for tool, given in pairwise(line) for place in _places(given))
             flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
-            yield from (f"cmd:{word} {flag}" for word in words[:HEAD_WORDS] for flag in flags)
+            heads = dict.fromkeys((*words[:HEAD_WORDS], *(word.rpartition("/")[2] for word in words[:HEAD_WORDS])))
+            yield from (f"cmd:{word} {flag}" for word in heads for flag in flags)
             for word in words:
-                if "/" in word or "." in word:
-                    yield from _suffixes(word)
+                for part in re.split(r"[\s;@]+", word):
+                    if "/" in part or "." in part:
+                        yield from _suffixes(posixpath.join(place, part.removeprefix("./")))
                 if words[0] != "git":  # its arguments are branches and messages
                     yield from _names(word)
                 if _WHOLE_CODE.fullmatch(word):

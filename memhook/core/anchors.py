@@ -75,7 +75,7 @@ _TOOLS = EVERYDAY_TOOLS | _words("""
 alembic ansible artisan biome celery django-admin eslint flyway glab gradlew istioctl jest liquibase minikube mypy
 nomad nox packer php prisma psql pulumi rails redis-cli rspec skaffold sqlx supabase terragrunt turbo vitest wrangler
 """)
-_OF_NAMES = _words("disable enable reload restart run start stop")  # behind these comes that of a service or script
+OF_SERVICES = _words("disable enable reload restart run start stop")  # behind these comes that of a service or script
 # Named alone, one of these says nothing about which error it was.
 COMMON_EXCEPTIONS = _words("""
 ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
@@ -259,7 +259,7 @@ def _known_call(words: list[str]) -> str:
     is_marked = any(mark in second for mark in "-_:/") or any(mark in third for mark in "_:/") or third.startswith("--")
     if not (is_marked or second in TOLD or third in TOLD):
         return ""
-    is_named = second in _OF_NAMES and third[:1] != "-"
+    is_named = second in OF_SERVICES and third[:1] != "-"
     end = 3 if third in TOLD or any(mark in third for mark in "_:/") or is_named else 2
     return " ".join((*words[:end], *takewhile(lambda word: "=" in word or FLAG.fullmatch(word), words[end:])))
 

@@ -20,7 +20,7 @@ GAP = re.compile(r"<[^<>\s]*>|\*+")  # that somebody fills in
 _FILLED_IN = re.compile(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
 _ENDS = ("|", ">", "<", "&&")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
-_GLUED = re.compile(r"-[A-Za-z]\d+")  # -j16
+_GLUED = re.compile(r"-[A-Za-z](?:\d+|[${].*)")  # -j16, -j$(nproc), -I{}
 _VALUE = re.compile(r"[^\s-]\S*")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
 # They run what is named behind them; behind those that run it elsewhere, the place may come first.
@@ -83,7 +83,8 @@ def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[s
 
 def _is_value(before: str, word: str) -> bool:
     """Whether it may be the value of the flag before it, or choose where something runs: `drush @live`."""
-    return (before.startswith("-") and "=" not in before) or word.startswith("@")
+    takes_one = before.startswith("-") and "=" not in before and not _GLUED.fullmatch(before)
+    return takes_one or word.startswith("@")
 
 
 def _plain(word: str) -> str:
@@ -165,15 +166,16 @@ def is_run(command: Command, words: Sequence[str]) -> bool:
 
 def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
     if len(ours) < 2:
-        return set(ours) <= set(theirs)
+        return all(any(_is_in(one, other) for other in theirs) for one in ours)
     pairs = enumerate(pairwise(theirs))
     behind = (theirs[at + 2 :] for at, (tool, first) in pairs if tool == ours[0] and _is_in(ours[1], first))
     return any(_agree(ours[2:], rest, is_spoken) for rest in behind)
 
 
 def _is_in(named: str, given: str) -> bool:
-    """Whether an argument is the one named, or a file or folder below it."""
-    return given == named or given.startswith(f"{named}/")
+    """Whether an argument is the one named, a file or folder below it, or a script of that name."""
+    is_script = "." in named and "/" not in named and given.endswith(f"/{named}")
+    return given == named or given.startswith(f"{named}/") or is_script
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memhook.core.terms import STOP_WORDS
 
@@ -45,7 +46,12 @@ _NO_NAME = re.compile(
     r"|only|should|to|under|when|while|will|with|within|without"
 )
 _PREDICATE = re.compile(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
-_VERSIONED = re.compile(r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.\d")
+# In the middle of a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system".
+_NAMED_TOOL = re.compile(
+    r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.[\d.]+ (?:\w{2,}(?:[^s]s|ed)|can|cannot|does|is|needs)\b"
+    r"|\b[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)\b"
+)
+_ARTICLES = frozenset(("a", "an", "our", "the", "your"))
 _SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
@@ -128,7 +134,8 @@ def mentions_of(note: str) -> Mentions:
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
-    subjects |= dict.fromkeys(one for one in _VERSIONED.findall(prose) if one not in _AROUND | TOLD)
+    named = (one or other for one, other in _NAMED_TOOL.findall(prose))
+    subjects |= dict.fromkeys(one for one in named if one not in _AROUND | TOLD)
     return Mentions(
         tuple(dict.fromkeys((*spoken_commands(prose), *(one for one in subjects if " " in one)))),
         tuple(one for one in subjects if " " not in one),
@@ -197,7 +204,10 @@ def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
 
 def _sentences(prose: str) -> Iterator[list[str]]:
     for sentence in _SENTENCE_END.split(_WITH_FLAG.sub("", prose)):
-        if words := [word.lstrip("(\"'*") for word in sentence.split()]:
+        words = [word.lstrip("(\"'*") for word in sentence.split()]
+        # "restart the mosquitto service" is `restart mosquitto`
+        words = [word for before, word in pairwise(("", *words)) if word not in _ARTICLES or before not in TOLD]
+        if words:
             yield words
 
 
@@ -273,7 +283,10 @@ def _messages(note: str) -> Iterator[str]:
     """Two words in quotes, what a sentence starts with that explains it, and a few words that the note starts with."""
     quoted = (next(filter(None, one)) for one in _QUOTED.findall(note))
     yield from (" ".join(words) for one in quoted if len(words := error_words(one)) == 2)
-    for at, sentence in enumerate(_SENTENCE_END.split(note, maxsplit=2)[:2]):
+    sentences = _SENTENCE_END.split(note, maxsplit=2)[:2]
+    if sentences[0].endswith(":") and len(sentences[0].split()) <= 2:  # "x509: certificate ...", or "Build: ..."
+        sentences.append(" ".join(sentences)[: CLAUSE * 2].replace(":", "", 1))
+    for at, sentence in enumerate(sentences):
         is_explained = bool(_EXPLAINED.search(sentence))
         for start in _SAYING.finditer(sentence) if is_explained else ():
             clause = _MESSAGE_END.split(sentence[start.end() :], maxsplit=1)[0]

@@ -174,6 +174,11 @@ def test_an_error_has_the_words_of_a_note_up_to_where_its_sentence_goes_on(
             "Error: connect ECONNREFUSED 127.0.0.1:7700",
             "Error: connect ECONNREFUSED 127.0.0.1:5432",
         ),
+        (
+            "`Fieldbus exception 0x06` from a sensor is no defect, it is busy.",
+            "read: Fieldbus exception 0x06 (busy)",
+            "read: Fieldbus exception 0x02 (illegal address)",
+        ),
     ],
 )
 def test_a_message_that_names_something_is_not_that_of_another_one(note: str, same: str, other: str) -> None:
@@ -190,6 +195,7 @@ def test_a_code_may_end_in_a_number_of_base_sixteen() -> None:
 def test_a_message_ends_where_the_note_says_where_it_was_seen() -> None:
     note = "tls: failed to verify certificate chain inside the worker image means that it lacks our root."
     assert failed(note, "dial: tls: failed to verify certificate chain")
+    assert failed("GridIO: HDF error on opening a file means that it is locked.", "open failed: GridIO: HDF error")
 
 
 def test_a_document_in_a_command_is_written_to_its_file() -> None:
