@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from memhook.core.terms import terms
 from memhook.library.access import surfacing
 
 MOST_MEMORIES = 2
+_FILE_IN_FOLDER = re.compile(r"[^\s*<>]+/[^\s*<>/]*\.[^\s*<>/]+")
 MOST_TOKENS = 300
 
 
@@ -45,7 +48,8 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     if action.error:
         allowed = replace(allowed, captured=None)
     former = (old for path in action.paths for old in around.doubts.former_names(path))
-    found = around.library.store.anchored(replace(action, paths=(*action.paths, *former)), allowed)
+    action = replace(action, paths=(*action.paths, *former))
+    found = around.library.store.anchored(action, allowed)
     matches = [one for one in found if not _is_of_another_file(one, action, around.project.root)]
     if not matches:
         return []
@@ -62,7 +66,17 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
 
 
 def _is_of_another_file(match: Match, action: Action, root: Path | None) -> bool:
-    """Whether it is about files that are there, and are not the one that is written but end as that does."""
-    if root is None or not action.paths:
+    """Whether it is about files of the same name in other folders than the one that is written."""
+
+    def is_other(anchor: str) -> bool:
+        is_file = _FILE_IN_FOLDER.fullmatch(anchor) and anchor.removeprefix("./") not in action.paths
+        return bool(is_file) and not _is_shortened(anchor, action.paths, root)
+
+    return bool(action.paths) and all(map(is_other, match.anchors))
+
+
+def _is_shortened(anchor: str, paths: Sequence[str], root: Path | None) -> bool:
+    """Whether the disk shows that the first folders of a path were left out: there is no such file but this one."""
+    if root is None or os.path.isfile(root / anchor):  # noqa: PTH113  Path.is_file raises for a name that is too long
         return False
-    return all("/" in one and one not in action.paths and os.path.isfile(root / one) for one in match.anchors)  # noqa: PTH113  Path.is_file raises for a name that is too long
+    return any(path.endswith(f"/{anchor}") and os.path.isfile(root / path) for path in paths)  # noqa: PTH113  as above

@@ -146,9 +146,13 @@ class _Details:
         if kind == "cmd":
             return asked.runs(self.commands[anchor])
         if kind == "flag":
-            # A definition (-DNO_WATCHDOG) is a name of the project, which needs no tool beside it.
-            return "_" in anchor or not asked.tools_with(flag_name(anchor)).isdisjoint(self.words)
+            return self._holds_for_flag(flag_name(anchor), asked)
         return _CHECKS[kind](anchor, asked) if kind in _CHECKS else True
+
+    def _holds_for_flag(self, flag: str, asked: _Asked) -> bool:
+        """Not if the note asks for it, as the call has it. A definition (-DNO_WATCHDOG) needs no tool beside it."""
+        is_wanted = any(one.partition(" ")[0] == flag for one in self.asked_flags)
+        return not is_wanted and ("_" in flag or not asked.tools_with(flag).isdisjoint(self.words))
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
         """What a program is told to do, with which flags: a memory on one of its commands is none on the others."""
@@ -166,7 +170,7 @@ _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
     "glob": lambda anchor, asked: any(map(_glob(anchor).search, asked.action.paths)),
     "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
     "member": lambda anchor, asked: asked.is_about(anchor.partition(".")[2]),
-    "msg": lambda anchor, asked: is_reported(_content_words(anchor), asked.said) and asked.has_details(anchor),
+    "msg": lambda anchor, asked: asked.reports(anchor),
     "said": lambda anchor, asked: is_reported(anchor.split(), asked.said, may_end=True),
 }
 
@@ -432,9 +436,11 @@ class _Asked:
         bare = name.strip("/")  # an expression is compiled for each name, so that it waits for those that are there
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
-    def has_details(self, message: str) -> bool:
-        """Whether the error is about what the message is about."""
-        return all(map(self.is_about, filter(None, chain.from_iterable(_DETAIL.findall(message)))))
+    def reports(self, message: str) -> bool:
+        """Whether the error has the words of the message, and is about the same."""
+        return is_reported(_content_words(message), self.said) and all(
+            map(self.is_about, filter(None, chain.from_iterable(_DETAIL.findall(message))))
+        )
 
     def runs(self, command: Command) -> bool:
         return any(is_run(command, words) for words in self.action.commands)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 
 from memhook.core.memory import titled
-from memhook.core.mentions import FLAG, TOLD, spoken_commands
+from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, spoken_commands
 from memhook.core.terms import STOP_WORDS
 
 MOST_ANCHORS = 48
@@ -191,7 +191,7 @@ def _anchors(text: str) -> Iterator[str]:
     for block in _FENCE.findall(text):
         for line in block.split("\n")[:FENCED_LINES]:
             yield from _of_span(line.strip().removeprefix("$ "))
-    rest = _FENCE.sub("\n", text)
+    rest = FLAG_SPAN.sub(r"\1", _FENCE.sub("\n", text))
     for span in _SPAN.findall(rest):
         yield from _of_span(" ".join(span.split()))
     prose = _SPAN.sub(" \n ", rest)

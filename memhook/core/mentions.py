@@ -61,6 +61,7 @@ _ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
 FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
 
+FLAG_SPAN = re.compile(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
 _SPAN = re.compile(r"`[^`\n]*`")
 _TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
 _MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
@@ -130,7 +131,7 @@ class Mentions:
 
 
 def mentions_of(note: str) -> Mentions:
-    note = note[:READ_CHARS]
+    note = FLAG_SPAN.sub(r"\1", note[:READ_CHARS])
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))

@@ -76,6 +76,19 @@ def test_a_path_that_is_there_is_no_other_that_ends_alike(session: Session) -> N
     assert urns(session.edits(f"{root}/config/app.php")) == [rule]
 
 
+def test_a_file_of_the_same_name_in_another_folder_is_another_one_unless_the_disk_says_otherwise(
+    session: Session,
+) -> None:
+    (frozen,) = session.knows("schema/orders.sql is frozen until March.")
+    root = session.assistant.directory
+    (root / "pyproject.toml").touch()
+    path = root / "legacy" / "schema" / "orders.sql"
+    assert not urns(session.edits(str(path)))
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert urns(session.edits(str(path))) == [frozen]  # the only one there is: the note leaves out its first folder
+
+
 def test_an_error_brings_the_memory_that_has_its_code(session: Session) -> None:
     *_, reset = session.knows(RULE, REBUILD, RESET)
     assert urns(session.runs("pytest -q", error="Exit code 1\nsetup failed: E1207 at fixture 4")) == [reset]
