@@ -2,11 +2,9 @@
 
 sets          reading a set: a folder with memories.jsonl and queries.jsonl
 stores        a temporary store with the memories of a set
-asking        every prompt of a set as a session of its own
-sessions      a session's start and several prompts after it, with one ledger
 policies      ways to spend a token budget, and the plan of an evaluation
 metrics       the measures of `memhook eval`
-baselines     what simple methods would show
-plain_search  LanceDB's own full-text and vector search, to compare with
-report        the figures of one set, or of several together
+baselines     what simple methods find and would show
+sessions      a session's start and several prompts after it, with one ledger
+report        every prompt of a set as a session of its own, and the figures of one set or several
 """

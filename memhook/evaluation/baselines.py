@@ -1,27 +1,40 @@
-"""Simple methods to compare memhook with: they show whole memories, without a frame.
+"""Simple methods to compare memhook with: LanceDB's own search, and showing whole memories without a frame.
 
-vectors_top_5      the five nearest by vector, for every prompt
-rrf_top_5          the five best by vectors and BM25 together, for every prompt
-two_nearest        at most two by vector, above the threshold at which they are silent as often as memhook
-everything_once    every memory, as a file that is read at the start of a session: its tokens are paid once
+bm25, vectors, rrf  the rankings of LanceDB's full-text and vector search and of both together
+vectors_top_5       the five nearest by vector, for every prompt
+rrf_top_5           the five best by vectors and BM25 together, for every prompt
+two_nearest         at most two by vector, above the threshold at which they are silent as often as memhook
+everything_once     every memory, as a file that is read at the start of a session: its tokens are paid once
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from memhook.core.memory import Memory
+from memhook.core.ranking import indexed_text
 from memhook.core.tokens import estimated_tokens
 from memhook.evaluation.metrics import ADVERSARIAL, GoldQuery, Judgement, carried, served
-from memhook.evaluation.plain_search import Ranking
-from memhook.evaluation.stores import Shelf, plain_text
+from memhook.store.embedding.encoder import Vector
+from memhook.store.table.filters import quoted
+from memhook.store.table.lance import lancedb
 
+DEPTH = 50  # of each fused list
+RANK_CONSTANT = 60  # of reciprocal rank fusion, as in the paper that proposed it
 TOP = 5
 NEAREST = 2
 FIGURES = ("spoken", "found", "carried", "precision", "silent", "tokens_answerable", "tokens_unanswerable")
+
+Ranking = dict[str, float]
+"""Ids with their scores, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +48,61 @@ class Simple:
     tokens_of_all: int
 
 
-def simple_answer(question: GoldQuery, project: str, shelf: Shelf) -> Simple | None:
-    if shelf.plain is None:
-        return None
-    vector = shelf.embedder.embed_query(question.prompt) if shelf.embedder else None
-    rankings = shelf.plain.rankings(question.prompt, vector, project)
-    costs = [cost for place in {"", project} for cost in shelf.plain_tokens.get(place, ())]
-    return Simple(question, rankings, shelf.by_id, len(costs), sum(costs))
+class PlainSearch:
+    """One table with LanceDB's own English analyser (words, stemmed, no stop words); vectors are compared exactly."""
+
+    def __init__(self, directory: Path, memories: Sequence[Memory], vectors: Sequence[Vector | None]) -> None:
+        self._memories = {one.id: one for one in memories}
+        self._tokens: dict[str, list[int]] = defaultdict(list)
+        for one in memories:
+            self._tokens[one.project].append(estimated_tokens(_plain_text(one)))
+        rows: dict[str, Any] = {
+            "id": list(self._memories),
+            "project": [one.project for one in memories],
+            "text": [indexed_text(one.title, one.content, one.created.isoformat(), one.tags) for one in memories],
+        }
+        self._has_vectors = all(vector is not None for vector in vectors)
+        if self._has_vectors:
+            arrays = [np.asarray(vector, dtype=np.float32) for vector in vectors]
+            rows["vector"] = pa.array(arrays, pa.list_(pa.float32(), len(arrays[0])))
+        self._table = lancedb().connect(str(directory)).create_table("plain", pa.table(rows))
+        self._table.create_index(
+            "text", config=lancedb().index.FTS(language="English", stem=True, remove_stop_words=True)
+        )
+
+    def answer(self, question: GoldQuery, vector: Vector | None, project: str) -> Simple:
+        rankings = self.rankings(question.prompt, vector, project)
+        costs = [cost for place in {"", project} for cost in self._tokens.get(place, ())]
+        return Simple(question, rankings, self._memories, len(costs), sum(costs))
+
+    def rankings(self, prompt: str, vector: Vector | None, project: str) -> dict[str, Ranking]:
+        """Rank this project's and the global memories by BM25, by cosine and by both."""
+        where = f"project IN ({quoted(('', project))})"
+        words = self._table.search(lancedb().query.MatchQuery(prompt, "text"), query_type="fts")
+        found = {"bm25": _ranking(words.where(where, prefilter=True), "_score")}
+        if self._has_vectors and vector is not None:
+            near = self._table.search(np.asarray(vector, dtype=np.float32), vector_column_name="vector")
+            found["vectors"] = _ranking(near.distance_type("dot").where(where, prefilter=True), "_distance")
+            found["rrf"] = fused(list(found.values()))
+        return found
+
+
+def fused(rankings: Sequence[Iterable[str]]) -> Ranking:
+    """Rank by the sum of 1 / (60 + rank) over the rankings."""
+    scores: dict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, start=1):
+            scores[key] += 1 / (RANK_CONSTANT + rank)
+    return _best_first(scores)
+
+
+def _ranking(query: Any, by: str) -> Ranking:
+    rows = query.select(["id", by]).limit(DEPTH).to_arrow().to_pylist()
+    return _best_first({row["id"]: row[by] if by == "_score" else 1 - row[by] for row in rows})
+
+
+def _best_first(scores: Mapping[str, float]) -> Ranking:
+    return {key: scores[key] for key in sorted(scores, key=lambda key: (-scores[key], key))}
 
 
 def compared(answers: Sequence[Simple], silent: float | None) -> dict[str, dict[str, Any]]:
@@ -61,9 +122,15 @@ def compared(answers: Sequence[Simple], silent: float | None) -> dict[str, dict[
 
 
 def _whole(answer: Simple, ids: Sequence[str]) -> Judgement:
-    text = "".join(plain_text(answer.memories[key]) for key in ids)
+    text = "".join(_plain_text(answer.memories[key]) for key in ids)
     named = len({one.id for one in answer.question.gold} & set(ids))
     return _judgement(answer.question, estimated_tokens(text) if ids else 0, named, len(ids), text)
+
+
+def _plain_text(memory: Memory) -> str:
+    """Return a memory as a list item in a file of notes."""
+    opens_with_title = memory.content.startswith(memory.title.removesuffix("…").rstrip())
+    return f"- {memory.content}\n" if opens_with_title else f"- {memory.title}: {memory.content}\n"
 
 
 def _everything(answer: Simple) -> Judgement:

@@ -1,26 +1,56 @@
-"""The report of an evaluation: the figures of one set, or of several and of all their prompts together."""
+"""The report of an evaluation: every prompt of a set answered as a session of its own, and the figures.
+
+The answers come from the code of the prompt hook. Nothing is recorded. Several sets are reported each and together.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from memhook.answering.account import Account
+from memhook.answering.action import MOST_TOKENS, action_outcome
+from memhook.answering.answer import recalled_for
+from memhook.answering.silence import of_prompt
+from memhook.core.actions import Action
+from memhook.core.note_requests import Asked
 from memhook.evaluation import metrics
-from memhook.evaluation.asking import Answered, answers
-from memhook.evaluation.baselines import compared
-from memhook.evaluation.policies import Plan
+from memhook.evaluation.baselines import Simple, compared
+from memhook.evaluation.policies import Plan, Policy, Prompted
 from memhook.evaluation.sessions import Session, sessions, summed_up
-from memhook.evaluation.sets import EvaluationSet
-from memhook.evaluation.stores import Encoders, Progress, encoders, filled_shelf
+from memhook.evaluation.sets import EvaluationSet, Query
+from memhook.evaluation.stores import Encoders, Progress, Shelf, encoders, filled_shelf, projects_asked_in
 from memhook.paths import Paths
 from memhook.store.embedding.encoder import Embedder, load_embedder
 
 DEPTHS = (5, 10, 20)
 ALL = "all"
+
+Shown = Callable[[Policy, int], Sequence[str]]
+"""Returns what a policy shows within a budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The results for one prompt: the whole ranking, judgements by policy and budget, and the simple methods.
+
+    `served` is the block of the first policy within the budget of the settings; `remembered` of its `chars` are
+    remembered text.
+    """
+
+    question: metrics.GoldQuery
+    ranking: Sequence[str]
+    judgements: Mapping[tuple[str, int], metrics.Judgement]
+    served: metrics.Judgement
+    chars: int
+    remembered: int
+    milliseconds: float
+    simple: Simple | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +83,7 @@ def evaluated(
 def _measured(of: EvaluationSet, plan: Plan, encoder: Encoders, progress: Progress) -> _Measured:
     with tempfile.TemporaryDirectory(prefix="memhook-eval-") as name:
         shelf = filled_shelf(Path(name), of, plan, encoder, progress)
-        answered = list(answers(of, shelf, plan, progress))
+        answered = list(_answers(of, shelf, plan, progress))
         return _Measured(of.name, len(of.drafts), answered, sessions(of, shelf, plan, progress))
 
 
@@ -65,6 +95,59 @@ def _pooled(measured: Sequence[_Measured]) -> _Measured:
         list(chain(*(one.answered for one in measured))),
         {length: list(chain(*(one.sessions[length] for one in measured))) for length in lengths},
     )
+
+
+def _answers(of: EvaluationSet, shelf: Shelf, plan: Plan, progress: Progress) -> Iterator[Answered]:
+    """Yield the answers project by project, as in real use: the store caches the state of the last project."""
+    projects = projects_asked_in(of, plan.within_namespace)
+    order = sorted(range(len(of.queries)), key=lambda index: projects[index])
+    for done, index in enumerate(order):
+        progress("asking", done, len(order))
+        compared = plan.policies if index % plan.compared_every == 0 else dict(list(plan.policies.items())[:1])
+        yield _answered(of.queries[index], projects[index], shelf, replace(plan, policies=compared))
+    progress("asking", len(order), len(order))
+
+
+def _answered(query: Query, project: str, shelf: Shelf, plan: Plan) -> Answered:
+    question = shelf.question(query)
+    first, most = next(iter(plan.policies.values())), plan.settings.max_tokens
+    tokens = min(most, MOST_TOKENS) if query.action else 0  # a tool call has a budget of its own
+    started = time.perf_counter()
+    if query.action:
+        shown, ranking = _to_call(query.action, project, tokens, shelf, plan)
+    else:
+        shown, ranking = _to_prompt(query.prompt, project, shelf, plan)
+    parts = shown(first, most)
+    milliseconds = (time.perf_counter() - started) * 1000
+    judgements = {
+        (name, budget): metrics.judged(question, shown(policy, budget), tokens or budget)
+        for name, policy in plan.policies.items()
+        for budget in plan.budgets
+    }
+    simple = None
+    if shelf.plain and not query.action:
+        vector = shelf.embedder.embed_query(query.prompt) if shelf.embedder else None
+        simple = shelf.plain.answer(question, vector, project)
+    served = metrics.judged(question, parts, tokens or most)
+    remembered = metrics.remembered_chars("\n".join(parts), shelf.by_id)
+    return Answered(question, ranking, judgements, served, sum(map(len, parts)), remembered, milliseconds, simple)
+
+
+def _to_prompt(prompt: str, project: str, shelf: Shelf, plan: Plan) -> tuple[Shown, Sequence[str]]:
+    """Return what is shown, and every candidate in order, whether or not it is worth showing."""
+    around = shelf.surroundings(plan.hook_settings, project, Account())
+    if of_prompt(Asked((), prompt), around.budget) is not None:
+        return lambda _policy, _budget: (), ()
+    recalled = recalled_for(prompt, around)
+    asked = Prompted(prompt, recalled, around, plan.part_limit)
+    ranking = [*(one.memory.id for one in recalled.worth_showing), *(one.memory for one in recalled.rest)]
+    return lambda policy, budget: policy(asked, budget), ranking
+
+
+def _to_call(action: Action, project: str, tokens: int, shelf: Shelf, plan: Plan) -> tuple[Shown, Sequence[str]]:
+    settings = plan.hook_settings.model_copy(update={"max_tokens": tokens})
+    block = action_outcome(action, shelf.surroundings(settings, project, Account())).block
+    return lambda _policy, _budget: block.parts, [one.memory for one in block.considered]
 
 
 def _report(measured: _Measured, plan: Plan, model: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memhook.answering.account import Account
@@ -64,7 +64,7 @@ def _sessions(
     dealt = list(_dealt(of, length, plan.within_namespace))
     for number, (project, queries) in enumerate(dealt):
         progress(f"sessions of {length}", number, len(dealt))
-        yield _Running(f"{length}-{number}", project, shelf, plan, ledger).session(queries)
+        yield _session(f"{length}-{number}", project, queries, shelf, plan, ledger)
     progress(f"sessions of {length}", len(dealt), len(dealt))
 
 
@@ -80,41 +80,28 @@ def _dealt(of: EvaluationSet, length: int, within_namespace: bool) -> Iterator[t
             yield project, drawn[start : start + length]
 
 
-@dataclass(slots=True)
-class _Running:
-    """A session as in the hook runner: each event is answered, recorded and counted as shown."""
+def _session(name: str, project: str, queries: Sequence[Query], shelf: Shelf, plan: Plan, ledger: Ledger) -> Session:
+    """Answer a start and the prompts as the hook runner does: each is recorded and counted as shown."""
 
-    name: str
-    project: str
-    shelf: Shelf
-    plan: Plan
-    ledger: Ledger
-    seen: list[str] = field(default_factory=list)
-
-    def session(self, queries: Sequence[Query]) -> Session:
-        start = self._answer(Kind.SESSION_START)
-        spent = 0
-        judged: list[metrics.Judgement] = []
-        for query in queries:
-            spent += self._answer(Kind.PROMPT, query.prompt)
-            judged.append(metrics.judged(self.shelf.question(query), self.seen, self.plan.settings.session_max_tokens))
-        found = tuple(one.found for one in judged if one.found is not None)
-        carried = tuple(one.carried for one in judged if one.carried is not None)
-        return Session(len(queries), found, carried, start, spent)
-
-    def _answer(self, kind: Kind, prompt: str = "") -> int:
-        """Answer an event; return its tokens."""
-        event = Event(kind, kind.value, "eval", self.name, "", "", prompt, part_limit=self.plan.part_limit)
-        account = Account(self.ledger.shown(self.name, ""), self.ledger.spent(self.name, ""))
-        settings = settings_for(event, self.plan.hook_settings)
-        around = self.shelf.surroundings(settings, self.project, account)
+    def parts_for(kind: Kind, prompt: str = "") -> Sequence[str]:
+        event = Event(kind, kind.value, "eval", name, "", "", prompt, part_limit=plan.part_limit)
+        settings = settings_for(event, plan.hook_settings)
         # Counting the uses of other sessions would make a session depend on those measured before it.
-        outcome = handled(event, around)
-        injection = outcome.injection(
-            kind.value, self.name, "", "eval", self.project, settings.max_tokens, self.shelf.now, Stages()
+        account = Account(ledger.shown(name, ""), ledger.spent(name, ""))
+        outcome = handled(event, shelf.surroundings(settings, project, account))
+        number = ledger.record(
+            outcome.injection(kind.value, name, "", "eval", project, settings.max_tokens, shelf.now, Stages())
         )
-        number = self.ledger.record(injection)
         for part in range(1, len(outcome.block.parts) + 1):
-            self.ledger.delivered(number, part)
-        self.seen.extend(outcome.block.parts)
-        return sum(map(estimated_tokens, outcome.block.parts))
+            ledger.delivered(number, part)
+        return outcome.block.parts
+
+    seen = [*parts_for(Kind.SESSION_START)]
+    start = sum(map(estimated_tokens, seen))
+    judged: list[metrics.Judgement] = []
+    for query in queries:
+        seen += parts_for(Kind.PROMPT, query.prompt)
+        judged.append(metrics.judged(shelf.question(query), seen, plan.settings.session_max_tokens))
+    found = tuple(one.found for one in judged if one.found is not None)
+    carried = tuple(one.carried for one in judged if one.carried is not None)
+    return Session(len(queries), found, carried, start, sum(map(estimated_tokens, seen)) - start)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,11 +18,9 @@ from memhook.answering.answer import Surroundings
 from memhook.answering.stages import Stages
 from memhook.core.languages import is_english
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory
-from memhook.core.ranking import indexed_text
-from memhook.core.tokens import estimated_tokens
 from memhook.errors import EmbeddingError
+from memhook.evaluation.baselines import PlainSearch
 from memhook.evaluation.metrics import GoldQuery
-from memhook.evaluation.plain_search import Document, PlainSearch
 from memhook.evaluation.policies import Plan
 from memhook.evaluation.sets import EvaluationSet, Query
 from memhook.library.library import Library
@@ -61,8 +58,6 @@ class Shelf:
     plain: PlainSearch | None
     now: datetime
     by_id: Mapping[str, Memory]
-    plain_tokens: Mapping[str, Sequence[int]]
-    """The tokens of each memory as `plain_text`, by project."""
 
     def question(self, query: Query) -> GoldQuery:
         gold = {memory.id: memory for name in query.gold if (memory := self.memories.get(name))}
@@ -103,7 +98,9 @@ def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders,
     now += timedelta(hours=1)
     memories = _stored(of, library, plan.within_namespace, now, progress)
     store.optimize()
-    plain = _plain_search(folder / "plain", memories, library) if plan.has_baselines else None
+    by_id = {memory.id: memory for memory in memories.values()}
+    distinct = list(by_id.values())
+    plain = PlainSearch(folder / "plain", distinct, library.vectors(distinct)[0]) if plan.has_baselines else None
     store.keep_in_memory()  # like the daemon before the first prompt
     while library.languages.keep_up():
         progress("embedding", len(memories), len(memories))
@@ -111,17 +108,7 @@ def filled_shelf(folder: Path, of: EvaluationSet, plan: Plan, encoder: Encoders,
     if library.languages.mode != "english" and not all(is_english(query.prompt) for query in of.queries):
         encoder(multilingual.ID)
     embedder = None if loaded.exception() else loaded.result()
-    by_id = {memory.id: memory for memory in memories.values()}
-    costs: dict[str, list[int]] = defaultdict(list)
-    for memory in by_id.values():
-        costs[memory.project].append(estimated_tokens(plain_text(memory)))
-    return Shelf(folder, library, memories, embedder, plain, now, by_id, costs)
-
-
-def plain_text(memory: Memory) -> str:
-    """Return a memory as a list item in a file of notes."""
-    opens_with_title = memory.content.startswith(memory.title.removesuffix("…").rstrip())
-    return f"- {memory.content}\n" if opens_with_title else f"- {memory.title}: {memory.content}\n"
+    return Shelf(folder, library, memories, embedder, plain, now, by_id)
 
 
 def projects_asked_in(of: EvaluationSet, within_namespace: bool) -> list[str]:
@@ -152,13 +139,3 @@ def _stored(
 
 def _project(namespace: str) -> str:
     return "" if namespace == DEFAULT_NAMESPACE else namespace
-
-
-def _plain_search(folder: Path, memories: Mapping[str, Memory], library: Library) -> PlainSearch:
-    distinct = list({memory.id: memory for memory in memories.values()}.values())
-    vectors, _ = library.vectors(distinct)
-    texts = (indexed_text(one.title, one.content, one.created.isoformat(), one.tags) for one in distinct)
-    return PlainSearch(
-        folder,
-        [Document(one.id, one.project, text, v) for one, text, v in zip(distinct, texts, vectors, strict=True)],
-    )

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
-from memhook.evaluation.plain_search import Document, PlainSearch, fused
+from memhook.core.memory import Memory
+from memhook.evaluation.baselines import PlainSearch, fused
 from tests.fake_embedder import HashEmbedder
 
+DAY = datetime(2026, 2, 14, tzinfo=UTC)
 TEXTS = {"lag": "the replica lags behind the primary", "vpn": "deploys hang without the tunnel", "uv": "use uv"}
 
 
 def search(folder: Path, *, projects: dict[str, str] | None = None, vectors: bool = True) -> PlainSearch:
     embed = HashEmbedder().embed_query
     places = projects or {}
-    documents = [Document(k, places.get(k, ""), text, embed(text) if vectors else None) for k, text in TEXTS.items()]
-    return PlainSearch(folder, documents)
+    memories = [Memory(k, "", text, "", DAY, DAY, project=places.get(k, "")) for k, text in TEXTS.items()]
+    return PlainSearch(folder, memories, [embed(text) if vectors else None for text in TEXTS.values()])
 
 
 def test_words_vectors_and_their_fusion_each_give_a_ranking(tmp_path: Path) -> None:
