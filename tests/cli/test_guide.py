@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.cli.commands import guide
+from memhook.cli.commands import help as guide
 from tests.cli.conftest import Cli
 
 PAGES = {

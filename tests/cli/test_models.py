@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memhook.cli.commands import models
+from memhook.cli.commands import config
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.encoder import ListedModel
@@ -21,8 +21,8 @@ LARGE = ListedModel("sentence-transformers/paraphrase-multilingual-mpnet-base-v2
 def pulled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path]]:
     """These models, and what was downloaded."""
     calls: list[tuple[str, Path]] = []
-    monkeypatch.setattr(models, "listed_models", lambda _: [GRANITE, MINILM, SMALL, LARGE])
-    monkeypatch.setattr(models, "pull", lambda *arguments: calls.append(arguments))
+    monkeypatch.setattr(config, "listed_models", lambda _: [GRANITE, MINILM, SMALL, LARGE])
+    monkeypatch.setattr(config, "pull", lambda *arguments: calls.append(arguments))
     return calls
 
 
@@ -83,7 +83,7 @@ def test_without_a_network_the_reason_and_the_way_out_are_told(cli: Cli, monkeyp
     def offline(*_: object) -> None:
         raise EmbeddingError("The embedding model could not be downloaded: no route.", "Check the connection.")
 
-    monkeypatch.setattr(models, "pull", offline)
+    monkeypatch.setattr(config, "pull", offline)
     result = cli("models", "pull", SMALL.id)
     assert result.code == 1
     assert "could not be downloaded" in result.err

@@ -1,11 +1,12 @@
-"""config: see and change the settings."""
+"""config and models: see and change the settings, and the embedding models one of them chooses from."""
 
 import json
 from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from memhook.assistants.claude import budget_note
-from memhook.cli.commands.models import model_named
 from memhook.cli.editor import editor_command, open_in_editor
 from memhook.cli.output import said_json, say, warn
 from memhook.cli.parser import Commands, command, family
@@ -23,7 +24,7 @@ from memhook.settings import (
     what_is_allowed,
 )
 from memhook.settings_file import changed_file, wanted_value, with_value, without
-from memhook.store.embedding.encoder import ListedModel
+from memhook.store.embedding.encoder import ListedModel, listed_models, multilingual_model, pull
 
 WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
@@ -42,6 +43,11 @@ def add_parser(commands: Commands) -> None:
     removed.add_argument("key", metavar="KEY")
     command(actions, path, "path", "memhook config path", json=False)
     command(actions, edit, "edit", "memhook config edit", json=False)
+    about = "The embedding models one may choose from."
+    of_models = family(command(commands, list_models, "models", "memhook models list", about))
+    command(of_models, list_models, "list", "memhook models list")
+    download = command(of_models, pull_model, "pull", "memhook models pull BAAI/bge-small-en-v1.5", json=False)
+    download.add_argument("name", metavar="NAME")
 
 
 def run(args: Namespace, place: Place) -> None:
@@ -125,3 +131,66 @@ def _warn_of_override(key: str, value: Any, place: Place) -> None:
     if json.dumps(value_of(loaded.settings, key)) != json.dumps(value):
         source = loaded.sources.get(key, "default")
         warn(f"note: here it is {literal(shown_value(loaded.settings, key))}, which comes from the {source}.")
+
+
+def list_models(args: Namespace, place: Place) -> None:
+    """Every model, which is configured and which are on this machine.
+
+    Nothing is asked of the network.
+    """
+    embedding = place.settings().settings.embedding
+    configured, languages = embedding.model, embedding.languages
+    listed = listed_models(place.paths.models)
+    rows = [{**asdict(model), "configured": _is(model, configured)} for model in listed]
+    beside = {**asdict(multilingual_model()), "languages": languages}
+    if said_json(args, {"configured": configured, "models": rows, "multilingual": beside}):
+        return
+    say("In packages, with their dimensions; * is the configured one:")
+    _table((model for model in listed if model.is_packaged), configured)
+    say("", f"Beside it, for what is not in English (embedding.languages = {languages}):")
+    _table([multilingual_model()], "")
+    say("", "fastembed's own, with what a download takes:")
+    _table((model for model in listed if not model.is_packaged), configured)
+    say("", "Download one: memhook models pull NAME", "Use one: memhook config set embedding.model NAME")
+    if not any(_is(model, configured) for model in listed):
+        warn(f"The configured model {configured} is none of these: memhook config unset embedding.model")
+
+
+def pull_model(args: Namespace, place: Place) -> None:
+    """Download one of fastembed's own models.
+
+    Nothing else in memhook downloads a model.
+    """
+    # In this process, which has loaded no model: the daemon's never goes to the network.
+    model = model_named(args.name, place)
+    if not model.is_packaged and not model.is_here:
+        warn(f"Downloading {model.id}, {_size(model)} ...")
+    pull(model.id, place.paths.models)
+    say(f"{model.id} is on this machine.")
+    if _is(model, place.settings().settings.embedding.model):
+        say("It is the configured one. So that it is used at once: memhook daemon restart")
+    else:
+        say(f"Use it: memhook config set embedding.model {model.id}")
+
+
+def model_named(name: str, place: Place) -> ListedModel:
+    model = next((one for one in listed_models(place.paths.models) if _is(one, name)), None)
+    if model is None:
+        raise InvalidInput(f"No embedding model is called {name}.", "See the names: memhook models list")
+    return model
+
+
+def _table(listed: Iterable[ListedModel], configured: str) -> None:
+    """The names last: some are as long as the rest of a line."""
+    for model in listed:
+        mark = "*" if _is(model, configured) else " "
+        state = "here" if model.is_here else "missing" if model.is_packaged else _size(model)
+        say(f"{mark} {model.dimensions:>4}  {state:<7}  {model.id}")
+
+
+def _size(model: ListedModel) -> str:
+    return f"{model.megabytes} MB" if model.megabytes < 1000 else f"{model.megabytes / 1000:.1f} GB"
+
+
+def _is(model: ListedModel, name: str) -> bool:
+    return model.id.lower() == name.lower()

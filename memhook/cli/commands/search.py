@@ -1,20 +1,28 @@
-"""search and list: memories by meaning and by words, or the last changed first."""
+"""search, list, get and source: memories found, the last changed ones, whole ones, and where one is from."""
 
+import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from memhook.cli.output import counted, said_json, warn
-from memhook.cli.parser import Commands, Parser, add_store, command, names_in, number_of
+from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
+from memhook.cli.parser import Commands, Parser, add_reference, add_references, add_store, command, names_in, number_of
 from memhook.cli.place import Place
-from memhook.cli.views import show_found, show_in_list
+from memhook.cli.views import show_found, show_in_list, show_whole
 from memhook.core.ordering import Ordering
+from memhook.core.places import Place as Turn
+from memhook.core.places import parsed, sessions_of
 from memhook.writing.moments import moment_back
 
 FEWER = "Try it with fewer conditions."
 
 
 def add_parser(commands: Commands) -> None:
+    whole = command(commands, get, "get", "memhook get urn:memhook:k3v9x2m4p7qa")
+    add_references(whole)
+    add_store(whole, "in this shared store alone")
+    add_reference(command(commands, source, "source", "memhook source urn:memhook:k3v9x2m4p7qa"))
     search = command(commands, run, "search", 'memhook search "statement timeout" --since 30d')
     search.add_argument("query", metavar="QUERY", nargs="+")
     search.option("--limit", "N", "at most N (10)", type=number_of("memories"), default=10)
@@ -105,3 +113,49 @@ def _nothing_in(where: str) -> str:
 def _covered(args: Namespace, place: Place) -> str:
     """The projects that a list or a search covers, for a person to know."""
     return f"{place.project.name} and global memories" if args.project else "all projects"
+
+
+def get(args: Namespace, place: Place) -> None:
+    """Whole memories, by URN, id or alias.
+
+    With --json: {"memories": [...]}, also for one.
+    """
+    # In a terminal the user reads it. An assistant, which learned the URN from a block, reads from a pipe.
+    records = place.call("get", references=args.references, used=not sys.stdout.isatty())
+    if said_json(args, {"memories": records}):
+        return
+    for number, record in enumerate(records):
+        if number:
+            say("")
+        show_whole(record)
+
+
+def source(args: Namespace, place: Place) -> None:
+    """Where a memory is from: assistant, session, turn, date and words."""
+    record = place.call("get", references=[args.reference], touch=False)[0]
+    turn = parsed(record["session"])
+    facts = _origin(record, turn)
+    if said_json(args, {"urn": record["urn"], **facts}):
+        return
+    say_title(record["title"])
+    for name, value in facts.items():
+        if value and name != "quote":
+            say(f"{name.replace('_', ' '):<10} {', '.join(value) if isinstance(value, list) else value}")
+    if facts["quote"]:
+        say("quote")
+        say_wrapped(facts["quote"], indent="  ")
+    if not record["session"]:
+        say("No session is recorded: it was typed, imported or saved before sessions were.")
+
+
+def _origin(record: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
+    return {
+        "by": record["origin"],
+        "assistant": turn.assistant,
+        "session": turn.session,
+        "turn": turn.turn,
+        "date": record["created"][:10],
+        "source": record["source"],
+        "also_in": sorted(sessions_of(record["aliases"]) - sessions_of([record["session"]])),
+        "quote": record["quote"],
+    }
