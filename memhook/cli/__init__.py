@@ -7,7 +7,6 @@ main        The command `memhook`. Hooks and the MCP server have doors of their 
 output      Printing: readable in a terminal, plain when piped, JSON on request
 parser      The command line as a whole, and what the commands share
 place       Where a command runs, and the way from there to the memories
-reviewing   Going through items in a terminal, one key for each decision
 round_trip  One real round trip of a memory through a hook, for `doctor`
 run         From arguments to one command, and from whatever it raises to an exit code
 serving     `memhook mcp` and `memhook ui`, parsed and served without importing the other commands

@@ -1,7 +1,11 @@
-"""inbox: review what was captured from sessions, and what memhook proposes."""
+"""inbox and tidy: go through what was captured, proposed, or may need a decision, with one key for each."""
 
+import os
+import sys
+import termios
+import tty
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,15 +13,23 @@ from memhook.cli.editor import edited_text
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
 from memhook.cli.parser import Commands, add_reference, add_references, command, family, number_of
 from memhook.cli.place import Place
-from memhook.cli.reviewing import Action, Item, pressed_key, walked
 from memhook.cli.views import show_masked, show_stored, text_given
 from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
+from memhook.errors import InvalidInput, MemhookError
 
+TIDY_KEYS = "[f]orget  [s]upersede  [m]ute  [l]ater  [u]ndo  [q]uit"
+TIDY_LISTED = 50
+TIDY_EXCERPT_CHARS = 160
 KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
 LISTED = 20
 EXCERPT_CHARS = 200
 PROPOSED = {"retire": "forget it?", "supersede": "superseded? newer:"}
+
+Item = Mapping[str, Any]
+Answer = dict[str, Any]
+Action = Callable[[], Answer | None]
+"""Returns the daemon's answer, which says how to undo it; None when nothing was decided."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -41,6 +53,10 @@ def add_parser(commands: Commands) -> None:
     merge = command(actions, _merge, "merge", "memhook inbox merge k3v9 x2m4")
     merge.add_argument("reference", metavar="URN", help="what was captured")
     merge.add_argument("into", metavar="OTHER", help="the memory it is added to")
+    untidy = command(commands, tidy, "tidy", "memhook tidy --project")
+    untidy.flag("--project", "only of this project, and global ones")
+    untidy.flag("--list", "list them, and ask nothing")
+    untidy.option("--limit", "N", f"at most N ({TIDY_LISTED})", type=number_of("items"), default=TIDY_LISTED)
 
 
 def run(args: Namespace, place: Place) -> None:
@@ -52,7 +68,7 @@ def run(args: Namespace, place: Place) -> None:
     if said_json(args, page):
         return
     for item in page["items"]:
-        show_item(item)
+        _show_item(item)
     if not page["total"]:
         say("Nothing waits for a review.")
     elif page["total"] > len(page["items"]):
@@ -61,7 +77,7 @@ def run(args: Namespace, place: Place) -> None:
         warn("To go through them: memhook inbox review")
 
 
-def show_item(item: Item) -> None:
+def _show_item(item: Item) -> None:
     memory = item["memory"]
     say_title(memory["title"])
     say_wrapped(f"  {memory['urn']}  {item['at'][:10]}  {item['from'] or memory['origin']}")
@@ -102,7 +118,7 @@ def _review(args: Namespace, place: Place) -> None:
     """Go through them, one key each."""
     total = place.call("inbox_list", limit=1, here=args.project)["total"]
     items = place.call("inbox_list", limit=total, here=args.project)["items"] if total else []
-    decided = walked(place, items, show_item, _actions, KEYS, "Run: memhook inbox keep URN, or drop URN")
+    decided = _walked(place, items, _show_item, _actions, KEYS, "Run: memhook inbox keep URN, or drop URN")
     say(f"{counted(decided)} reviewed.")
 
 
@@ -126,7 +142,111 @@ def _merged(place: Place, reference: str) -> Any:
     for number, other in enumerate(near, 1):
         say_wrapped(f"  {number}  {other['title']}  {other['urn']}")
     say("  into which one? a number, or another key for none" if near else "  there is no other memory near it")
-    choice = pressed_key() if near else ""
+    choice = _pressed_key() if near else ""
     if not (choice.isdigit() and 0 < int(choice) <= len(near)):
         return None
     return place.call("inbox_merge", reference=reference, into=near[int(choice) - 1]["id"])
+
+
+def tidy(args: Namespace, place: Place) -> None:
+    """Go through duplicates, contradictions, stale and unused memories.
+
+    Each is shown with one key for each decision; nothing is changed without one.
+    forget deletes the memory shown, supersede replaces it by the other
+    one, mute keeps it from coming up.
+    """
+    page = place.call("tidy_list", here=args.project, limit=args.limit)
+    if said_json(args, page):
+        return
+    if not page["total"]:
+        say("Everything is tidy.")
+        return
+    say(", ".join(f"{kind}: {count}" for kind, count in page["kinds"].items()))
+    if args.list:
+        for item in page["items"]:
+            _show_untidy(item)
+        warn("To go through them: memhook tidy")
+        return
+    decided = _walked(place, page["items"], _show_untidy, _tidying, TIDY_KEYS, "Run: memhook tidy --list")
+    say(f"{counted(decided)} changed.")
+
+
+def _show_untidy(item: Item) -> None:
+    memory, other = item["memory"], item["other"]
+    say_title(f"{item['kind']}: {memory['title']}")
+    say_wrapped(f"  {memory['urn']}  {memory['updated'][:10]}  ({item['reason']})")
+    say_wrapped(shortened(collapsed(memory["content"]), TIDY_EXCERPT_CHARS), indent="  ")
+    if other:
+        say_wrapped(f"  newer: {other['title']}  {other['urn']}  {other['updated'][:10]}")
+        say_wrapped(shortened(collapsed(other["content"]), TIDY_EXCERPT_CHARS), indent="    ")
+
+
+def _tidying(place: Place, item: Item) -> dict[str, Action]:
+    memory, other = item["memory"], item["other"]
+    actions: dict[str, Action] = {
+        "f": partial(place.call, "retract", references=[memory["id"]]),
+        "m": partial(place.call, "revise", references=[memory["id"]], muted=True),
+    }
+    if other:
+        successors = list(dict.fromkeys([*other["supersedes"], memory["id"]]))
+        actions["s"] = partial(place.call, "revise", references=[other["id"]], supersedes=successors)
+    return actions
+
+
+def _walked(
+    place: Place,
+    items: Sequence[Item],
+    show: Callable[[Item], None],
+    actions_of: Callable[[Place, Item], Mapping[str, Action]],
+    keys: str,
+    otherwise: str,
+) -> int:
+    """Show one item after the other and do what the keys say; return how many were decided.
+
+    `otherwise` is what to do where there is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise InvalidInput("There is no terminal to review at.", otherwise)
+    done: list[tuple[int, Answer]] = []
+    at, key = 0, ""
+    while at < len(items) and key not in ("q", "\x03", "\x04"):
+        say("", f"{at + 1} of {len(items)}")
+        show(items[at])
+        say(keys)
+        key = _pressed_key()
+        if key == "u" and done:
+            at, answer = done.pop()
+            _undo(place, answer)
+        elif key == "u":
+            warn("There is nothing to undo.")
+        elif action := actions_of(place, items[at]).get(key):
+            if (answered := _answered(action)) is not None:
+                done.append((at, answered))
+                at += 1
+        elif key in ("l", " "):
+            at += 1
+    return len(done)
+
+
+def _answered(action: Action) -> Answer | None:
+    try:
+        return action()
+    except MemhookError as error:
+        warn(f"{error.message} {error.hint}".strip())
+        return None
+
+
+def _undo(place: Place, answer: Answer) -> None:
+    if undo := answer["undo"]:
+        place.call(undo["method"], **undo["params"])
+
+
+def _pressed_key() -> str:
+    """The next key, without waiting for a line; nothing more comes from a closed terminal."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSANOW)  # what was typed ahead stays
+        return os.read(terminal, 1).decode("ascii", "replace").lower() or "q"
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)
