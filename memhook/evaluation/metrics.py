@@ -79,10 +79,6 @@ class Judgement:
     found: int | None = None
     carried: int | None = None
 
-    @property
-    def is_spoken(self) -> bool:
-        return self.tokens > 0
-
 
 def ranking_recall(gold: Iterable[str], ranked: Sequence[str], k: int) -> float:
     """Return the share of the gold memories among the first k of the ranking."""
@@ -96,7 +92,8 @@ def judged(question: GoldQuery, parts: Sequence[str], budget: int) -> Judgement:
     over = tokens > budget
     if not question.is_answerable:
         return Judgement(tokens, over)
-    shown = entries("\n".join(parts))
+    text = "\n".join(parts)
+    shown = entries(text)
     named = [memory for memory in question.gold if memory.id in shown]
     return Judgement(
         tokens,
@@ -106,7 +103,7 @@ def judged(question: GoldQuery, parts: Sequence[str], budget: int) -> Judgement:
         passage_recall=_passage_recall(question, shown),
         precision=len(named) / len(shown) if shown else None,
         found=int(bool(named)),
-        carried=carried(question, "\n".join(parts)),
+        carried=carried(question, text),
     )
 
 
@@ -168,22 +165,22 @@ def served(outcomes: Iterable[tuple[GoldQuery, Judgement]]) -> dict[str, Any]:
 def _answered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
     return {
         "prompts": len(judgements),
-        "spoken": mean(one.is_spoken for one in judgements),
+        "spoken": mean(one.tokens > 0 for one in judgements),
         **_means(judgements, "found", "carried", "precision"),
+        "tokens": mean((one.tokens for one in judgements), 1),
+    }
+
+
+def _unanswered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
+    return {
+        "prompts": len(judgements),
+        "silent": mean(one.tokens == 0 for one in judgements),
         "tokens": mean((one.tokens for one in judgements), 1),
     }
 
 
 def _means(judgements: Sequence[Judgement], *measures: str) -> dict[str, float | None]:
     return {name: mean(getattr(one, name) for one in judgements) for name in measures}
-
-
-def _unanswered(judgements: Sequence[Judgement]) -> dict[str, float | None]:
-    return {
-        "prompts": len(judgements),
-        "silent": mean(not one.is_spoken for one in judgements),
-        "tokens": mean((one.tokens for one in judgements), 1),
-    }
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
@@ -224,8 +221,8 @@ def _title(before: str) -> str:
 
 
 def _text_recall(gold: Sequence[Memory], shown: Mapping[str, ShownMemory]) -> float:
-    carried = sum(_carried(memory.content, shown[memory.id]) for memory in gold if memory.id in shown)
-    return carried / max(1, sum(len(_collapsed(memory.content)) for memory in gold))
+    kept = sum(_carried(memory.content, shown[memory.id]) for memory in gold if memory.id in shown)
+    return kept / max(1, sum(len(_collapsed(memory.content)) for memory in gold))
 
 
 def _passage_recall(question: GoldQuery, shown: Mapping[str, ShownMemory]) -> float | None:

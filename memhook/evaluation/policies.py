@@ -53,8 +53,9 @@ class Plan:
 def hook_policy(detail: str) -> Policy:
 
     def parts(asked: Prompted, budget: int) -> Sequence[str]:
-        settings = _with_budget(asked.around.settings, budget, detail)
-        around = replace(asked.around, settings=settings)
+        settings = asked.around.settings
+        hooks = settings.hooks.model_copy(update={"detail": detail})
+        around = replace(asked.around, settings=settings.model_copy(update={"max_tokens": budget, "hooks": hooks}))
         return outcome_of(asked.recalled, around, asked.part_limit).block.parts
 
     return parts
@@ -68,8 +69,3 @@ def pack_policy(asked: Prompted, budget: int) -> Sequence[str]:
 
 def policy_of(detail: Detail) -> Policy:
     return pack_policy if detail == "pack" else hook_policy(detail)
-
-
-def _with_budget(settings: Settings, budget: int, detail: str) -> Settings:
-    hooks = settings.hooks.model_copy(update={"detail": detail})
-    return settings.model_copy(update={"max_tokens": budget, "hooks": hooks})

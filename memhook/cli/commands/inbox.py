@@ -216,7 +216,8 @@ def _walked(
         key = _pressed_key()
         if key == "u" and done:
             at, answer = done.pop()
-            _undo(place, answer)
+            if undo := answer["undo"]:
+                place.call(undo["method"], **undo["params"])
         elif key == "u":
             warn("There is nothing to undo.")
         elif action := actions_of(place, items[at]).get(key):
@@ -234,11 +235,6 @@ def _answered(action: Action) -> Answer | None:
     except MemhookError as error:
         warn(f"{error.message} {error.hint}".strip())
         return None
-
-
-def _undo(place: Place, answer: Answer) -> None:
-    if undo := answer["undo"]:
-        place.call(undo["method"], **undo["params"])
 
 
 def _pressed_key() -> str:

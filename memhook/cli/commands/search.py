@@ -15,6 +15,7 @@ from memhook.core.places import Place as Turn
 from memhook.core.places import parsed, sessions_of
 from memhook.writing.moments import moment_back
 
+NOTHING = "Nothing found in {}."
 FEWER = "Try it with fewer conditions."
 
 
@@ -47,10 +48,8 @@ def run(args: Namespace, place: Place) -> None:
     for record in page["results"]:
         show_found(record)
     where = _covered(args, place)
-    if page["results"]:
-        warn(f"Searched: {where}.")
-    else:
-        warn(f"{_nothing_in(where)} {FEWER if conditions else ''}".rstrip())
+    nothing = f"{NOTHING.format(where)} {FEWER if conditions else ''}".rstrip()
+    warn(f"Searched: {where}." if page["results"] else nothing)
 
 
 def list_(args: Namespace, place: Place) -> None:
@@ -68,7 +67,7 @@ def list_(args: Namespace, place: Place) -> None:
     if not total and args.quarantined:
         warn(f"Nothing is in quarantine in {where}.")
     elif not total and conditions.keys() - {"here"}:
-        warn(f"{_nothing_in(where)} {FEWER}")
+        warn(f"{NOTHING.format(where)} {FEWER}")
     elif not total:
         warn(f'No memories in {where}. Add one: memhook remember "what is worth keeping"')
     elif shown < total:
@@ -104,10 +103,6 @@ def _given_conditions(args: Namespace, place: Place) -> dict[str, Any]:
         "quarantined": getattr(args, "quarantined", False),
     }
     return {name: value for name, value in conditions.items() if value}
-
-
-def _nothing_in(where: str) -> str:
-    return f"Nothing found in {where}."
 
 
 def _covered(args: Namespace, place: Place) -> str:

@@ -96,7 +96,10 @@ def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
         f" {used['shown']}, used {used['used']}",
         *_supply(report["supply"]),
         f"store     {store}",
-        *_shared(report),
+        *(
+            f"shared    {one['name']}: {counted(one['memories'])}, {_age(one)} ({collapsed(one['uri'])})"
+            for one in report["shared"]
+        ),
         f"settings  {place.paths.config_file}",
     ]
 
@@ -146,13 +149,6 @@ def _memories(report: Mapping[str, Any]) -> list[str]:
     rows += [("in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
     counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
     return [f"memories  {report['memories']}", *counted_rows]
-
-
-def _shared(report: Mapping[str, Any]) -> list[str]:
-    return [
-        f"shared    {one['name']}: {counted(one['memories'])}, {_age(one)} ({collapsed(one['uri'])})"
-        for one in report["shared"]
-    ]
 
 
 def _age(replica: Mapping[str, Any]) -> str:
