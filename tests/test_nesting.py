@@ -24,7 +24,7 @@ OWN = {
     "screening/intents.py vocabulary": "a file of the package",
     "screening/secrets.py _kinds": "a file of the package",
     "settings.py _parsed": "its caller catches it",
-    "store/embedding/calibration.py calibration_of": "a file of the package",
+    "store/embedding/encoder.py calibration_of": "a file of the package",
     "store/embedding/model_files.py": "files verified by their hash",
     "store/cache/snapshot_file.py load": "what memhook wrote itself, checked by its digest",
     "store/ledger.py": "columns that memhook wrote itself",

@@ -21,8 +21,7 @@ from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
 from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
-from memhook.store.embedding.calibration import multilingual_calibration
-from memhook.store.embedding.encoder import Vector
+from memhook.store.embedding.encoder import Vector, multilingual_calibration
 from memhook.store.ledger import Considered
 from memhook.store.table.filters import Filter
 

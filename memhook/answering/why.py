@@ -25,7 +25,7 @@ from memhook.library.joined import Searchable
 from memhook.screening.policy import judged, shown_as
 from memhook.screening.secrets import without
 from memhook.settings import Settings
-from memhook.store.embedding.calibration import multilingual_calibration
+from memhook.store.embedding.encoder import multilingual_calibration
 from memhook.store.ledger import Considered, Injection
 from memhook.store.pauses import Pause
 

@@ -22,8 +22,14 @@ from memhook.library.languages import Languages
 from memhook.library.sweep import Sweep
 from memhook.screening.policy import sorted_out
 from memhook.store.embedding import multilingual
-from memhook.store.embedding.calibration import calibration_of
-from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, ModelIdentity, Vector, load_embedder
+from memhook.store.embedding.encoder import (
+    DEFAULT_MODEL,
+    Embedder,
+    ModelIdentity,
+    Vector,
+    calibration_of,
+    load_embedder,
+)
 from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.memories import MemoryStore
 from memhook.store.remote.replica import Replica

@@ -5,6 +5,7 @@ Cheap to import: ONNX Runtime is imported when a model is loaded, fastembed only
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -12,23 +13,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from memhook.core.grading import Calibration
 from memhook.core.spelling import NO_VOCABULARY, Vocabulary
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import multilingual
 from memhook.store.embedding.model_files import (
     GRANITE,
+    GRAPH,
     PACKAGED,
+    TOKENIZER,
     PackagedModel,
     are_installed,
     model_directory,
     sha256_of,
 )
-from memhook.store.embedding.onnx_model import OnnxModel, configure_runtime, shrink
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +45,8 @@ MANY_BATCHES = 8  # from here on they are shared among all cores
 STEPPED_BACK = 10
 # Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
 BATCH_TOKENS = 512
+FATAL = 4  # a severity of ONNX Runtime
+ANY_MODEL = "any"  # for a model that was not calibrated
 
 _UPGRADE = "Install memhook again, with the versions of fastembed and onnxruntime it asks for."
 
@@ -97,6 +103,19 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
         embedder = _pulled(model, models_dir, threads)
     _check(embedder)
     return embedder
+
+
+@cache
+def calibration_of(model: str) -> Calibration:
+    """As scripts/calibrate wrote it."""
+    known = json.loads((resources.files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = known.get(model, known[ANY_MODEL])
+    found |= {name: tuple(found.get(name, ())) for name in ("request", "talk", "chore")}
+    return Calibration(**found)
+
+
+def multilingual_calibration() -> Calibration:
+    return calibration_of(multilingual.ID)
 
 
 def listed_models(models_dir: Path) -> list[ListedModel]:
@@ -174,8 +193,48 @@ class OnnxEmbedder:
         return [by_index[index] for index in range(len(texts))]
 
     def give_back(self) -> None:
-        """Return to the system what the largest batches took."""
-        shrink(self._runtime.session)
+        """Shrink the arena in which ONNX Runtime keeps what its largest batches took, for each thread that ran one."""
+        import numpy as np  # noqa: PLC0415 - here with the session
+        import onnxruntime  # noqa: PLC0415  as above
+
+        shrinking = onnxruntime.RunOptions()
+        shrinking.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        session = self._runtime.session
+        session.run(None, {given.name: np.ones((1, 2), np.int64) for given in session.get_inputs()}, shrinking)
+
+
+class OnnxModel:
+    """A packaged model, run by ONNX Runtime itself: importing fastembed for it would take 0.4 s and 40 MB more.
+
+    Safe to call from several threads.
+    """
+
+    def __init__(self, directory: Path, model: PackagedModel, threads: int) -> None:
+        _configure_runtime()
+        import onnxruntime  # noqa: PLC0415  as above
+        from tokenizers import Tokenizer  # noqa: PLC0415  as above
+
+        self.tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
+        self.tokenizer.enable_truncation(model.max_tokens)
+        self.tokenizer.enable_padding(pad_id=model.pad_token_id, pad_token=model.pad_token)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(str(directory / GRAPH), options, providers=["CPUExecutionProvider"])
+        self._inputs = [one.name for one in self.session.get_inputs()]
+        self._is_pooled = model.pooling == "DISABLED"
+
+    def embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415 - here with onnxruntime
+
+        encoded = self.tokenizer.encode_batch(list(texts))
+        mask = np.array([one.attention_mask for one in encoded], dtype=np.int64)
+        given = {
+            "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(mask),
+        }
+        found = self.session.run(None, {name: given[name] for name in self._inputs})[0]
+        return found if self._is_pooled else _means(found, mask)
 
 
 class MultilingualEmbedder:
@@ -275,12 +334,23 @@ def _fastembed(offline: bool = True) -> Any:
     if offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
-        configure_runtime()
+        _configure_runtime()
         import fastembed  # noqa: PLC0415 - 0.7 s
     except (ImportError, OSError) as error:
         raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
     fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
     return fastembed
+
+
+def _configure_runtime() -> None:
+    """Make ONNX Runtime and the tokenizer silent; before either is imported."""
+    # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    # Tokenising is a hundredth of the work, and a fork after it ran in parallel prints a warning.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import onnxruntime  # noqa: PLC0415 - 0.2 s
+
+    onnxruntime.set_default_logger_severity(FATAL)
 
 
 def _descriptions(fastembed: Any) -> dict[str, dict[str, Any]]:
@@ -320,3 +390,10 @@ def _unit_vectors(embed: Callable[[list[str]], Iterable[Any]], texts: list[str])
         raise EmbeddingError(f"The embedding model failed: {error}", _UPGRADE) from error
     matrix = np.asarray(found, dtype=np.float32)
     return list(matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny))
+
+
+def _means(by_token: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """The mean of each text's tokens, padding left out; any text has the two tokens that mark start and end."""
+    kept = mask[..., None].astype(by_token.dtype)
+    means: npt.NDArray[np.float32] = (by_token * kept).sum(axis=1) / kept.sum(axis=1)
+    return means

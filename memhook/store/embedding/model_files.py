@@ -26,6 +26,7 @@ from memhook.errors import EmbeddingError
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
 PACK_MAGIC = b"HMSEMB01"
+LOOKED_UP = "word_emb"  # rows are taken from it, nothing is multiplied with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,11 @@ def pack_header(pack: Path) -> tuple[dict[str, Any], int]:
     return header, 16 + length
 
 
+def is_multiplied(tensor: dict[str, Any]) -> bool:
+    """Whether this tensor of a pack's header is a matrix that laying out makes anew."""
+    return bool(tensor["dtype"] == "i8" and tensor["name"] != LOOKED_UP)
+
+
 def path_of(file: PackageFile) -> Path:
     """The file inside the installed package, as it is. The package is found, not imported."""
     spec = importlib.util.find_spec(file.package)
@@ -212,10 +218,8 @@ def _tokenizer_in(pack: Path) -> bytes:
 
 
 def _matrices(expected: Resource, pack: Path) -> bytes:
-    from memhook.store.embedding.requantised import requantised  # noqa: PLC0415 - numpy takes 100 ms
-
     header, offset = pack_header(pack)
-    content = requantised(pack, header, offset + header["tokenizer_len"])
+    content = _requantised(pack, header, offset + header["tokenizer_len"])
     if (found := hashlib.sha256(content).hexdigest()) != expected.sha256:
         raise EmbeddingError(
             f"The matrices of the embedding model come out differently on this machine: sha256 {found[:12]}…",
@@ -283,6 +287,32 @@ def _lock(directory: Path) -> Iterator[None]:
     with _private(directory / ".lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _requantised(pack: Path, header: dict[str, Any], tensors: int) -> bytes:
+    """Every matrix of the pack in the form that a processor multiplies fastest: eight bits, a scale for each column.
+
+    The pack, whose tensors begin at `tensors`, has a scale for every 64 values of a row, which no integer kernel reads,
+    so ONNX Runtime would multiply floats: twice the time for a prompt and four times the memory. What the second
+    rounding costs was measured: the cosine between a text's vectors is .997 to .9985, and recall on the development
+    sets is the same. Division and rounding are exact in IEEE arithmetic, so every machine makes the same bytes.
+    """
+    import numpy as np  # noqa: PLC0415 - 100 ms, once for each version
+
+    content = np.memmap(pack, dtype=np.uint8, mode="r")
+    made: list[bytes] = []
+    for tensor in header["tensors"]:
+        stored = content[tensors : tensors + tensor["len"]]
+        tensors += tensor["len"]
+        if is_multiplied(tensor):
+            (rows, columns), group = tensor["shape"], tensor["group"]
+            weights = stored[: rows * columns].view(np.int8).reshape(rows, columns // group, group)
+            by_group = np.frombuffer(stored[rows * columns :].tobytes(), dtype="<f4").reshape(rows, columns // group, 1)
+            matrix = (weights.astype(np.float32) * by_group).reshape(rows, columns)
+            scales = np.abs(matrix).max(axis=1) / np.float32(127)
+            rounded = np.rint(matrix / scales[:, None]).astype(np.int8)
+            made += (rounded.T.tobytes(), scales.astype("<f4").tobytes())
+    return b"".join(made)
 
 
 def reinstall(requirement: str) -> str:
