@@ -32,8 +32,7 @@ from memhook.store.embedding.encoder import (
 )
 from memhook.store.embedding.vector_cache import CachedEmbedder
 from memhook.store.memories import MemoryStore
-from memhook.store.remote.replica import Replica
-from memhook.store.remote.waiting import in_thread
+from memhook.store.remote.replica import Replica, in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 

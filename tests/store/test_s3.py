@@ -12,7 +12,7 @@ import pytest
 
 from memhook.errors import RemoteError, StoreError
 from memhook.store.memories import MemoryStore
-from memhook.store.remote.waiting import in_thread
+from memhook.store.remote.replica import in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import READ_ONLY_KEY, S3, running_s3
@@ -45,10 +45,10 @@ def writer(s3: S3, number: int) -> subprocess.Popen[str]:
     """A process of its own that stores sixty, a few at a time, however long the one server takes for each."""
     code = f"""
 from pathlib import Path
-from memhook.store.remote import waiting
+from memhook.store.remote import replica
 from tests.s3 import S3
 from tests.store.test_memories import add, memory
-waiting.SILENT_SECONDS = waiting.PROBE_SECONDS = {LONG}
+replica.SILENT_SECONDS = replica.PROBE_SECONDS = {LONG}
 s3 = S3(Path({str(s3.folder)!r}), {s3.port})
 store = s3.replica("user{number}")
 for batch in range({BATCHES}):

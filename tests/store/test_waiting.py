@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from memhook.errors import RemoteError
-from memhook.store.remote import waiting
+from memhook.store.remote import replica
 from memhook.store.remote.origin import SharedTable
-from memhook.store.remote.waiting import SILENT_SECONDS, Unanswered, answer_of, in_thread
+from memhook.store.remote.replica import SILENT_SECONDS, Unanswered, answer_of, in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from tests.s3 import S3, running_s3
@@ -26,8 +26,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        monkeypatch.setattr("memhook.store.remote.waiting.time.monotonic", lambda: self.now)
-        monkeypatch.setattr(waiting, "_is_done_within", self.waited)
+        monkeypatch.setattr("memhook.store.remote.replica.time.monotonic", lambda: self.now)
+        monkeypatch.setattr(replica, "_is_done_within", self.waited)
 
     def waited(self, future: Future[object], seconds: float) -> bool:
         if not future.done():
@@ -58,7 +58,7 @@ def test_a_place_that_is_silent_is_given_up_and_one_that_answers_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
-    monkeypatch.setattr(waiting, "in_thread", lambda work, _name: done(work()))
+    monkeypatch.setattr(replica, "in_thread", lambda work, _name: done(work()))
     endless: Future[int] = Future()
     with pytest.raises(Unanswered):
         answer_of(endless, lambda: False)
@@ -85,9 +85,9 @@ def test_what_the_work_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What never answers need not be waited for as long as users do."""
-    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(waiting, "PROBE_SECONDS", 0.1)
-    monkeypatch.setattr(waiting, "SILENT_SECONDS", 0.5)
+    monkeypatch.setattr(replica, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(replica, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(replica, "SILENT_SECONDS", 0.5)
 
 
 @pytest.mark.usefixtures("impatient")

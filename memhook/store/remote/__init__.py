@@ -2,5 +2,4 @@
 
 origin   A store that many people write to at once, on an object store, a server or a shared folder
 replica  Has a table here and an origin elsewhere: reads the one, writes to the other
-waiting  Waiting for a store elsewhere only for as long as something is there to wait for
 """

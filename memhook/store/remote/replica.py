@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from threading import Lock, RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pyarrow as pa
@@ -17,7 +18,6 @@ from memhook.errors import RemoteError, StoreError
 from memhook.store.cache.cached_table import CachedTable
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.remote.origin import Origin
-from memhook.store.remote.waiting import Unanswered, answer_of, in_thread
 from memhook.store.table.changes import ANNOTATING, EXPUNGING, Target
 from memhook.store.table.filters import quoted
 from memhook.store.table.opening import answers, first_line, local_directory
@@ -32,6 +32,13 @@ R = TypeVar("R")
 
 SEEN, REFRESHED = "origin-version", "refreshed"
 NOT_AT_THE_ORIGIN = ("accessed", "muted", "released", "quarantine")
+SILENT_SECONDS = 9.0  # after which a place that does not answer is given up; an error has to be there within 15
+LOOK_SECONDS = 1.0
+PROBE_SECONDS = 4.0
+
+
+class Unanswered(Exception):
+    """The place gives no sign of life."""
 
 
 class Replica:
@@ -47,8 +54,8 @@ class Replica:
         self._opened_origin: Origin | None = None
         self._options = options
         self._shared = shared
-        self._refreshing = RLock()
-        self._starting_refresh = Lock()
+        self._refreshing = threading.RLock()
+        self._starting_refresh = threading.Lock()
         self._refresh: Future[int] | None = None
         self.problem = ""
         """Why the last attempt to refresh it failed."""
@@ -223,6 +230,43 @@ class Replica:
         noted = self._table.rows(where, ["id", "content_hash", *NOT_AT_THE_ORIGIN])
         ours = {row["id"]: row for row in noted.to_pylist()}
         return pa.Table.from_pylist([_noted(row, ours) for row in rows.to_pylist()], rows.schema) if ours else rows
+
+
+def in_thread(work: Callable[[], R], name: str) -> Future[R]:
+    """The result to come. Nobody waits for the thread at the end of the process."""
+    future: Future[R] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001  whoever waits for the result gets it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
+
+
+def answer_of(future: Future[R], is_there: Callable[[], bool]) -> R:
+    """The result of the future; raises Unanswered once the place has been silent for a while.
+
+    What LanceDB does cannot be broken off, and its own retries go on for minutes. So it is done in a thread, and
+    meanwhile the place is asked, in a way that fails soon, whether it answers at all: a slow one may take its time.
+    """
+    alive = time.monotonic()
+    while not _is_done_within(future, LOOK_SECONDS):
+        asked = time.monotonic()
+        probe = in_thread(is_there, "memhook-probe")
+        if _is_done_within(probe, PROBE_SECONDS) and probe.result():
+            alive = asked
+        elif time.monotonic() - alive > SILENT_SECONDS and not future.done():
+            raise Unanswered
+    return future.result()
+
+
+def _is_done_within(future: Future[R], seconds: float) -> bool:
+    with suppress(TimeoutError):
+        future.exception(seconds)
+    return future.done()
 
 
 def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:
