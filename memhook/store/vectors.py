@@ -16,10 +16,9 @@ from memhook.store.cache.cached_table import CachedTable
 from memhook.store.cache.snapshot import BY_LANGUAGE
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
-from memhook.store.table.candidates import known_cosines, stored_vectors
 from memhook.store.table.disk_search import COLUMNS, with_cosines
 from memhook.store.table.filters import Filter, quoted
-from memhook.store.table.schema import MEMORY_COLUMNS, memory_of, row_of, table_schema
+from memhook.store.table.schema import MEMORY_COLUMNS, known_cosines, memory_of, row_of, stored_vectors, table_schema
 
 READ_CHARS = 300  # enough to tell a language
 

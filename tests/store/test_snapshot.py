@@ -20,9 +20,9 @@ from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.words import WordIndex
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
-from memhook.store.table.candidates import title_terms
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import Sizes
+from memhook.store.table.schema import title_terms
 from tests.store.test_memories import MODEL, NOW, Open, add, axis, contents, matching, memory
 
 

@@ -10,16 +10,15 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memhook.store.cache import snapshot_file
-from memhook.store.cache.parts import Parts, State, is_one_write, state_of
-from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot
+from memhook.store.cache.parts import Parts, is_one_write, state_of
+from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, State, load, remove_file, save
 from memhook.store.embedding.encoder import ModelIdentity
-from memhook.store.table.candidates import KEPT_TITLES
 from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.indexes import Sizes
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
 from memhook.store.table.release import give_back
+from memhook.store.table.schema import KEPT_TITLES
 
 FEW = 64  # are asked for by name
 KEPT_FILTERS = 24  # four for each project that is worked on at the same time
@@ -63,7 +62,7 @@ class Cache:
     def restore(self) -> bool:
         """Take the store from the file, if that is what the table holds; return whether it was."""
         state = state_of(self._folder)
-        snapshot = None if state is None else snapshot_file.load(self._file, state)
+        snapshot = None if state is None else load(self._file, state)
         if state is None or snapshot is None:
             return False
         self._saved = state, frozenset(snapshot.known)
@@ -80,7 +79,7 @@ class Cache:
         """Write the store to the file, once nothing was written for a while; one of an older state is deleted."""
         state = state_of(self._folder)
         if self._saved[0] != state:
-            snapshot_file.remove(self._file)
+            remove_file(self._file)
         kept = self._store.last(WHOLE)
         if state is None or kept.state != state or time.time_ns() - state[1] < SETTLED_SECONDS * 1e9:
             return
@@ -90,16 +89,16 @@ class Cache:
         snapshot, known = kept.as_read, frozenset(kept.as_read.known if kept.as_read else ())
         if snapshot and kept.state == state and known and self._saved != (state, known):
             self._saved = state, known
-            snapshot_file.save(self._file, snapshot, state)
+            save(self._file, snapshot, state)
             if state_of(self._folder) != state:  # what was expunged meanwhile must not be in it
-                snapshot_file.remove(self._file)
+                remove_file(self._file)
 
     def renew_parts(self, projects: Collection[str]) -> None:
         """Read these now, instead of after the first who asks for them."""
         self._parts.renew(list(projects), wait=True)
 
     def drop(self) -> None:
-        snapshot_file.remove(self._file)
+        remove_file(self._file)
         self._store.drop()
         self._parts.drop()
 

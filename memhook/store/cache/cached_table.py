@@ -14,15 +14,14 @@ from memhook.core.anchor_index import Match
 from memhook.core.memory import Memory
 from memhook.errors import StoreError
 from memhook.files import durable
-from memhook.store.cache import snapshot_file
 from memhook.store.cache.anchor_cache import AnchorCache
 from memhook.store.cache.cache import Cache, Reach
+from memhook.store.cache.snapshot import remove_file
 from memhook.store.cache.words import CountedTerms, TermStatistics
 from memhook.store.embedding import language_vectors
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.table import recovery
-from memhook.store.table.candidates import only_chunk
 from memhook.store.table.changes import Target
 from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
@@ -30,7 +29,7 @@ from memhook.store.table.indexes import SIZES, Sizes
 from memhook.store.table.maintenance import OPTIMIZE_AFTER, Maintenance, compact, sweep
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
-from memhook.store.table.schema import Row
+from memhook.store.table.schema import Row, only_chunk
 
 P = ParamSpec("P")
 
@@ -171,7 +170,7 @@ class CachedTable:
         """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""
         table = self.table
         self.maintenance.upkeep.stop()
-        snapshot_file.remove(self._snapshot)
+        remove_file(self._snapshot)
         self.renewed_vectors.unlink(missing_ok=True)
         kept = [left(row) for row in table.rows(f"id IN ({quoted(ids)})").to_pylist()] if left else []
         table.overwrite(rewritten(table.handle, ids, kept))

@@ -10,15 +10,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memhook.store.cache.snapshot import Snapshot
+from memhook.store.cache.snapshot import Snapshot, State
 
 log = logging.getLogger("memhook")
 
 QUICK_ROWS = 2_000  # of so few a snapshot is made while the asker waits: a query on disk takes as long, for each asker
 ADDED = 32  # so many times something is added to a snapshot before the table is read again
 RESTS = 4.0  # times as long as making a snapshot took, so that a stream of writes does not keep a core busy
-
-State = tuple[int, int, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)

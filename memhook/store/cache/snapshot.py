@@ -1,12 +1,24 @@
 """A small store in memory, as of one state of its table: one query of LanceDB's costs more than all of this.
 
 What may be seen is still decided by the store's own query; only the hour of expiry is compared here.
+
+A file beside the table has it, to answer the first prompts after a start from: LanceDB is imported meanwhile. It counts
+for exactly one state of the table and for one version of memhook, and only if its checksum is right. The results of the
+table's own queries are in it: a query that is not, waits for LanceDB. It may be deleted at any time.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
+import mmap
+import os
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,19 +26,37 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memhook import __version__
 from memhook.core.memory import Memory
 from memhook.core.ranking import LEXICAL_WEIGHT, Candidate, attainable, term_weights
 from memhook.store.cache.words import WordIndex
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.embedding.language_vectors import stamp
-from memhook.store.table.candidates import FACTS, candidates, only_chunk, stored_vectors, title_terms
-from memhook.store.table.schema import MEMORY_COLUMNS, memory_of
+from memhook.store.table.schema import (
+    FACTS,
+    MEMORY_COLUMNS,
+    SCHEMA_VERSION,
+    candidates,
+    memory_of,
+    only_chunk,
+    stored_vectors,
+    title_terms,
+)
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
 BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
 BY_LANGUAGE = 20  # those that only the multilingual encoder speaks for: of a foreign prompt the others know little
 
+MAGIC = b"memhook snapshot"
+DIGEST = 32
+HEADER = 64  # what follows is aligned
+_DETAILS = b"snapshot"
+
 Places = npt.NDArray[np.intp]
+State = tuple[int, int, frozenset[str]]
+"""Of a table: the inode of the folder of its versions, when that changed, and the names in it."""
+
+log = logging.getLogger("memhook")
 
 
 class Snapshot:
@@ -145,6 +175,80 @@ class Snapshot:
             return [None] * len(places)
         pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
         return [cosine if there else None for cosine, there in pairs]
+
+
+def save(file: Path, snapshot: Snapshot, state: State) -> None:
+    """Replace the file. Without fsync: what a power cut leaves has another checksum."""
+    details = {
+        "written_for": _written_for(state),
+        "model": astuple(snapshot.model),
+        "known": {condition: _packed(places, len(snapshot.rows)) for condition, places in snapshot.known.items()},
+    }
+    rows = snapshot.rows.replace_schema_metadata({_DETAILS: json.dumps(details).encode()})
+    aside = _aside(file)
+    try:
+        with os.fdopen(os.open(aside, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_NOFOLLOW, 0o600), "r+b") as out:
+            out.write(bytes(HEADER))
+            with pa.ipc.new_file(out, rows.schema) as writer:
+                writer.write_table(rows)
+            out.flush()
+            digest = _digest_of(out)
+            out.seek(0)
+            out.write(MAGIC + digest)
+        aside.replace(file)
+    except OSError as error:
+        log.info("no snapshot is kept in %s: %s", file, error)
+        aside.unlink(missing_ok=True)
+
+
+def load(file: Path, state: State) -> Snapshot | None:
+    """The snapshot if it is of this state; else None."""
+    try:
+        with file.open("rb") as given:
+            content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
+            if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
+                return None
+        rows = pa.ipc.open_file(pa.py_buffer(content).slice(HEADER)).read_all()
+        details = json.loads(rows.schema.metadata[_DETAILS])
+        if details["written_for"] != _written_for(state):
+            return None
+        snapshot = Snapshot(rows.replace_schema_metadata(None), ModelIdentity(*details["model"]), is_sorted=True)
+        snapshot.known = {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        log.info("the snapshot in %s is not used: %s", file, error)
+        return None
+    return snapshot
+
+
+def remove_file(file: Path) -> None:
+    for path in (file, _aside(file)):
+        path.unlink(missing_ok=True)
+
+
+def _aside(file: Path) -> Path:
+    return file.with_name(f"{file.name}.new")
+
+
+def _written_for(state: State) -> list[Any]:
+    inode, changed, names = state
+    return [__version__, SCHEMA_VERSION, inode, changed, sorted(names)]
+
+
+def _digest_of(file: Any) -> bytes:
+    """Of all behind the header, read rather than mapped: what is mapped counts as memory in use."""
+    file.seek(HEADER)
+    return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGEST)).digest()
+
+
+def _packed(places: Places, rows: int) -> str:
+    chosen = np.zeros(rows, dtype=bool)
+    chosen[places] = True
+    return b64encode(np.packbits(chosen).tobytes()).decode()
+
+
+def _unpacked(text: str, rows: int) -> Places:
+    bits = np.unpackbits(np.frombuffer(b64decode(text), dtype=np.uint8), count=rows)
+    return np.flatnonzero(bits)
 
 
 def _indices(places: Places) -> pa.Array:

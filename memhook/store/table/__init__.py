@@ -4,10 +4,9 @@ table         The table, which may not exist yet: connected, created, read, writ
 lance         LanceDB, imported when it is first needed, without the part that takes longest and is never called
 own           What is particular to a table of one's own: repaired, migrated, indexed, with checksums
 changes       The changes that can be written, to a table of one's own as to a shared one
-schema        The columns, how rows and memories turn into each other, and the migrations of older tables
+schema        The columns, how rows turn into memories and candidates for an answer, and the migrations of older tables
 opening       Opening a store without harming it: what cannot be read, is newer or is not memhook's
 filters       Which memories a query may see, as the condition LanceDB evaluates before anything is ranked
-candidates    Memories that may answer a query, as ranking wants them
 disk_search   Searching the table itself, through its indexes: what is not in memory
 indexes       The table's indexes: created when they pay, and again when the table has outgrown them; sizes that decide
 maintenance   When a table is compacted, indexed and rid of old versions, and how

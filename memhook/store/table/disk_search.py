@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
-from memhook.store.table.candidates import FACTS, candidates, stored_vectors
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import ROWS_IN_PARTITION, Sizes
 from memhook.store.table.lance import lancedb, query_of, read
+from memhook.store.table.schema import FACTS, candidates, stored_vectors
 from memhook.store.table.table import Table
 
 COLUMNS = (*FACTS, "vector")

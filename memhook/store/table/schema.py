@@ -1,4 +1,4 @@
-"""The shape of the memories table, how rows and memories turn into each other, and the migrations of older tables.
+"""The shape of the memories table, how rows turn into memories and candidates, and the migrations of older tables.
 
 The version stands in the metadata of the table. To change the schema, raise SCHEMA_VERSION and append a step of that
 number to MIGRATIONS, which takes a row as the version before left it; tests/store/recorded has a store of each version.
@@ -6,14 +6,17 @@ number to MIGRATIONS, which takes a row as the version before left it; tests/sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from memhook.core.memory import FIELDS, Memory, content_hash, derived_summary, derived_title, plain
-from memhook.core.ranking import indexed_text
+from memhook.core.ranking import Candidate, indexed_text
 from memhook.core.terms import terms
 from memhook.errors import StoreError
 from memhook.store.embedding.encoder import ModelIdentity, Vector
@@ -43,8 +46,10 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 )
 
 MEMORY_COLUMNS = tuple(one.name for one in FIELDS)
+FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
 NO_MODEL = ModelIdentity("", "", DIMENSIONS)
 MIGRATED_AT_ONCE = 1_000  # rows
+KEPT_TITLES = 16_384
 
 Row = dict[str, Any]
 
@@ -106,6 +111,48 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         "content_hash": values["content_hash"] or content_hash(content),
     }
     return Memory(**values)
+
+
+def candidates(
+    facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
+) -> Iterator[Candidate]:
+    """From the columns FACTS."""
+    keys, hashes, titles, texts = (facts[name].to_pylist() for name in ("id", "content_hash", "title", "terms"))
+    hours = _hours(facts["created"])
+    others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
+    found = zip(keys, cosines, texts, hours, titles, others, hashes, strict=True)
+    for key, cosine, words, hour, title, other, digest in found:
+        yield Candidate(key, cosine, words.split(), hour, title_terms(title), other, digest, title)
+
+
+def _hours(moments: pa.ChunkedArray) -> list[str]:
+    """Each as ISO 8601 has it, up to the hour: a datetime for each would take a third of the time of all this."""
+    numbers = moments.cast(pa.int64()).to_numpy().astype("datetime64[us]")
+    hours: list[str] = np.datetime_as_string(numbers, unit="h").tolist()
+    return hours
+
+
+@lru_cache(maxsize=KEPT_TITLES)
+def title_terms(title: str) -> Sequence[str]:
+    return terms(title)
+
+
+def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:
+    """None where there is none."""
+    return [cosine if cosine > -np.inf else None for cosine in cosines.tolist()]
+
+
+def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
+    """Those that are there: `flatten` leaves out the rows without one."""
+    column = only_chunk(rows, "vector")
+    flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(-1, column.type.list_size)
+
+
+def only_chunk(rows: pa.Table, name: str) -> Any:
+    """As one array, whatever chunks it came in."""
+    column = rows[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _first_columns(row: Row) -> Row:
