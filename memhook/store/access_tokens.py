@@ -95,7 +95,8 @@ class Tokens:
         made = Token(
             identity, name or identity, _digest(secret), tuple(sorted(scopes)), tuple(namespaces), now, expires
         )
-        with self._changing() as known:
+        with self._locked():
+            known = self.all()
             if any(name in (token.id, token.name) for token in known if token.holds(now)):
                 raise InvalidInput(
                     f"There is a token {name!r} already.",
@@ -106,7 +107,8 @@ class Tokens:
 
     def revoke(self, reference: str, now: datetime) -> Token:
         """By its name, its id or itself; what was revoked before stays as it is."""
-        with self._changing() as known:
+        with self._locked():
+            known = self.all()
             found = [token for token in known if reference == token.id or _digest(reference) == token.digest]
             found += [token for token in known if reference == token.name]
             if not found:
@@ -133,12 +135,6 @@ class Tokens:
         with suppress(OSError, StoreError), self._locked():
             uses = {**self.uses(), token.id: now}
             write_private(self._uses_file, json.dumps({name: at.isoformat() for name, at in uses.items()}) + "\n")
-
-    @contextmanager
-    def _changing(self) -> Iterator[list[Token]]:
-        """All there are, while nobody else changes them."""
-        with self._locked():
-            yield self.all()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -57,10 +57,12 @@ class MemoryStore:
         self._table = here.table
         self._writer = replica or here
         self._disk = DiskSearch(here.table, here.sizes)
-
-    @property
-    def uri(self) -> str:
-        return self._table.uri
+        self.uri = here.table.uri
+        self.keep_in_memory = here.keep_in_memory
+        self.open_table = here.open_table
+        self.health = here.maintenance.health
+        self.mark = here.mark
+        self.close = here.close
 
     @property
     def repaired(self) -> str:
@@ -87,31 +89,11 @@ class MemoryStore:
         """How common each term is here."""
         return self._here.statistics
 
-    def keep_in_memory(self) -> None:
-        """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
-        self._here.keep_in_memory()
-
-    def open_table(self) -> None:
-        """Open the table that is answered for from memory."""
-        self._here.open_table()
-
     def optimize(self) -> bool:
         """Bring the indexes up to date and delete old versions, when enough was written to pay for it."""
         with self._table.translating("optimizing"):
             done = self._here.maintenance.optimize()
         return (self.replica is not None and self.replica.optimize_origin()) or done
-
-    def health(self) -> dict[str, Any]:
-        """How the table is, every row of it read."""
-        return self._here.maintenance.health()
-
-    def close(self) -> None:
-        """Leave no lock file behind."""
-        self._here.close()
-
-    def mark(self, name: str) -> str:
-        """The value recorded under this name; empty for none."""
-        return self._here.mark(name)
 
     def set_mark(self, name: str, value: str) -> None:
         with self._table.translating("marking"):
