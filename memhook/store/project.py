@@ -16,25 +16,9 @@ from urllib.parse import unquote, urlsplit
 from memhook.core.memory import shortened
 
 ROOT_MARKERS = (
-    ".memhook.toml",
-    ".hg",
-    ".jj",
-    ".svn",
-    "pyproject.toml",
-    "setup.py",
-    "package.json",
-    "deno.json",
-    "Cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "build.sbt",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "pubspec.yaml",
-    "Package.swift",
+    *(".memhook.toml", ".hg", ".jj", ".svn", "pyproject.toml", "setup.py", "package.json", "deno.json", "Cargo.toml"),
+    *("go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "Gemfile", "composer.json", "mix.exs"),
+    *("pubspec.yaml", "Package.swift"),
 )
 RECENT_COMMITS = 5
 SUBJECT_CHARS = 200

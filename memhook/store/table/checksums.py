@@ -1,11 +1,5 @@
 """Checksums of a table's files, and copies of those that name the others. LanceDB keeps neither.
 
-record(table)            record every file that is new; to be called by the one who may write
-damaged(table, most)     the files that differ from their checksum
-recorded(table)          the files that have a checksum
-forget(table, files)     what is set aside may come again under the same name
-whole_copy(table, path)  what is in the copy of a file, if that is whole
-
 The files of a table never change once they are written, so whatever differs from its checksum is damaged. They are kept
 in the table's own folder: who copies or replaces it takes them along.
 """
@@ -40,7 +34,7 @@ class _Noted:
 
 
 def record(table: Path) -> None:
-    """Read each new file once. What was deleted is dropped from the list, and its copy with it."""
+    """Read each new file once; to be called by the one who may write. What was deleted is dropped, with its copy."""
     known = _noted(table)
     files = dict(_files(table))
     current: dict[str, _Noted] = {}
@@ -78,6 +72,7 @@ def recorded(table: Path) -> set[Path]:
 
 
 def forget(table: Path, files: Iterable[Path]) -> None:
+    """What is set aside may come again under the same name."""
     gone = {_name(table, path) for path in files}
     noted = _noted(table)
     if gone & noted.keys():

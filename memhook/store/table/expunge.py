@@ -1,10 +1,5 @@
 """Deleting memories from a table so that no file of it has them any more.
 
-rewritten(table, gone, kept)     all rows but those, to be written to new files
-emptied(row)                     what a redacted memory keeps: its place and nothing it said
-expunged_copies(folders, ids)    the copies of a store, without these memories
-expunged_remains(folders, ids)   damaged stores that were set aside, without them or deleted
-
 Deleting a row only marks it, in LanceDB: its bytes stay in the data files until enough rows of a file are marked, and
 in the indexes until they are built anew. So everything is written anew, and then nothing older is left.
 """

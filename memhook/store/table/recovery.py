@@ -1,10 +1,5 @@
 """Recovery from damaged files: open the last version that is whole, or read what is readable.
 
-damaged_files(table)   which files of the newest version were cut, changed or lost
-repaired(table, ...)   copies put back, what nobody needs set aside, and the newest version that reads made the newest
-salvaged(table)        the rows that can be read of a table that cannot be repaired
-rebuild(table, ...)    these rows in its place
-
 A damaged file is moved or linked to a folder among the backups, never deleted. An old version is looked at in a folder
 of its own that links to the files it names, so that nothing in the store changes while it is looked at.
 """
