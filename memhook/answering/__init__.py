@@ -10,9 +10,7 @@ doubts   what speaks against a memory that is to be shown, and for it
 block    ranked memories as the block of a hook: level of detail, budget
 inject   `inject`: finished text for a prompt, from a search or from given hits
 pack     `pack`: as many whole memories about a topic as fit a budget
-explore  `search` and `list`: full records, a page at a time
-paging   cursors of the pages
-records  a memory as a plain record: for `--json`, exports and MCP
+explore  `search` and `list`: plain records, a page at a time
 why      why a memory was shown or not
 usage    cost and use of memhook, from the ledger
 stages   the duration of each stage of an answer

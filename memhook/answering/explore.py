@@ -1,7 +1,10 @@
-"""Search and list, a page at a time. Changes between two pages neither shift nor repeat the rest."""
+"""Search and list: plain records, a page at a time. Changes between two pages neither shift nor repeat the rest."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,15 +12,17 @@ from typing import Any
 
 from memhook.answering.block import Ranked
 from memhook.answering.pack import with_recency
-from memhook.answering.paging import cursor, place_of
 from memhook.answering.recall import CANDIDATES, for_search
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, Trait, names_with, plain
 from memhook.core.ordering import Ordering, placed
 from memhook.errors import InvalidInput
 from memhook.library.joined import ReadableStore, Searchable
+from memhook.screening.policy import shown_as
 from memhook.store.table.filters import Filter
 
-Allowed = Callable[[datetime], Filter]
+_NO_CURSOR = InvalidInput("The cursor does not belong to this query.", "Request the first page, without a cursor.")
+_RECORDED = names_with(Trait.RECORDED)
+_MOMENTS = names_with(Trait.RECORDED, datetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Question:
     """A query: `asked` identifies it in cursors; `allowed` gets the time of the first page, for relative dates."""
 
     asked: Any
-    allowed: Allowed
+    allowed: Callable[[datetime], Filter]
     limit: int
     cursor: str = ""
 
@@ -88,3 +93,33 @@ def _behind(last: tuple[Any, ...] | None, keys: Sequence[tuple[Any, ...]]) -> in
 def _key(rank: int, one: Ranked, ordering: Ordering) -> tuple[int, float, float, str]:
     value = placed(one.score, one.parts["recency"], ordering)
     return rank // CANDIDATES, -value, -one.score, one.memory.id
+
+
+def cursor(question: Any, place: list[Any]) -> str:
+    """Encode `place`, the start of the next page of `question`, a JSON value."""
+    text = json.dumps([_mark(question), *place], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def place_of(text: str, question: Any, length: int) -> list[Any]:
+    """Decode the `length` values in a cursor of this question; raise InvalidInput for any other cursor."""
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        mark, *place = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "replace")))
+    except (ValueError, TypeError, RecursionError):
+        raise _NO_CURSOR from None
+    if mark != _mark(question) or len(place) != length:
+        raise _NO_CURSOR
+    return list(place)
+
+
+def _mark(question: Any) -> str:
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def record_of(memory: Memory) -> dict[str, Any]:
+    """Return a memory as a plain record, without secrets even if it was stored before they were screened."""
+    memory = shown_as(memory)
+    values = {name: plain(getattr(memory, name)) for name in _RECORDED}
+    values |= {name: values[name].isoformat() for name in _MOMENTS if values[name] is not None}
+    return {"id": memory.id, "urn": memory.urn, **values, "store": memory.store}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memhook.answering import recall, usage
-from memhook.answering.records import record_of
+from memhook.answering.explore import record_of
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.staleness import clause
 from memhook.engine.caller import Caller

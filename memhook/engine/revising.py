@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memhook.answering.records import record_of
+from memhook.answering.explore import record_of
 from memhook.core.memory import Memory
 from memhook.engine.caller import Caller
 from memhook.engine.operations import check_home, mute, release, typed

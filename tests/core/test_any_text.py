@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 import memhook.core
 import memhook.screening
-from memhook.answering import pack, paging
+from memhook.answering import explore, pack
 from memhook.core import (
     actions,
     anchor_index,
@@ -400,7 +400,7 @@ ELSEWHERE: dict[str, Call] = {
     "supply.files": lambda text: files.source_of(text.encode("utf-8", "replace"), "a"),
     "writing.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
     "answering.pack": lambda text: pack.bundle(text, [remembered(text)], 10_000),
-    "answering.paging": rejecting(lambda text: paging.place_of(text, "", 1)),
+    "answering.explore": rejecting(lambda text: explore.place_of(text, "", 1)),
     "supply.reference_server": lambda text: reference_server.records([(1, text)]),
 }
 EVERY = CALLS | ELSEWHERE

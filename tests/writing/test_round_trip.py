@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhook.answering.records import record_of
+from memhook.answering.explore import record_of
 from memhook.core.memory import Draft, Origin, Sensitivity
 from memhook.library.library import Library
 from memhook.store.embedding.encoder import Embedder

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from memhook.answering.explore import record_of
 from memhook.answering.recall import for_enrichment
-from memhook.answering.records import record_of
 from memhook.core.memory import Draft, Memory, Origin, title_key
 from memhook.errors import InvalidInput
 from memhook.library.library import Library

@@ -1,6 +1,6 @@
 import pytest
 
-from memhook.answering.paging import cursor, place_of
+from memhook.answering.explore import cursor, place_of
 from memhook.errors import InvalidInput
 
 QUESTION = {"query": "deploy", "tags": ["ci"]}
