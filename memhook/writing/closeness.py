@@ -95,7 +95,7 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     if older.memory.content_hash == newer.content_hash:
         return False
     texts = _statement(older.memory), _statement(newer)
-    if texts[0] == texts[1] or not all(texts):  # but for what is masked
+    if texts[0] in texts[1] or not all(texts):  # what the newer one repeats whole, it does not replace
         return False
     if chance_to_supersede(*texts, older.cosine) < PROPOSED:
         return False
