@@ -12,6 +12,5 @@ opencode   OpenCode: a plugin in JavaScript, which memhook installs, sends Claud
 qwen       Qwen Code: Claude Code's events and answers, Gemini CLI's settings
 reading    What the readers of recorded sessions share: lines, objects, words, times, commands
 recording  A recorded session and its steps: prompts, replies, commands, edits
-receipts   A record of what memhook wrote into whose files, so that each can be restored byte for byte
-switching  Switching memhook on and off: where it is on, the changes to be shown and confirmed, then writing them
+switching  Switching memhook on and off: the changes to be shown, then writing them, with a record to undo each
 """

@@ -5,21 +5,25 @@ Nothing is ever printed then.
 
 from __future__ import annotations
 
+import json
 import logging
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import get_ident
 
 from memhook.answering import silence
 from memhook.answering.usage import used_in
 from memhook.assistants.events import Event, Kind, Payload
 from memhook.assistants.known import KNOWN
+from memhook.assistants.reading import parsed
 from memhook.assistants.recording import Prompt, Ran, Reply, Step, Used
 from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
+from memhook.files import durable
 from memhook.hooks.sessions import KEPT, Ongoing, Sessions, is_followed
-from memhook.hooks.spool import Spool
 from memhook.supply.digests import Exchange, digest, noted, sections
 from memhook.supply.source import Record
 from memhook.writing.captured import capture
@@ -28,6 +32,38 @@ from memhook.writing.transfer import draft_from
 log = logging.getLogger("memhook")
 
 SEVERAL = 3
+LARGEST_BYTES = 4 << 20
+"""More than a day of work; a store that cannot be written for longer loses the newest."""
+
+
+class Spool:
+    """Captured records that are not stored yet: private files named `path` but for the suffix, one per exchange.
+
+    Storing embeds text, which no assistant should wait for: housekeeping does it. A file is deleted after its records
+    were stored. A crash in between stores them twice, which storing notices.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, records: Sequence[Record]) -> None:
+        lines = "".join(f"{json.dumps(record)}\n" for record in records).encode()
+        if sum(file.stat().st_size for file in self.files()) + len(lines) > LARGEST_BYTES:
+            log.warning("%s is full: %d captured notes are dropped", self._path, len(records))
+        else:
+            durable.write(self._path.with_suffix(f".{time.time_ns()}-{get_ident()}"), lines)
+
+    def drain(self, store: Callable[[Sequence[Payload]], object]) -> None:
+        """Hand the records to `store` and delete them afterwards; if it raises, they stay for the next time."""
+        files = self.files()
+        lines = (line for file in files for line in file.read_bytes().splitlines())
+        if records := [record for line in lines if (record := parsed(line))]:
+            store(records)
+        for file in files:
+            durable.delete(file)
+
+    def files(self) -> list[Path]:
+        return sorted(self._path.parent.glob(f"{self._path.stem}.*"))
 
 
 class Endings:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memhook.files.locking import exclusive
-from memhook.hooks import capture, reports
+from memhook.hooks import capture
 from memhook.hooks.runner import Runner
 from memhook.paths import user_paths
 from memhook.store.table.table import WRITE_LOCK
@@ -252,7 +252,7 @@ def unread(assistant: Assistant, prompt: str, session: str = "s1") -> None:
 
 
 def own_hook_had_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "OWN_HOOK_SECONDS", 0.0)
+    monkeypatch.setattr(capture, "OWN_HOOK_SECONDS", 0.0)
 
 
 def test_what_no_client_has_read_the_next_hook_tells_once(
@@ -294,7 +294,7 @@ def test_a_daemon_that_was_killed_while_it_stored_a_note_says_so_when_it_is_back
     assert said(assistant, "yes") == ""
     assistant.runner = Runner(user_paths())
     start = {"hook_event_name": "SessionStart", "session_id": "s2", "source": "startup"}
-    assert reports.INTERRUPTED in str(assistant.answer(start)["systemMessage"])
+    assert capture.INTERRUPTED in str(assistant.answer(start)["systemMessage"])
     assert said(assistant, "yes") == ""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memhook.hooks import spool as spool_module
+from memhook.hooks import stop
 from memhook.paths import user_paths
 from memhook.store.pauses import EVERYWHERE, Pause, pause
 from memhook.supply.digests import sections
@@ -42,7 +42,7 @@ def captured(assistant: Assistant) -> list[dict[str, Any]]:
 
 
 def spooled() -> list[Path]:
-    return spool_module.Spool(user_paths().spool).files()
+    return stop.Spool(user_paths().spool).files()
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ def test_the_spool_is_private_and_survives_the_daemon(capturing: Assistant) -> N
 
 
 def test_a_full_spool_drops_what_comes_and_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = spool_module.Spool(tmp_path / "spool")
-    monkeypatch.setattr(spool_module, "LARGEST_BYTES", 20)
+    kept = stop.Spool(tmp_path / "spool")
+    monkeypatch.setattr(stop, "LARGEST_BYTES", 20)
     kept.add([{"content": "a"}])
     kept.add([{"content": "b"}])
     stored: list[Any] = []

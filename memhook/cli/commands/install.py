@@ -13,8 +13,7 @@ from pathlib import Path
 from memhook.assistants import switching
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
-from memhook.assistants.receipts import Records, records_of
-from memhook.assistants.switching import Change, Planned, is_found, is_temporary, launcher_path
+from memhook.assistants.switching import Change, Planned, Records, is_found, is_temporary, launcher_path, records_of
 from memhook.cli.commands.import_ import offer_assistants
 from memhook.cli.output import agreed, say, warn
 from memhook.cli.parser import Commands, add_yes, command
