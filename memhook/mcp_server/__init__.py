@@ -1,8 +1,7 @@
 """The MCP server: a thin door to the daemon, over stdio or HTTP.
 
 address      Where to listen: HOST:PORT as it is typed, and the socket that is bound to it
-guard        The door in front of the server over HTTP: who asks, from where, and what for
-http_server  `memhook mcp --http`: the SDK's streamable HTTP behind a guard, for agents on other machines
+http_server  `memhook mcp --http`: the SDK's streamable HTTP behind a guard, which checks who asks, and from where
 main         `memhook mcp`: over stdio say hello, then load the SDK and serve; over HTTP, what the tokens allow
 server       The server behind the streams: tools and resources of MCP, each one call to the daemon
 stdio        stdin and stdout for MCP: answered before the SDK is there, and closed to everything that is not protocol
