@@ -5,13 +5,11 @@ server     serves on loopback until Ctrl-C or an idle time
 session    the secrets of one run: one-time token, cookie, CSRF token
 guard      checks host, token, cookie and origin before anything else, and sets the security headers
 app        the pages by their addresses, and how errors look
-page       a page: what was asked of it, and its context, as the way to the daemon
+page       a page: what was asked of it, its context, and the changes made on it, which can be undone
 rendering  the templates, and remembered text as data: escaped, isolated, hidden characters made visible
-changes    the changes made on the page, which can be undone
 lab        the page that tries a prompt
 memories   the pages that list, show and change memories
 inbox      the page that reviews captured memories and proposals one by one
-events     the page with the last hooks
-health     the page with the doctor's checks and the numbers
+health     the pages with the last hooks, the doctor's checks and the numbers
 export     memories as one file to take along
 """

@@ -14,9 +14,8 @@ from starlette.routing import Mount, Route, Router
 from memhook.daemon.control import Call
 from memhook.errors import AccessDenied, Conflict, InvalidInput, MemhookError, NotFound
 from memhook.paths import Paths
-from memhook.ui import events, health, inbox, lab, memories
-from memhook.ui.changes import Changes
-from memhook.ui.page import Asked, Page, View, fields_in
+from memhook.ui import health, inbox, lab, memories
+from memhook.ui.page import Asked, Changes, Page, View, fields_in
 from memhook.ui.rendering import ASSETS, environment
 from memhook.ui.session import Session
 
@@ -37,7 +36,7 @@ def application(call: Call, paths: Paths, session: Session) -> Router:
     changes = Changes()
     templates = environment(base=session.base, csrf=session.csrf, pages=PAGES, changes=changes)
     page = Page(call, paths, session, templates, changes)
-    views = {**lab.VIEWS, **memories.VIEWS, **inbox.VIEWS, **events.VIEWS, **health.VIEWS}
+    views = {**lab.VIEWS, **memories.VIEWS, **inbox.VIEWS, **health.VIEWS}
     routes = [Route(place, _endpoint(view, page), methods=[method]) for (method, place), view in views.items()]
     assets = Route("/assets/{name}", _asset)
     return Router([Mount(session.base, Router([assets, *routes]))])

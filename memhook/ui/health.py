@@ -1,10 +1,11 @@
-"""Health and numbers: the doctor's checks, and plots of what happened."""
+"""What happened: the last hooks as a timeline per session, the doctor's checks, and plots of numbers."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,19 @@ from starlette.responses import Response
 
 from memhook.ui.page import Asked, Page, Views
 
+LIMIT = 60  # events a page
 DOCTOR_SECONDS = 300
+
+
+def events(page: Page, asked: Asked) -> Response:
+    session, before = asked.one("session"), asked.number("before", 0)
+    found = page.call("events", limit=LIMIT, before=before, session=session)["events"]
+    sessions = defaultdict(list)
+    for event in found:
+        sessions[event["session"]].append(event)
+    last = found[-1]["number"] if len(found) == LIMIT else 0
+    earlier = asked.query_with(before=str(last)) if last else ""
+    return page.shown("events.html", sessions=sessions.items(), session=session, earlier=earlier)
 
 
 def health(page: Page, asked: Asked) -> Response:
@@ -50,4 +63,4 @@ def _findings() -> list[dict[str, Any]]:
     return found
 
 
-VIEWS: Views = {("GET", "/health"): health, ("GET", "/health/checks"): checks}
+VIEWS: Views = {("GET", "/events"): events, ("GET", "/health"): health, ("GET", "/health/checks"): checks}

@@ -9,9 +9,8 @@ import pytest
 
 from memhook.paths import user_paths
 from memhook.ui.app import PAGES
-from memhook.ui.changes import Changes
-from memhook.ui.events import LIMIT, events
-from memhook.ui.page import Asked, Page
+from memhook.ui.health import LIMIT, events
+from memhook.ui.page import Asked, Changes, Page
 from memhook.ui.rendering import environment
 from memhook.ui.session import Session
 
