@@ -51,7 +51,7 @@ def server_for(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
             ask = partial(_result, limited(context), params.name, params.arguments or {}, _client_of(context))
             shown = await run_sync(ask)
         except MemhookError as error:
-            return _failed(error)
+            return _said(clean(f"{error.message} {error.hint}".strip()), is_error=True)
         return _answer(shown)
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
@@ -121,15 +121,13 @@ def _reason(detail: Any) -> str:
 
 def _answer(shown: str | dict[str, Any]) -> types.CallToolResult:
     if isinstance(shown, str):
-        return types.CallToolResult(content=[types.TextContent(type="text", text=shown)])
+        return _said(shown)
     record = _cleaned(shown)
-    text = json.dumps(record, ensure_ascii=False)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=record)
+    return _said(json.dumps(record, ensure_ascii=False), structured_content=record)
 
 
-def _failed(error: MemhookError) -> types.CallToolResult:
-    text = clean(f"{error.message} {error.hint}".strip())
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+def _said(text: str, **more: Any) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], **more)
 
 
 def _cleaned(value: Any) -> Any:
