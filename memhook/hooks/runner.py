@@ -103,7 +103,8 @@ class Runner:
             if event is None:
                 return SILENCE
             if event.kind in UNANSWERED:
-                self._ended(event, environment)
+                now = datetime.now(UTC)
+                self._endings.ended(event, self.engine.scene(event.directory, environment, now), now)
                 return SILENCE
             if event.kind is Kind.BEFORE_TOOL and event.is_saving:
                 self._sessions.saves(event)
@@ -141,11 +142,6 @@ class Runner:
         if method == "remember" and (session := self._sessions.saver_of(params.get("content"))):
             params = {**params, "in_session": session}
         return self.engine.call(method, params, directory, environment)
-
-    def _ended(self, event: Event, environment: Mapping[str, str]) -> None:
-        """The end of an exchange or of a context. Nothing is printed: the model would run again."""
-        now = datetime.now(UTC)
-        self._endings.ended(event, self.engine.scene(event.directory, environment, now), now)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
         """Return the plan of this event, and whether the caller must fulfil it; None for a repeated request."""
