@@ -6,10 +6,9 @@ session    the secrets of one run: one-time token, cookie, CSRF token
 guard      checks host, token, cookie and origin before anything else, and sets the security headers
 app        the pages by their addresses, and how errors look
 page       a page: what was asked of it, its context, and the changes made on it, which can be undone
-rendering  the templates, and remembered text as data: escaped, isolated, hidden characters made visible
+rendering  the templates, and remembered text as data: escaped, hidden characters made visible; the page to take along
 lab        the page that tries a prompt
 memories   the pages that list, show and change memories
 inbox      the page that reviews captured memories and proposals one by one
 health     the pages with the last hooks, the doctor's checks and the numbers
-export     memories as one file to take along
 """

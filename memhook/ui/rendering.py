@@ -1,10 +1,12 @@
-"""The templates, and remembered text as data: escaped, isolated, hidden characters made visible."""
+"""The templates, and remembered text as data: escaped, isolated, hidden characters made visible; the exported page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import datetime
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -91,3 +93,20 @@ def _sign(character: str) -> Markup:
     number = ord(character)
     sign = chr(_CONTROL_PICTURES + number) if number < 0x20 else f"U+{number:04X}"
     return Markup('<span class="sign" title="U+{:04X}">{}</span>').format(number, sign)
+
+
+def exported(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield one page without a server, to take along: memories to browse and search offline."""
+    style, script = (ASSETS.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "export.js"))
+    policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    values = {"style": Markup(style), "script": Markup(script), "policy": policy}  # noqa: S704  memhook's own files
+    template = environment().get_template("export.html")
+    yield from template.generate(records=records, now=datetime.now(UTC).isoformat(), **values)
+
+
+def is_closed(record: Mapping[str, Any]) -> bool:
+    return record["sensitivity"] != "normal" or bool(record["redacted"]) or bool(record["quarantine"])
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memhook.ui.export import is_closed
+from memhook.ui.rendering import is_closed
 
 OPEN: dict[str, Any] = {"sensitivity": "normal", "redacted": False, "quarantine": ""}
 

@@ -51,7 +51,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def _export_page(args: Namespace, records: Iterable[Mapping[str, Any]]) -> int:
-    from memhook.ui.export import exported, is_closed  # noqa: PLC0415  Jinja: only here
+    from memhook.ui.rendering import exported, is_closed  # noqa: PLC0415  Jinja: only here
 
     kept = [one for one in records if args.sensitive or not is_closed(one)]
     with _written(args.file, replace=args.replace) as file:
