@@ -1,4 +1,4 @@
-"""One exchange of a session as a short note: what was asked, and how it ended; and a summary as one note a section.
+"""One exchange of a session as a short note: what a person typed, and how it ended; a summary as one note a section.
 
 Tool output is no part of an exchange. What may hold a secret is dropped, not masked: a digest is no loss.
 """
@@ -14,11 +14,11 @@ from memhook.core.fencing import clean
 from memhook.core.gist import gist
 from memhook.core.memory import TITLE_CHARS, Origin, derived_summary, derived_title, shortened
 from memhook.core.passages import front
+from memhook.core.rendering import END, PROMPT_HEADING
 from memhook.screening.credentials import may_hold_credentials
 from memhook.screening.secrets import masked
 from memhook.supply.markdown import outside_code
 from memhook.supply.source import Entry, Record
-from memhook.supply.typed import has_own_lines, typed, without_blocks
 
 ASKED_CHARS = 220
 ENDED_CHARS = 600
@@ -48,7 +48,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _DRAFT = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?summary>")
+_SUMMARY_TAG = re.compile(r"</?summary>")
 _NUMBER = re.compile(r"^\d{1,2}\.[ \t]+")
 _PROMPTS = re.compile(r"\b(?:user messages|user prompts)\b", re.IGNORECASE)
 """A section that copies what the user typed: prompts are kept in digests only."""
@@ -87,7 +87,7 @@ def digest(exchange: Exchange) -> Entry:
 
 def sections(summary: str) -> Iterator[tuple[str, str]]:
     """Title and text of each section of the summary that an assistant writes when its context is compacted."""
-    text = _TAG.sub("", _DRAFT.sub("", summary)).strip()
+    text = _SUMMARY_TAG.sub("", _DRAFT.sub("", summary)).strip()
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks), len(text)]
     titles = ["", *(_title(mark) for mark in marks)]
@@ -158,3 +158,90 @@ def captured(exchange: Exchange, title: str, content: str, quote: str, place: st
 def _title(mark: re.Match[str]) -> str:
     written = mark["marked"] or mark["bold"] or mark["numbered"] or ""
     return _NUMBER.sub("", written).strip(" \t*:#")
+
+
+# Tags whose content is the client's: of a command, a hook, an editor, a notification. Tags with a plain name are HTML.
+_TAG = re.compile(
+    r"<(?P<close>/?)(?P<name>(?:local-)?command-\w+|bash-\w+|[\w-]*system[-_](?:reminder|prompt|message)|[\w-]+-hook"
+    r"|hook[-_]context|task-notification|teammate-message|ide_\w+|user[-_]instructions|user-memory\w*"
+    r"|environment[-_]context|current_datetime|skill[-_]\w+|turn_aborted|INSTRUCTIONS)(?:\s[^<>]{0,500})?>"
+)
+_INTERRUPTED = "[Request interrupted by user"
+# How a client starts what it writes in the user's place.
+_TEMPLATES = (
+    "Implement the following plan:",
+    "This session is being continued",
+    "Caveat: The messages below",
+    "Base directory for this skill:",
+    "# AGENTS.md instructions for ",
+    "Full transcript available at",
+    "Operation stopped by hook",
+    "Stop hook feedback",
+    "Read the output file to retrieve",
+    "Continue from where you left off",
+    "The user wants to clarify these questions",
+    _INTERRUPTED,
+    "This is the Gemini CLI. We are setting up the context",
+    "This is the Qwen Code. We are setting up the context",
+)
+_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+_OLD_HEADING = "(memhook)"
+
+
+def typed(prompt: str) -> str:
+    """Return the prompt without what the client, its hooks and memhook put around it; nothing for a command."""
+    text = without_blocks(_untagged(prompt)).strip()
+    if text.startswith(_TEMPLATES) or _COMMAND.match(text):
+        return ""
+    return text
+
+
+def begins_exchange(prompt: str) -> bool:
+    """Whether it starts something new; after a reminder, a notification or an interruption the last one goes on."""
+    return "<command-" in prompt or (bool(_untagged(prompt).strip()) and not prompt.lstrip().startswith(_INTERRUPTED))
+
+
+def _untagged(text: str) -> str:
+    """The text without the blocks in a client's tags. One that is never closed is somebody's words."""
+    tags = list(_TAG.finditer(text)) if "<" in text else []
+    last_close = {tag["name"]: tag.start() for tag in tags if tag["close"]}
+    pieces: list[str] = []
+    at, inside = 0, ""
+    for tag in tags:
+        if inside:
+            if tag["close"] and tag["name"] == inside:
+                at, inside = tag.end(), ""
+        elif not tag["close"] and last_close.get(tag["name"], -1) > tag.start():
+            pieces.append(text[at : tag.start()])
+            inside = tag["name"]
+    return "".join((*pieces, text[at:]))
+
+
+def without_blocks(text: str) -> str:
+    """Without memhook's blocks: from the line of a heading to that of its end, or to the end of the text."""
+    if "memhook" not in text:
+        return text
+    return "\n".join(_outside(text.split("\n")))
+
+
+def _outside(lines: list[str]) -> Iterator[str]:
+    in_block = False
+    for line in lines:
+        in_block = in_block or PROMPT_HEADING in line or (_OLD_HEADING in line and "## " in line)
+        if not in_block:
+            yield line
+        elif END in line:
+            in_block = False
+
+
+_OWN = tuple(_NOT_LETTERS.sub("", words) for words in ("urn memhook", END.lower(), "relevant memories memhook"))
+
+
+def has_own_lines(text: str) -> bool:
+    """Whether some of a block is left, whatever a quotation has put between its letters."""
+    lowered = text.lower()
+    if "memhook" not in lowered:
+        return False
+    letters = _NOT_LETTERS.sub("", lowered)
+    return any(own in letters for own in _OWN)

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from memhook.store.project import git_answer
 from memhook.supply.csv_table import CSV
-from memhook.supply.json_list import JSON_LIST
+from memhook.supply.json_files import JSON_LIST, REFERENCE_SERVER
 from memhook.supply.markdown import MARKDOWN
-from memhook.supply.reference_server import REFERENCE_SERVER
 from memhook.supply.source import Entry, Head, Source, in_utf8
 
 SOURCES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from memhook.core.memory import derived_title
 from memhook.core.passages import front
 from memhook.store.project import LOG, git_answer
 from memhook.supply import markdown
-from memhook.supply.source import Entry
+from memhook.supply.source import Entry, alias_of
 
 MOST = 200
 MOST_COMMITS = 5_000
@@ -123,8 +122,8 @@ def _of_record(root: Path, name: str, project: str) -> Entry | None:
         return None
     if not text.strip() or _OVER.search(text):
         return None
-    key = hashlib.sha256(f"{project}\0{name}".encode("utf-8", "replace")).hexdigest()[:16]
     content = front(markdown.front_matter(text)[1].strip(), CONTENT_CHARS).text
+    key = alias_of(f"{project}\0{name}")
     record = {"id": f"md-{key}", "title": derived_title(content), "content": content, "source": name}
     return Entry(name, {**record, "project": project, "tags": ["decision"]})
 

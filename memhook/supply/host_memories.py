@@ -5,7 +5,6 @@ Where each assistant keeps them, and which files of others it reads too, is in i
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
 from memhook.store.project import Project
 from memhook.supply import markdown
-from memhook.supply.source import Entry, in_utf8
+from memhook.supply.source import Entry, alias_of, in_utf8
 
 LARGEST_BYTES = 1 << 20
 MOST_FILES = 500
@@ -195,19 +194,17 @@ def _shown(path: Path, project: Project, home: Path) -> str:
 
 def _records(text: str, path: Path, shown: str, key: str) -> list[dict[str, Any]]:
     """One memory per top heading; in a memory folder one per file, and none for the index of them."""
-    if not is_in_memory_folder(path):
-        return [record for record in markdown.records(text, shown, key) if _says_something(record["content"])]
-    if path.name == "MEMORY.md":
-        rest = "\n".join(line for line in text.splitlines() if not _LINK_TO_NOTE.match(line))
-        return [record for record in markdown.records(rest, shown, key) if _says_something(record["content"])]
-    return [_whole(text, shown, key)] if text.strip() else []
+    if is_in_memory_folder(path) and path.name != "MEMORY.md":
+        return [_whole(text, shown, key)] if text.strip() else []
+    if is_in_memory_folder(path):
+        text = "\n".join(line for line in text.splitlines() if not _LINK_TO_NOTE.match(line))
+    return [record for record in markdown.records(text, shown, key) if _says_something(record["content"])]
 
 
 def _whole(text: str, shown: str, key: str) -> dict[str, Any]:
     fields, body = markdown.front_matter(text)
     named = {ours: fields[theirs] for theirs, ours in _FRONT_NAMES.items() if isinstance(fields.get(theirs), str)}
-    alias = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
-    return {**named, "source": shown, "content": body.strip() or text.strip(), "id": f"md-{alias}"}
+    return {**named, "source": shown, "content": body.strip() or text.strip(), "id": f"md-{alias_of(key)}"}
 
 
 def _says_something(content: str) -> bool:

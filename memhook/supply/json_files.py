@@ -1,15 +1,17 @@
-"""The file of MCP's reference memory server: a graph of entities with observations, and relations between them."""
+"""JSON of other tools: one list of records, as many export them, and the file of MCP's reference memory server.
+
+That one has a graph: entities with observations, and relations between them.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memhook.supply.source import Entry, Record, Source, not_utf8
+from memhook.supply.source import Entry, Head, Record, Source, alias_of, name_in_file, not_utf8
 
 Line = tuple[int, str]
 
@@ -51,7 +53,7 @@ def _record(entity: Record, relations: Sequence[Record]) -> Record:
         "tags": [kind] if kind else [],
         "related": list(dict.fromkeys(relation["to"] for relation in relations)),
         "source": "MCP reference memory server",
-        "id": "graph-" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:16],
+        "id": f"graph-{alias_of(name)}",
     }
 
 
@@ -101,3 +103,27 @@ def _entries(data: bytes, _name: str, _key: str) -> Iterator[Entry]:
 REFERENCE_SERVER = Source(
     "MCP reference memory server", lambda head: any(map(_GRAPH_LINE.match, head.lines[:1])), _entries
 )
+
+
+def _is_list(head: Head) -> bool:
+    return head.suffix == ".json" and head.lines[:1] != () and head.lines[0].startswith("[")
+
+
+def _list_entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
+    try:
+        found = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        yield Entry(name, None, not_utf8(error))
+        return
+    except (ValueError, RecursionError) as error:
+        yield Entry(name, None, f"not JSON ({error})")
+        return
+    for number, record in enumerate(found if isinstance(found, list) else [found], start=1):
+        if isinstance(record, dict):
+            own = {"id": name_in_file(record["id"], key)} if isinstance(record.get("id"), int | str) else {}
+            yield Entry(f"entry {number}", {**record, **own})
+        else:
+            yield Entry(f"entry {number}", None, "not a JSON object")
+
+
+JSON_LIST = Source("JSON list", _is_list, _list_entries)

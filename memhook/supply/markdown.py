@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 from memhook.core.fencing import collapsed
 from memhook.core.memory import Trait, names_with, shortened
-from memhook.supply.source import Entry, Head, Record, Source, not_utf8
+from memhook.supply.source import Entry, Head, Record, Source, alias_of, not_utf8
 
 SUFFIXES = (".md", ".markdown")
 DOCUMENT_CHARS = 40  # of its title, in front of a heading
@@ -51,7 +50,7 @@ def records(text: str, name: str, key: str, *, below_document: bool = False) -> 
     seen: dict[str, int] = {}
     for document_title, title, content in _sections(body):
         number = seen[title] = seen.get(title, 0) + 1
-        alias = hashlib.sha256(f"{key}\0{title}\0{number}".encode("utf-8", "replace")).hexdigest()[:16]
+        alias = alias_of(f"{key}\0{title}\0{number}")
         above = str(known.get("title") or document_title) if below_document else ""
         titled = {**known, "title": _below(above, title)} if title else known
         found.append({"source": name, **titled, "content": content, "id": f"md-{alias}"})

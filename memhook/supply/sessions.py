@@ -11,9 +11,8 @@ from memhook.core.cues import standing_orders
 from memhook.core.memory import derived_title
 from memhook.core.note_requests import own_words
 from memhook.screening.credentials import may_hold_credentials
-from memhook.supply.digests import PRIVATE, SECRETS, Exchange, captured, digest
+from memhook.supply.digests import PRIVATE, SECRETS, Exchange, begins_exchange, captured, digest, typed
 from memhook.supply.source import Entry, Record
-from memhook.supply.typed import begins_exchange, typed
 
 NO_PROJECT = "of no project, or of an excluded one"
 GOES_ON = "still going on"

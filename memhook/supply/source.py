@@ -67,10 +67,15 @@ def in_utf8(data: bytes) -> bytes:
     return rest if encoding == "utf-8" else rest.decode(encoding, "replace").encode("utf-8", "replace")
 
 
+def alias_of(key: str) -> str:
+    """Return the name by which a second import finds what it stored under this key."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def name_in_file(own_id: object, key: str) -> str:
     """Return the name of a record. A number counts those of one file: in another one it is another memory's."""
     name = str(own_id)
-    return f"{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:8]}-{name}" if name.isdigit() else name
+    return f"{alias_of(key)[:8]}-{name}" if name.isdigit() else name
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:

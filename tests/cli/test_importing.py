@@ -17,8 +17,8 @@ from memhook.cli.commands import import_
 from memhook.engine.engine import Engine
 from memhook.supply import markdown
 from memhook.supply.files import folder_entries, source_of
+from memhook.supply.json_files import REFERENCE_SERVER
 from memhook.supply.markdown import MARKDOWN
-from memhook.supply.reference_server import REFERENCE_SERVER
 from memhook.supply.source import Record, Source
 from tests.cli.conftest import Cli
 from tests.fake_embedder import HashEmbedder

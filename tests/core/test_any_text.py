@@ -79,7 +79,7 @@ from memhook.screening import (
     secret_values,
     secrets,
 )
-from memhook.supply import files, markdown, reference_server
+from memhook.supply import files, json_files, markdown
 from memhook.writing import transfer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -401,7 +401,7 @@ ELSEWHERE: dict[str, Call] = {
     "writing.transfer": rejecting(lambda text: transfer.draft_of(json.dumps({"content": text, "id": text}), "")),
     "answering.pack": lambda text: pack.bundle(text, [remembered(text)], 10_000),
     "answering.explore": rejecting(lambda text: explore.place_of(text, "", 1)),
-    "supply.reference_server": lambda text: reference_server.records([(1, text)]),
+    "supply.json_files": lambda text: json_files.records([(1, text)]),
 }
 EVERY = CALLS | ELSEWHERE
 

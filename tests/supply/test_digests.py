@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memhook.core.memory import Origin
 from memhook.core.rendering import END, PROMPT_HEADING, SESSION_HEADING
 from memhook.supply import digests
-from memhook.supply.digests import Exchange, digest
-from memhook.supply.typed import typed
+from memhook.supply.digests import Exchange, digest, typed
 from tests.core.secret_samples import samples
 
 ASKED = "Why does the ledger import fail on the replica every Monday morning?"

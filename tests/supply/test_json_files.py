@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memhook.supply.reference_server import records
+from memhook.supply.json_files import records
 
 ANA = {"type": "entity", "name": "Ana", "entityType": "person", "observations": ["Leads billing", "Based in Porto"]}
 ACME = {"type": "entity", "name": "Acme", "entityType": "company", "observations": []}
