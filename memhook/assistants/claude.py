@@ -10,7 +10,7 @@ from typing import Any
 
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, json_object, json_server
-from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import inner, line_format, moment, objects, ran, words
 from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 from memhook.core.packing import PartLimit, utf16_units
@@ -136,13 +136,7 @@ CLAUDE = Assistant(
     name="claude",
     title="Claude Code",
     shows_notices=True,
-    more_events={
-        "SubagentStart": Kind.SUBAGENT_START,
-        "PreToolUse": Kind.BEFORE_TOOL,
-        "PostToolUseFailure": Kind.TOOL_FAILED,
-        "Stop": Kind.STOP,
-        "PostCompact": Kind.COMPACTED,
-    },
+    more_events=by_name(Kind.SUBAGENT_START, Kind.BEFORE_TOOL, Kind.TOOL_FAILED, Kind.STOP, Kind.COMPACTED),
     part_limit=PART_LIMIT,
     folder=_folder,
     edits=_edits,

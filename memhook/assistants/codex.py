@@ -11,7 +11,7 @@ from typing import Any
 
 from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, toml_server
-from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, parsed, ran
 from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 from memhook.core.packing import PartLimit, utf8_bytes
@@ -124,12 +124,7 @@ def _output(output: Any) -> tuple[str, Any]:
 CODEX = Assistant(
     name="codex",
     title="Codex",
-    more_events={
-        "SubagentStart": Kind.SUBAGENT_START,
-        "PreToolUse": Kind.BEFORE_TOOL,
-        "PostToolUse": Kind.AFTER_TOOL,
-        "Stop": Kind.STOP,
-    },
+    more_events=by_name(Kind.SUBAGENT_START, Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.STOP),
     says_failure=lambda result: _FAILURE.search(result) is not None,
     moment="turn_id",
     keeps_start=True,

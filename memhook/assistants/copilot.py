@@ -8,7 +8,7 @@ from pathlib import Path
 from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import enables_plugin
 from memhook.assistants.edits import Edit, json_server, json_text, whole_file
-from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, ran
 from memhook.assistants.recording import UNKNOWN, About, Problem, Prompt, Reply, Step, Used
 
@@ -86,13 +86,11 @@ COPILOT = Assistant(
     title="Copilot CLI",
     keeps_start=True,
     more_events={
+        **by_name(Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.STOP),
         "sessionStart": Kind.SESSION_START,
         "userPromptSubmitted": Kind.PROMPT,
-        "PreToolUse": Kind.BEFORE_TOOL,
         "preToolUse": Kind.BEFORE_TOOL,
-        "PostToolUse": Kind.AFTER_TOOL,
         "postToolUse": Kind.AFTER_TOOL,
-        "Stop": Kind.STOP,
         "agentStop": Kind.STOP,
     },
     unnamed_event=_unnamed_event,

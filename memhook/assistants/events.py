@@ -30,6 +30,11 @@ class Kind(StrEnum):
     COMPACTED = "PostCompact"
 
 
+def by_name(*kinds: Kind) -> dict[str, Kind]:
+    """These, for an assistant that names them as Claude Code does."""
+    return {kind.value: kind for kind in kinds}
+
+
 TOOL_KINDS = frozenset({Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED})
 UNANSWERED = frozenset({Kind.STOP, Kind.COMPACTED})
 """Nothing is printed for these, whatever there is to say."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memhook.assistants.assistant import AlsoLoads, Assistant, Where
 from memhook.assistants.edits import Edit, json_server, whole_file
-from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import in_file, inner, json_object, moment, parsed, ran, words
 from memhook.assistants.recording import (
     UNKNOWN,
@@ -149,12 +149,7 @@ OPENCODE = Assistant(
     title="OpenCode",
     keeps_start=True,
     shows_notices=True,
-    more_events={
-        "PreToolUse": Kind.BEFORE_TOOL,
-        "PostToolUse": Kind.AFTER_TOOL,
-        "PostToolUseFailure": Kind.TOOL_FAILED,
-        "Stop": Kind.STOP,
-    },
+    more_events=by_name(Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED, Kind.STOP),
     typed=unquoted,
     folder=_folder,
     edits=_edits,

@@ -11,7 +11,7 @@ from pathlib import Path
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import memories_by_directory
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, joined, json_server
-from memhook.assistants.events import Kind, Payload, text
+from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, ran, words
 from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 
@@ -76,13 +76,7 @@ def _results(line: Payload, parts: object, commands: dict[str, str]) -> Iterator
 QWEN = Assistant(
     name="qwen",
     title="Qwen Code",
-    more_events={
-        "SubagentStart": Kind.SUBAGENT_START,
-        "PreToolUse": Kind.BEFORE_TOOL,
-        "PostToolUse": Kind.AFTER_TOOL,
-        "PostToolUseFailure": Kind.TOOL_FAILED,
-        "Stop": Kind.STOP,
-    },
+    more_events=by_name(Kind.SUBAGENT_START, Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED, Kind.STOP),
     wrote=_wrote,
     runs_here=lambda environment: "QWEN_PROJECT_DIR" in environment,
     folder=_folder,
