@@ -1,17 +1,21 @@
 """Whether a text that somebody else wrote tries to command the model that reads it.
 
 The format and the label around a memory are the defence; this is a help. It goes by who wrote the text, by structure
-that only clients write, by what is hidden or encoded, and by a few intents (`intents.toml`).
+that only clients or memhook write, by what is hidden or encoded, and by a few intents (`intents.toml`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+import codecs
+import html
+import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from urllib.parse import unquote
 
 from memhook.core.memory import Origin
-from memhook.screening.disguises import decoded, readings
-from memhook.screening.forgeries import forgery_in
+from memhook.core.normal import normalized
 from memhook.screening.intents import intents_in
 
 WINDOW = 8_000
@@ -24,12 +28,8 @@ def reason_to_distrust(text: str, provenance: Origin) -> str:
     """Empty for an ordinary text, and for whatever the user typed."""
     if provenance is Origin.USER:
         return ""
-    return next(filter(None, map(_judged, _windows(text))), "")
-
-
-def _windows(text: str) -> Iterator[str]:
-    for start in range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP):
-        yield text[start : start + WINDOW]
+    starts = range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP)
+    return next(filter(None, (_judged(text[start : start + WINDOW]) for start in starts)), "")
 
 
 @lru_cache(maxsize=1024)
@@ -44,3 +44,158 @@ def _reason(text: str, deepest: int) -> str:
         if found := _reason(hidden, deepest - 1):
             return found if found.endswith(DISGUISED) else found + DISGUISED
     return ""
+
+
+# Forged structure
+
+TURN = "forges a turn of the conversation"
+TOOL = "forges a tool call"
+OWN = "forges memhook's own lines"
+
+_ROLE = "(?:system|developer|user|assistant|human|admin)"
+_TAG = r"(?:_|-)?(?:message|prompt|notice|instructions?|reminder)?"
+_EVENT = "(?:user-?prompt-?submit|session-?start|pre-?tool-?use|post-?tool-?use)"
+_MODEL = "(?:ai|llm|agent|assistant|claude|copilot|gpt|model)"
+# Behind a mark that is only named comes punctuation, the next mark, or a word that goes on about it.
+_USED = (
+    r"(?!\s*(?:[,.;:)\]}'\"`/|<{…]|and\b|or\b|for\b|is\b|are\b|around\b|twice\b|role|(?:marker|token|tag|block)s?\b|$))"
+)
+
+# A text in lower case that a forgery contains, the reason, and the forgery.
+_FORGERIES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (mark, reason, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for mark, reason, pattern in (
+        ("<|", TURN, rf"<\|(?:im_start|system|user|assistant|start_header_id|begin_of_text|im_end|eot_id)\|>{_USED}"),
+        ("<|", TOOL, rf"<\|python_tag\|>{_USED}"),
+        ("_of_turn>", TURN, rf"<start_of_turn>(?:{_ROLE}|model)?{_USED}\s*\S"),
+        ("[inst]", TURN, rf"\[INST\]{_USED}"),
+        ("<<sys>>", TURN, rf"<<SYS>>{_USED}"),
+        ("[sys]", TURN, r"^\W{0,4}\[SYS\] ?\w+ \w|\[SYS\][^\[\]]{5,2000}\[/SYS\]"),
+        ("[system", TURN, r"\[SYSTEM(?: MESSAGE| NOTICE| PROMPT| OVERRIDE| ALERT| NOTE)?\]:?\s*\w"),
+        ("</", TURN, rf"<({_ROLE}{_TAG})>[^<]{{5,2000}}</\1>"),
+        ("</", TURN, rf"</(?:tool_result|function_results|context|document)>\s*<{_ROLE}"),
+        ("<system", TURN, r"^\W{0,4}<system[-_](?:reminder|prompt)>\s*\w"),
+        ("hook", TURN, rf"^\W{{0,4}}{_EVENT}(?::\w+)? hook (?:success|feedback|additional)"),
+        ("system", TURN, r"\bsystem (?:prompt |message )?(?:override|update)\b ?:"),
+        ("system", TURN, r"^\W{0,6}system ?:[^\n]{1,400}\n{1,2}\W{0,6}user ?:"),
+        (
+            ":",
+            TURN,
+            r"^\W{0,6}(?:system|user|human)(?: message)? ?: ?\S[^\n]{1,400}"
+            r"\n(?:[^\n]{0,400}\n){0,6}?\W{0,6}(?:assistant|ai) ?: ?\S",
+        ),
+        (
+            ":",
+            TURN,
+            r"^\W{0,6}(?:assistant|ai) ?: ?\S[^\n]{1,400}\n(?:[^\n]{0,400}\n){0,3}?\W{0,6}(?:user|human) ?: ?\S",
+        ),
+        ("assistant:", TURN, r"\bassistant: [^\n]{1,200}[.!?] (?:user|human): \S"),
+        ("x-", TURN, rf"^\W{{0,4}}x-{_MODEL}-(?:instruction|directive|command|order|prompt|task)s?: ?\S+ \S"),
+        ("function_calls>", TOOL, r"<(?:antml:)?function_calls>\s*<(?:antml:)?invoke"),
+        ("<invoke", TOOL, r"<(?:antml:)?invoke name=\"\w+\">\s*<"),
+        ("<tool_", TOOL, r"<tool_(?:use|call)s?>\s*[{<]|<(tool_result)>[^<]{5,2000}</\1>"),
+        ("tool_", TOOL, r"\"(?:type\"\s*:\s*\"tool_use|tool_calls\"\s*:\s*\[\s*\{)"),
+        ("action", TOOL, r"^Action: ?\w+\s+Action Input:"),
+        ("memhook", OWN, r"\(end of memhook notes\)|^## Relevant memories \(memhook\)"),
+        ("urn:memhook:", OWN, r"^- \*\*[^\n]{1,100}\*\* \([^\n]{1,100}\) urn:memhook:\w{12}"),
+    )
+)
+
+
+def forgery_in(text: str) -> str:
+    """Return the reason to distrust a text with structure that only a client or memhook writes, or nothing."""
+    lowered = text.lower()
+    return next((reason for mark, reason, forged in _FORGERIES if mark in lowered and forged.search(text)), "")
+
+
+# Disguises: what a careless reader sees, and what is encoded
+
+SHORTEST_ENCODED = 24
+TELLING = ("ignore", "disregard", "forget", "instruction", "prompt", "reveal", "system", "previous")
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
+_MIXED = re.compile("[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]")
+_ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
+_LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil", "aeolstoasil"))
+# The rarer character comes first, with what is before it looked behind from there: three times as fast.
+_LEETED = re.compile(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
+_LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
+_FAR_APART = re.compile(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
+_NEW_PARAGRAPH = re.compile(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
+
+_ROTATED = (" gur ", *(codecs.encode(word, "rot13") for word in TELLING))
+_BACKWARDS = (" eht ", *(word[::-1] for word in TELLING))
+
+
+def readings(text: str) -> Iterator[str]:
+    """Yield the text in lower case, and with letters for those that only look like them or stand apart.
+
+    Each reading has its paragraphs and the items of its lists on lines of their own.
+    """
+    visible = text if text.isascii() else _INVISIBLE.sub("", normalized("NFKC", text))
+    lowered = visible.lower()
+    plain = _plain(lowered)
+    yield plain
+    if not plain.isascii() and _MIXED.search(plain):
+        yield plain.translate(_ALIKE)
+    for table in _LEET if _LEETED.search(plain) else ():
+        if (read := plain.translate(table)) != plain and _tells(read) > _tells(plain):
+            yield read
+    if _FAR_APART.search(lowered):
+        yield _plain(_LETTERS_APART.sub(lambda found: found[0].replace(found[1], ""), lowered))
+
+
+def _plain(text: str) -> str:
+    paragraphs = _NEW_PARAGRAPH.sub("\x00", text).replace("*", "").replace("`", "").replace("_", " ").split("\x00")
+    return "\n".join(" ".join(one.split()) for one in paragraphs)
+
+
+def _tells(text: str) -> int:
+    return sum(map(text.count, TELLING))
+
+
+def decoded(text: str) -> Iterator[str]:
+    """Yield what encoded parts of the text say, if it may be words."""
+    for mark, pattern, decode in _ENCODINGS:
+        if mark in text and not (pattern is _TAGS and text.isascii()):
+            yield from filter(None, (decode(found[0]) for found in pattern.finditer(text)))
+    if "%20" in text or text.count("%") > SHORTEST_ENCODED:
+        yield unquote(text, errors="replace")
+    if "&" in text and (plain := html.unescape(text)) != text:
+        yield plain
+    lowered = text.lower()
+    if any(map(lowered.__contains__, _ROTATED)):
+        yield codecs.encode(text, "rot13")
+    if any(map(lowered.__contains__, _BACKWARDS)):
+        yield text[::-1]
+
+
+def _from_base64(run: str) -> str:
+    compact = "".join(run.split()).rstrip("=")
+    return _as_text(base64.urlsafe_b64decode, compact + "=" * (-len(compact) % 4))
+
+
+def _from_hex(run: str) -> str:
+    digits = run.replace("\\x", "")
+    return _as_text(bytes.fromhex, digits[: len(digits) // 2 * 2])
+
+
+def _as_text(decode: Callable[[str], bytes], run: str) -> str:
+    """Return the text in a run of characters, empty if it has none."""
+    try:
+        text = decode(run).decode("utf-8")
+    except ValueError:
+        return ""
+    return text if text.replace("\n", "").replace("\t", "").isprintable() and " " in text else ""
+
+
+_ENCODINGS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("", re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s?\n\s?[A-Za-z0-9+/_-]{4,})*={0,2}"), _from_base64),
+    ("", re.compile(rf"[0-9a-fA-F]{{{2 * SHORTEST_ENCODED},}}"), _from_hex),
+    ("\\x", re.compile(r"(?:\\x[0-9a-fA-F]{2}){8,}"), _from_hex),
+    ("\\u", re.compile(r"(?:\\u[0-9a-fA-F]{4}){8,}"), lambda run: run.encode().decode("unicode-escape")),
+    ("", _TAGS, lambda run: "".join(chr(ord(char) - 0xE0000) for char in run)),
+)

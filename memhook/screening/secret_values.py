@@ -1,15 +1,4 @@
-"""Whether a value may be a secret, by itself and by the name it is given to.
-
-is_example(token)            a token as documentation writes it
-is_placeholder(value)        it stands for a secret, and is none
-is_random(value)             nobody made it up: a token, a key
-is_password(value)           somebody may have made it up
-is_url_password(value, user) the same, where nothing else can stand
-is_made_up(word)             it changes between letters and digits as no name does
-SPOKEN_NAMES                 how a password is called, in several languages
-is_mixed(word)               it mixes cases, digits and punctuation, as passwords do and names of code do not
-is_secret_name(name)         what is called so is not for everybody
-"""
+"""Whether a value may be a secret, by itself and by the name it is given to, and whether a text may hold one."""
 
 from __future__ import annotations
 
@@ -27,7 +16,8 @@ LETTERS_CHANGES = 0.34  # of letters alone, where names written in CamelCase com
 LONGEST_MADE_UP = 64
 MADE_UP_CHANGES = 0.5
 
-# Each starts with a letter, with what is before it looked behind from its end: ten times as fast.
+# How a password is called, in several languages. Each starts with a letter, with what is before it looked behind from
+# its end: ten times as fast.
 SPOKEN_NAMES = (
     r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|pw\b(?<!\wpw)|pwd\b(?<!\wpwd)|kennwort|zugangsdaten|contraseñ|contrasen"
     r"|mots? de passe|senha(?<!\wsenha)|şifre(?<!\wşifre)|wachtwoord|lösenord|hasł(?<!\whasł)|парол|密码|密碼"
@@ -47,10 +37,7 @@ _UNUSUAL = re.compile(r"[!@#$%^&+?~\\]")  # in names of files and of code; the o
 _RUN = re.compile(r"(.)\1{5,}")
 _SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
-_CODE = re.compile(
-    r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^(?:self|this|cls|args|config|settings|ctx)\.",
-    re.IGNORECASE,
-)
+_CODE = re.compile(r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^(?:self|this|cls|args|config|settings|ctx)\.", re.IGNORECASE)
 _DOTTED = re.compile(r"^[a-z_]\w*(?:\.[a-z_]\w*)+$", re.IGNORECASE)
 _LOCATION = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*://|/|~/|\./|\.\./|[A-Za-z]:\\)|\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|crt|html?)$"
@@ -77,20 +64,21 @@ def is_example(token: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
+    """It stands for a secret, and is none."""
     return is_example(value) or _STANDS_FOR.search(value) is not None or len(set(value.lower())) < min(5, len(value))
 
 
 def is_random(value: str) -> bool:
+    """Nobody made it up: a token, a key."""
     value = value.strip("\"'`=")
     if len(value) < SHORTEST_TOKEN or _is_told(value) or len(set(value)) < 8 or value.isdigit():
         return False
-    if _HEX.fullmatch(value):
-        return True
-    needed = RANDOM_CHANGES if any(char.isdigit() for char in value) else LETTERS_CHANGES
-    return _changes(value) >= needed
+    needed = RANDOM_CHANGES if any(map(str.isdigit, value)) else LETTERS_CHANGES
+    return _HEX.fullmatch(value) is not None or _changes(value) >= needed
 
 
 def is_password(value: str) -> bool:
+    """Somebody may have made it up."""
     value = value.strip("\"'`")
     if len(value) < SHORTEST_PASSWORD or _is_told(value) or value.isdigit() or value.lower() in _COMMON:
         return False
@@ -106,7 +94,7 @@ def is_url_password(value: str, user: str) -> bool:
 
 
 def is_made_up(word: str) -> bool:
-    """For a word behind "password", however the sentence goes: "the password for staging is Xk29pQz7w"."""
+    """It changes between letters and digits as no name does: "the password for staging is Xk29pQz7w"."""
     classes = {_class(char) for char in word}
     if not SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP or word[0] == "/" or not {2} < classes:
         return False
@@ -122,7 +110,10 @@ def is_password_of_word(word: str) -> bool:
 
 
 def is_mixed(word: str) -> bool:
-    """Of one case alone if it looks random; with no punctuation but that of names, too."""
+    """It mixes cases, digits and punctuation, as passwords do and names of code do not.
+
+    Of one case alone if it looks random; with no punctuation but that of names, too.
+    """
     word = word.strip(".:!?*_-…")
     classes = {_class(char) for char in word}
     if not {2, 3} < classes or len(word) < SHORTEST_MIXED or "://" in word or word.count("/") > 1:
@@ -152,6 +143,7 @@ def _is_dotted_name(value: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
+    """What is called so is not for everybody."""
     return _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
 
 
@@ -188,3 +180,32 @@ def _changes(value: str) -> float:
 
 def _class(char: str) -> int:
     return 0 if char.islower() else 1 if char.isupper() else 2 if char.isdigit() else 3
+
+
+# Whatever stands near such a word is dropped, said or not.
+_TOLD = re.compile(
+    rf"{SPOKEN_NAMES}|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{{0,20}}\b(?:is|are)\b"
+    r"|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
+    re.IGNORECASE,
+)
+# A user's name is no secret, unless it is told: "log in as admin", "user: root".
+_LOGIN = re.compile(
+    r"\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|user(?:[ -]?(?:name|id))?|benutzer(?:name)?|usuario|utilisateur)"
+    r"(?:[ \t]*[:=][ \t]*\S|\s+(?:is|ist|es|est)\s+[\"'`“«]"
+    r"|\s+(?:with|as|mit|als|con|como|avec)\s+(?!the\b|an?\b)\S{1,40}\s*(?:/|and|und|y|et)\s)",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"[\s\"'`“”«»=<>(),;{}\[\]|]+")
+_LETTERS_AND_DIGITS = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}")
+_NAMES_SOMETHING = re.compile(r"[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def may_hold_credentials(text: str) -> bool:
+    """Whether a text may hold a credential, also in plain words: for texts that are dropped rather than masked.
+
+    Stricter than `secrets`, which must not mask what is none; commits and UUIDs are names.
+    """
+    if _TOLD.search(text) or _LOGIN.search(text):
+        return True
+    text = _NAMES_SOMETHING.sub(" ", text)
+    return any(map(is_random, _LETTERS_AND_DIGITS.findall(text))) or any(map(is_mixed, _BETWEEN.split(text)))

@@ -15,7 +15,7 @@ from memhook.core.gist import gist
 from memhook.core.memory import TITLE_CHARS, Origin, derived_summary, derived_title, shortened
 from memhook.core.passages import front
 from memhook.core.rendering import END, PROMPT_HEADING
-from memhook.screening.credentials import may_hold_credentials
+from memhook.screening.secret_values import may_hold_credentials
 from memhook.screening.secrets import masked
 from memhook.supply.markdown import outside_code
 from memhook.supply.source import Entry, Record

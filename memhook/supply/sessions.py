@@ -10,7 +10,7 @@ from memhook.assistants.recording import About, Problem, Prompt, Ran, Reply, Ste
 from memhook.core.cues import standing_orders
 from memhook.core.memory import derived_title
 from memhook.core.note_requests import own_words
-from memhook.screening.credentials import may_hold_credentials
+from memhook.screening.secret_values import may_hold_credentials
 from memhook.supply.digests import PRIVATE, SECRETS, Exchange, begins_exchange, captured, digest, typed
 from memhook.supply.source import Entry, Record
 

@@ -17,8 +17,8 @@ from memhook.core.places import sessions_of
 from memhook.core.terms import terms
 from memhook.errors import InvalidInput
 from memhook.library.library import Library
-from memhook.screening.credentials import may_hold_credentials
 from memhook.screening.policy import judged
+from memhook.screening.secret_values import may_hold_credentials
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.ledger import Usage
 from memhook.store.memories import MemoryStore

@@ -70,9 +70,6 @@ from memhook.errors import InvalidInput
 from memhook.evaluation import metrics
 from memhook.files import layout
 from memhook.screening import (
-    credentials,
-    disguises,
-    forgeries,
     intents,
     poison,
     policy,
@@ -236,7 +233,7 @@ CALLS: dict[str, Call] = {
     "places.sessions_of": lambda text: places.sessions_of((text, f"a/{text}#1")),
     "trust.gate_of": lambda text: trust.gate_of(captured(text)),
     "trust.is_trusted_more": lambda text: trust.is_trusted_more(captured(text)),
-    "credentials.may_hold_credentials": credentials.may_hold_credentials,
+    "secret_values.may_hold_credentials": secret_values.may_hold_credentials,
     "secret_values.is_password_of_word": secret_values.is_password_of_word,
     "secret_values.is_made_up": secret_values.is_made_up,
     "secret_values.is_mixed": secret_values.is_mixed,
@@ -291,9 +288,9 @@ CALLS: dict[str, Call] = {
     "passages.passage": passage_of,
     "pasted.is_machine": lambda text: [pasted.is_machine(line) for line in text.split("\n")],
     "pasted.pasted_from": pasted_from,
-    "disguises.decoded": lambda text: list(disguises.decoded(text)),
-    "disguises.readings": lambda text: list(disguises.readings(text)),
-    "forgeries.forgery_in": forgeries.forgery_in,
+    "poison.decoded": lambda text: list(poison.decoded(text)),
+    "poison.readings": lambda text: list(poison.readings(text)),
+    "poison.forgery_in": poison.forgery_in,
     "intents.intents_in": intents.intents_in,
     "poison.reason_to_distrust": lambda text: poison.reason_to_distrust(text, Origin.IMPORT),
     "ranking.embedded_prompt": ranking.embedded_prompt,
