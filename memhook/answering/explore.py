@@ -14,7 +14,7 @@ from memhook.answering.block import Ranked
 from memhook.answering.pack import with_recency
 from memhook.answering.recall import CANDIDATES, for_search
 from memhook.core.memory import Memory, Trait, names_with, plain
-from memhook.core.ordering import Ordering, placed
+from memhook.core.ranking import Ordering, placed
 from memhook.errors import InvalidInput
 from memhook.library.joined import ReadableStore, Searchable
 from memhook.screening.policy import shown_as

@@ -11,8 +11,8 @@ from memhook.answering.block import Ranked
 from memhook.answering.inject import NOTHING_RELEVANT
 from memhook.core.fencing import indented, one_line
 from memhook.core.memory import Memory
-from memhook.core.ordering import Ordering, placed, recency
 from memhook.core.packing import packed
+from memhook.core.ranking import Ordering, placed, recency
 from memhook.core.rendering import Level, Rendering, framed, origin_of
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput

@@ -9,12 +9,11 @@ from functools import cached_property
 
 from memhook.answering.block import Ranked
 from memhook.answering.stages import Stages
-from memhook.core import grading, ranking, trust
-from memhook.core.gist import gist
+from memhook.core import grading, ranking
 from memhook.core.grading import FLOOR, Graded, Strictness, Verdict
 from memhook.core.languages import is_english
 from memhook.core.memory import Memory
-from memhook.core.small_talk import request_in
+from memhook.core.small_talk import gist, request_in
 from memhook.core.spelling import repaired
 from memhook.core.terms import terms
 from memhook.library.access import OWNER, in_reach, reason_withheld, surfacing
@@ -84,11 +83,11 @@ def _captured(
     if not searched:
         return [], ()
     found = _prompt_ranking(library, prompt, allowed, stages, known)
-    likely = found.once({one.id for one in found.scores if one.score >= trust.RAISED_GATE})
+    likely = found.once({one.id for one in found.scores if one.score >= grading.RAISED_GATE})
     offered = found.ranked(library, likely)
-    reasons = trust.reasons_withheld([(one.memory, one.score) for one in offered], found.answer)
+    reasons = grading.reasons_withheld([(one.memory, one.score) for one in offered], found.answer)
     left_out = {one.memory.id: reason for one, reason in zip(offered, reasons, strict=True)}
-    others = trust.CHORE if found.answer.is_chore else trust.BELOW
+    others = grading.CHORE if found.answer.is_chore else grading.BELOW
     refused = (found.record(one, reason) for one in found.scores if (reason := left_out.get(one.id, others)))
     return [one for one in offered if not left_out[one.memory.id]], tuple(refused)
 

@@ -15,8 +15,8 @@ from memhook.answering.recall import nearest
 from memhook.answering.silence import Silence
 from memhook.core.cues import standing_orders
 from memhook.core.memory import Memory, Origin
-from memhook.core.ordering import recency
 from memhook.core.packing import PartLimit
+from memhook.core.ranking import recency
 from memhook.core.rendering import SESSION_HEADING
 from memhook.library.access import surfacing
 from memhook.store.project import recent_work

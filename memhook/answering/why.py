@@ -15,7 +15,7 @@ from memhook.answering import silence
 from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.recall import BELOW_RELEVANCE, withheld_memories
 from memhook.answering.silence import Silence
-from memhook.core.entries import without_entries
+from memhook.core.fencing import without_entries
 from memhook.core.grading import EDGES, FLOOR, Calibration, Strictness, grade_of, nearness_needed
 from memhook.core.memory import URN_PREFIX, Memory
 from memhook.core.packing import PartLimit

@@ -1,8 +1,7 @@
 """The memory itself, and how it is ranked, graded, packed and rendered. Pure: no I/O, no clock.
 
-memory         the memory and its URN
+memory         the memory, its URN, and where it was learned: assistant, session, turn
 anchors        the files, commands, identifiers and codes that a memory names
-places         where a memory was learned: assistant, session, turn
 actions        what a tool call touches, runs, writes, and the error it met
 commands       commands that a memory names, and whether a call runs one
 mentions       what a short note may name in plain words, if a tool call proves it
@@ -10,26 +9,22 @@ anchor_index   the memories whose anchors a tool call touches
 terms          the terms of a text: one analyser for stored text and queries
 spelling       typing errors in a prompt, corrected to words of the store
 languages      whether a text is in English
-small_talk     prompts that need no search
-gist           the author's own words in a prompt, without pasted text and courtesies
+small_talk     prompts that need no search; their author's own words without pasted text and courtesies
 pasted         the line of a prompt at which pasted text begins
 phrases        how people ask to remember something, correct and give standing orders, in many languages
 cues           sentences that correct or give a standing order, and the line that asks to save them
 coordination   where a sentence with a note goes on with an order to the assistant
 note_requests  requests to remember something, and `forget that`, in a prompt
-ranking        the evidence for each candidate, and the order it gives
-grading        the probability that a result is relevant, and what to show by it
-trust          which captured memories may be shown beside the others
+ranking        the evidence for each candidate, and the order it gives; sorting by relevance, recency or both
+grading        the probability that a result is relevant, and what to show by it, of captured memories too
 supersession   whether a new memory contradicts an older one
 receipts       whether an answer went by a memory
 staleness      what a memory names, checked against an index of the repository
-ordering       sorting by relevance, recency or both
 passages       the one passage of a long text to show
 excerpts       the several passages of a long text to show
 tokens         the token estimate, without a tokenizer
 rendering      a memory as text for a model: levels of detail, styles, frames
 packing        filling a token budget
-fencing        making remembered text safe to print and to show to a model
-entries        the memories in an emitted block, found again
+fencing        making remembered text safe to print and to show to a model; its entries in a block, found again
 normal         Unicode normalization in linear time
 """

@@ -5,14 +5,16 @@ indented(text)         cleaned, every line indented (the margin is memhook's), n
 one_line(text, limit)  cleaned, on one line, cannot close bold or forge a URN
 label(text, limit)     the same for a name in a list: it cannot end the list or add to it
 without_urns(text)     with everything escaped that looks like a URN
+without_entries(...)   a block without the entries of some memories
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
-from memhook.core.memory import shortened
+from memhook.core.memory import URN_PREFIX, id_of, shortened
 
 INDENT = "  "
 _WORST_CASE = 20  # characters read for each one shown: a name of a megabyte is not cleaned to its end
@@ -61,6 +63,10 @@ _ROLE = re.compile(rf"[ \t]*(?:{'|'.join(_ROLES)})(?=[ \t]*:)")
 _BEFORE_BOLD = re.compile(r"(\\*)(\*|\Z)")
 _URN = re.compile(r"(urn):(memhook):", re.IGNORECASE)
 _LIST_MARK = re.compile(r"[,()\[\]·]")
+# Only memhook's own lines start at the margin, so remembered text cannot forge an entry.
+_ENTRY = re.compile(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
+_NAME = re.compile(rf"{URN_PREFIX}([a-z0-9]+)")
+NOT_NAMED = "another"
 
 
 def clean(text: str) -> str:
@@ -111,3 +117,15 @@ def _escaped(found: re.Match[str]) -> str:
     # A backslash before an asterisk, or before the closing asterisks of bold, would undo the escape.
     backslashes, asterisk = found.groups()
     return backslashes * 2 + ("\\*" if asterisk else "")
+
+
+def without_entries(text: str, ids: Collection[str], instead: str) -> str:
+    """Return `text` without the memories `ids`: `instead` of their entries, and not named beside others."""
+
+    def kept(entry: re.Match[str]) -> str:
+        header, rest = entry["header"], entry[0][len("- ") + len(entry["header"]) :]
+        if id_of(header.rsplit(" ", 1)[-1]) in ids:
+            return instead
+        return f"- {_NAME.sub(lambda name: NOT_NAMED if name[1] in ids else name[0], header)}{rest}"
+
+    return _ENTRY.sub(kept, text)

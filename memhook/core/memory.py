@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from enum import Enum, Flag, StrEnum, auto
@@ -17,6 +17,7 @@ URN_PREFIX = "urn:memhook:"
 ID_LENGTH = 12
 TITLE_CHARS = 80
 SUMMARY_CHARS = 160
+SESSION_CHARS = 12
 DEFAULT_NAMESPACE = "general"
 
 _ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
@@ -293,3 +294,30 @@ def id_of(reference: str) -> str:
 
 def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A turn of a session. All of it is empty for a memory that was learned in none."""
+
+    assistant: str = ""
+    session: str = ""
+    turn: str = ""
+
+    @property
+    def words(self) -> str:
+        """As a person reads it: claude, session 1f0c9a2e, turn 4."""
+        session = f"session {self.session[:SESSION_CHARS]}" if self.session else ""
+        return ", ".join(filter(None, (self.assistant, session, f"turn {self.turn}" if self.turn else "")))
+
+
+def place_of(session: str) -> Place:
+    """Where a memory was learned, from its `session`."""
+    assistant, slash, rest = session.partition("/")
+    name, _, turn = rest.rpartition("#") if "#" in rest else (rest, "", "")
+    return Place(assistant, name, turn.partition("/")[0]) if slash else Place()
+
+
+def sessions_of(names: Iterable[str]) -> set[str]:
+    """The different sessions among places, as ASSISTANT/SESSION."""
+    return {name.rpartition("#")[0] for name in names if "#" in name and "/" in name.rpartition("#")[0]}

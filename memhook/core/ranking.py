@@ -5,6 +5,7 @@ embedded_prompt(prompt)                the text of a prompt to embed
 term_weights(...), attainable(...)     the weight of each term of a prompt, and of the best ones together
 unread_odds(...)                       the evidence where the terms decide
 ranked(...)                            the candidates, best first, each with its evidence and the parts of it
+placed(...), recency(...)              the sort key by relevance, by recency or by both
 
 The evidence is the sum of four parts: the cosine of the embeddings, the share of the prompt's weight that the memory's
 terms carry, the share of its title's weight that the prompt carries, and a gain from a relevant memory of the same
@@ -19,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 
 from memhook.core.memory import titled
 
@@ -266,3 +268,34 @@ def _date_in_words(created: str) -> str:
     except ValueError:
         return ""
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+class Ordering(StrEnum):
+    """What memories are sorted by, where the caller may choose."""
+
+    RELEVANCE = "relevance"
+    RECENCY = "recency"
+    BLEND = "relevance+recency"
+
+
+# Recency decides among about equals: a new memory counts a quarter more than a very old one, so that a clear difference
+# in relevance always stands. As a share of the sum (.8 and .2) it put every note of today, relevant or not, above all
+# that is faint: of 295 prompts 235 had their memory among the first five, by relevance alone 272, this way 274.
+RECENCY_GAIN = 0.25
+INDISTINCT = 0.001  # relevance this far apart is noise
+
+
+def placed(relevance: float, recency: float, ordering: Ordering) -> float:
+    """Return the sort key of a memory, larger first."""
+    match ordering:
+        case Ordering.RELEVANCE:
+            return relevance
+        case Ordering.RECENCY:
+            return recency
+        case Ordering.BLEND:
+            return (relevance + INDISTINCT) * (1.0 + RECENCY_GAIN * recency)
+
+
+def recency(age_days: float, half_life_days: float) -> float:
+    """Return 1 for now, halved with each half-life; the future counts as now."""
+    return float(0.5 ** (max(age_days, 0.0) / half_life_days))

@@ -1,16 +1,19 @@
-"""Detect prompts that need no search.
+"""Detect prompts, and parts of prompts, that need no search.
 
 is_small_talk(prompt)   a bare acknowledgement, a choice, a command
 request_in(prompt)      without the acknowledgements that it opens with
+gist(prompt)            its author's own words, without pasted text and courtesies
 
-Only the plainest are detected here, by their words, so that "yes" costs nothing in any language and without a model;
-`grading` detects the others by their meaning.
+Only the plainest small talk is detected here, by its words, so that "yes" costs nothing in any language and without a
+model; `grading` detects the rest by its meaning.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from memhook.core.pasted import is_machine
 from memhook.core.terms import STOP_WORDS
 
 MAX_CHARS = 80
@@ -77,3 +80,42 @@ def request_in(prompt: str) -> str:
     while (sentence := _OPENING.match(prompt, start)) and is_small_talk(sentence[0]):
         start = sentence.end()
     return prompt[start:]
+
+
+WORTH_LEAVING_OUT = 0.8  # a gist longer than this share of the prompt gets the same answer as the prompt
+FEWEST_WORDS = 2  # "any idea?" above a log says nothing: the log decides
+
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_LONG_WORD = re.compile(r"\w{3,}")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_COURTESY = re.compile(
+    r"""
+    \b(?:(?:can|could|would|will|may|might)\ (?:you|i|we|someone)|please|kindly|help(?:\ me)?|have|take|a\ look|when|
+    you\ (?:have|get)|need|anything|else|know|let|moment|minute|chance|question|quick|everyone|team|there|see|below|
+    above|following|attached|a\ lot|in\ advance|many|appreciate[d]?|i\ (?:get|got|see|am\ getting)|any\ ideas?|would|be|
+    great|glad|hope|day|having|issue|problem|look(?:ing)?|into|check|find|here\ is|here's|log|logs|output|trace)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def gist(prompt: str) -> str:
+    """Return the author's words, or "" if they are nearly the whole prompt or too few to search for.
+
+    A log of forty lines below a question of two lines dominates the vector of the prompt. So the author's words are
+    searched for separately as well, and the better of the two answers counts.
+    """
+    own = "\n".join(_own_lines(prompt))
+    said = (sentence for sentence in _SENTENCE.split(own) if not is_small_talk(_COURTESY.sub(" ", sentence)))
+    own_words = " ".join(said).strip()
+    is_less = len(own_words) < WORTH_LEAVING_OUT * len(prompt)
+    return own_words if is_less and len(_LONG_WORD.findall(own_words)) >= FEWEST_WORDS else ""
+
+
+def _own_lines(prompt: str) -> Iterator[str]:
+    fenced = False
+    for line in prompt.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and line.strip() and not is_machine(line):
+            yield line

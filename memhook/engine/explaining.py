@@ -12,11 +12,10 @@ from memhook.answering.answer import Surroundings
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
 from memhook.core.anchors import anchors_of
-from memhook.core.memory import Memory, Origin
+from memhook.core.grading import gate_of
+from memhook.core.memory import Memory, Origin, place_of
 from memhook.core.packing import PartLimit, utf16_units
-from memhook.core.places import parsed
 from memhook.core.staleness import clause
-from memhook.core.trust import gate_of
 from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.errors import InvalidInput, NotFound
@@ -140,7 +139,7 @@ def _captured(memory: Memory, use: Usage) -> dict[str, Any] | None:
     """Where and when a memory on probation was captured, and what use it was; None for any other."""
     if memory.origin is not Origin.CAPTURED:
         return None
-    place, date = parsed(memory.session).words, memory.created.date().isoformat()
+    place, date = place_of(memory.session).words, memory.created.date().isoformat()
     return {"from": place, "date": date, "shown": use.shown, "used": use.used, "gate": gate_of(memory)}
 
 

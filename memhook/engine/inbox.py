@@ -19,8 +19,7 @@ from typing import Any
 
 from memhook.answering import recall
 from memhook.answering.doubts import is_never_used
-from memhook.core.memory import Memory, Origin, Sensitivity, are_two
-from memhook.core.places import parsed
+from memhook.core.memory import Memory, Origin, Sensitivity, are_two, place_of
 from memhook.engine.caller import Caller
 from memhook.engine.operations import typed
 from memhook.engine.revising import changed, versioned
@@ -167,7 +166,7 @@ def _item(
         "memory": versioned(memory),
         "other": versioned(other) if other else None,
         "reason": reason,
-        "from": parsed(memory.session).words,
+        "from": place_of(memory.session).words,
         "at": (at or memory.created).isoformat(),
     }
 

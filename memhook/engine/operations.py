@@ -14,7 +14,7 @@ from memhook.answering import inject as injection
 from memhook.answering.explore import record_of
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.core.memory import Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
-from memhook.core.ordering import Ordering
+from memhook.core.ranking import Ordering
 from memhook.core.tokens import estimated_tokens
 from memhook.engine import catalogue
 from memhook.engine.caller import Caller

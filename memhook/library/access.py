@@ -41,7 +41,7 @@ def _levels(restricted: bool) -> tuple[Sensitivity, ...]:
 
 
 def open_ones(now: datetime) -> Filter:
-    """The memories that may come up somewhere; captured ones do only where `core.trust` admits them."""
+    """The memories that may come up somewhere; captured ones do only where `core.grading` admits them."""
     return Filter(
         captured=False,
         sensitivities=(Sensitivity.NORMAL,),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from memhook.core.memory import derived_summary, renewed_summary
-from memhook.core.ordering import Ordering
+from memhook.core.ranking import Ordering
 from memhook.engine.catalogue import OPERATIONS
 from memhook.engine.scopes import Scope
 

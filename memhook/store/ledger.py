@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from memhook.core.entries import without_entries
 from memhook.core.excerpts import Range
+from memhook.core.fencing import without_entries
 from memhook.core.memory import URN_PREFIX
 from memhook.errors import StoreError
 from memhook.files import durable

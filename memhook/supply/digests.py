@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhook.core.fencing import clean
-from memhook.core.gist import gist
 from memhook.core.memory import TITLE_CHARS, Origin, derived_summary, derived_title, shortened
 from memhook.core.passages import front
 from memhook.core.rendering import END, PROMPT_HEADING
+from memhook.core.small_talk import gist
 from memhook.screening.secret_values import may_hold_credentials
 from memhook.screening.secrets import masked
 from memhook.supply.markdown import outside_code

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from memhook.core.memory import URN_PREFIX, Draft, Memory, Origin, are_two, shortened
-from memhook.core.places import sessions_of
+from memhook.core.memory import URN_PREFIX, Draft, Memory, Origin, are_two, sessions_of, shortened
 from memhook.core.terms import terms
 from memhook.errors import InvalidInput
 from memhook.library.library import Library

@@ -11,7 +11,7 @@ from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.recall import for_enrichment, for_search
 from memhook.answering.stages import Stages
 from memhook.answering.start import session_outcome
-from memhook.core import trust
+from memhook.core import grading
 from memhook.core.memory import Draft, Origin
 from memhook.library.access import enriching
 from memhook.library.library import Library
@@ -40,8 +40,8 @@ def answered(library: Library) -> Outcome:
 @pytest.fixture
 def filled(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
     """Three digests of different sessions, all of them near the question, and a gate that they all pass."""
-    monkeypatch.setattr(trust, "GATE", 0.05)
-    monkeypatch.setattr(trust, "RAISED_GATE", 0.05)
+    monkeypatch.setattr(grading, "GATE", 0.05)
+    monkeypatch.setattr(grading, "RAISED_GATE", 0.05)
     drafts = [
         Draft(text, session=f"claude/s{n}#1", created=NOW - timedelta(days=8 + n)) for n, text in enumerate(DIGESTS)
     ]
@@ -51,9 +51,9 @@ def filled(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
 
 def test_two_are_shown_labelled_and_why_names_the_others(filled: Library) -> None:
     outcome = answered(filled)
-    assert outcome.block.text.count("unreviewed)") == trust.MOST
+    assert outcome.block.text.count("unreviewed)") == grading.MOST_CAPTURED
     assert "(from a session of 2026-02-21, unreviewed) urn:memhook:" in outcome.block.text
-    assert [one.reason for one in outcome.block.considered] == ["", "", trust.ENOUGH]
+    assert [one.reason for one in outcome.block.considered] == ["", "", grading.ENOUGH]
 
 
 def test_they_come_after_all_others_whatever_their_score(filled: Library) -> None:
@@ -73,10 +73,10 @@ def test_they_do_not_change_what_is_shown_of_the_others(library: Library) -> Non
 
 
 def test_below_the_gate_nothing_is_shown_and_why_says_so(filled: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "GATE", 1.1)
+    monkeypatch.setattr(grading, "GATE", 1.1)
     outcome = answered(filled)
     assert outcome.block.text == ""
-    assert {one.reason for one in outcome.block.considered} == {trust.BELOW}
+    assert {one.reason for one in outcome.block.considered} == {grading.BELOW}
 
 
 def test_a_session_never_starts_with_them(filled: Library) -> None:

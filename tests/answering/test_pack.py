@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memhook.answering.block import Ranked
 from memhook.answering.pack import Bundle, bundle, clamped, ordered, ordering_of
 from memhook.core.memory import Memory
-from memhook.core.ordering import Ordering
+from memhook.core.ranking import Ordering
 from memhook.core.rendering import END, LABEL
 from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhook.core.gist import gist
+from memhook.core.small_talk import gist
 
 QUESTION = "why does the ledger reconciliation fail"
 PYTHON = (

@@ -1,6 +1,6 @@
 import pytest
 
-from memhook.core.ordering import Ordering, placed, recency
+from memhook.core.ranking import Ordering, placed, recency
 
 
 def test_recency_halves_with_each_half_life_and_the_future_counts_as_now() -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memhook.core.grading import Verdict
+from memhook.core.grading import BELOW, CHORE, ENOUGH, GATE, RAISED_GATE, Verdict, reasons_withheld
 from memhook.core.memory import Memory, Origin
-from memhook.core.trust import BELOW, CHORE, ENOUGH, GATE, RAISED_GATE, reasons_withheld
 
 NOW = datetime(2026, 2, 21, tzinfo=UTC)
 NOTE = Memory(content="a digest", id="a", title="a", summary="a", created=NOW, updated=NOW, origin=Origin.CAPTURED)

@@ -11,7 +11,7 @@ from memhook.cli.parser import Commands, command, number_of
 from memhook.cli.place import Place
 from memhook.cli.views import show_block
 from memhook.core.memory import URN_PREFIX
-from memhook.core.ordering import Ordering
+from memhook.core.ranking import Ordering
 from memhook.errors import InvalidInput
 
 _HITS = "Run: memhook search --json QUERY | memhook inject --hits -"

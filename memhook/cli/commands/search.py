@@ -10,9 +10,9 @@ from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, 
 from memhook.cli.parser import Commands, Parser, add_reference, add_references, add_store, command, names_in, number_of
 from memhook.cli.place import Place
 from memhook.cli.views import show_found, show_in_list, show_whole
-from memhook.core.ordering import Ordering
-from memhook.core.places import Place as Turn
-from memhook.core.places import parsed, sessions_of
+from memhook.core.memory import Place as Turn
+from memhook.core.memory import place_of, sessions_of
+from memhook.core.ranking import Ordering
 from memhook.writing.moments import moment_back
 
 NOTHING = "Nothing found in {}."
@@ -128,7 +128,7 @@ def get(args: Namespace, place: Place) -> None:
 def source(args: Namespace, place: Place) -> None:
     """Where a memory is from: assistant, session, turn, date and words."""
     record = place.call("get", references=[args.reference], touch=False)[0]
-    turn = parsed(record["session"])
+    turn = place_of(record["session"])
     facts = _origin(record, turn)
     if said_json(args, {"urn": record["urn"], **facts}):
         return
