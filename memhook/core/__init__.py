@@ -11,9 +11,8 @@ spelling       typing errors in a prompt, corrected to words of the store
 languages      whether a text is in English
 small_talk     prompts that need no search; their author's own words without pasted text and courtesies
 pasted         the line of a prompt at which pasted text begins
-phrases        how people ask to remember something, correct and give standing orders, in many languages
+phrases        how people ask to remember something, correct and give orders, in many languages
 cues           sentences that correct or give a standing order, and the line that asks to save them
-coordination   where a sentence with a note goes on with an order to the assistant
 note_requests  requests to remember something, and `forget that`, in a prompt
 ranking        the evidence for each candidate, and the order it gives; sorting by relevance, recency or both
 grading        the probability that a result is relevant, and what to show by it, of captured memories too

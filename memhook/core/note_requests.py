@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memhook.core import phrases
-from memhook.core.coordination import order_in
 from memhook.core.pasted import is_machine, pasted_from
-from memhook.core.phrases import Language, Opening
+from memhook.core.phrases import LONGEST_SENTENCE, Language, Opening, order_in
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
 
 TAKE_BACK = ""
@@ -28,7 +27,6 @@ MOST_NOTES = 20  # per prompt: a pasted file may have any number of such lines
 FEWEST_WORDS = 3
 FEWEST_UNSPACED = 5  # characters, where words are not set apart
 READ_CHARS = 20_000  # in which sentences are looked at: nobody types more
-LONGEST_SENTENCE = 1_000
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
 _NOTE = re.compile(
@@ -143,7 +141,7 @@ def _command_at(lines: Sequence[str], at: int, is_open: Sequence[bool], *, may_b
     note = _NOTE.fullmatch(lines[at])
     if note is not None and not _CODE_VALUE.fullmatch(note["text"]):
         text = note["text"]
-        order = _order_in(text, phrases.languages()[0])
+        order = order_in(text, phrases.languages()[0])
         command = _Command(at, at + 1, text[:order], text[order:].lstrip(_JOINTS))
         return _with_lines_below(command, lines, is_open)
     return _worded_command(lines, at, is_open) if may_be_worded else None
@@ -163,7 +161,7 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
     said = list(_sentences(line))
     for number, (start, end) in enumerate(said):
         found = phrases.opening(phrases.plain(line[start:end][:LONGEST_SENTENCE]))
-        order = start + _order_in(line[start:end], found.language if found else None)
+        order = start + order_in(line[start:end], found.language if found else None)
         wanted = _object_of(line[start:order])
         if wanted is None:
             continue
@@ -177,11 +175,6 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
         kept = " ".join(filter(None, (before, left)))
         return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line)) if text else None
     return None
-
-
-def _order_in(sentence: str, language: Language | None) -> int:
-    """Where a sentence turns from the note to an order, or its length."""
-    return order_in(sentence, language) if language else len(sentence)
 
 
 def _about_sentence_before(at: int, line: str, before: tuple[int, int], request: tuple[int, int]) -> _Command | None:

@@ -6,6 +6,7 @@ mentions_a_request(text)   whether it is worth looking for either
 starts_with(text, words)   the words, of those given, that a text starts with
 before(text, words)        the part of a text in front of them
 holds(text, words)         whether a text has one of them as a word
+order_in(sentence, ...)    where a note goes on with an order to the assistant
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
+from memhook.core.terms import STOP_WORDS
+
 MOST_LEADS = 4
 MOST_FILLERS = 3
+LONGEST_SENTENCE = 1_000  # nobody types longer ones
 
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -28,15 +32,16 @@ _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the 
 _GAP = r"(?: [\w']{1,12}){0,2}?[ -]"  # between the words of a request
 _ASIDE = re.compile(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
 _CLAUSE_END = re.compile(r"[,;–—]| - ")
+_CLAUSE = re.compile(r"[:;.!]\s")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """The lists of one section; most languages lack some."""
+    """The lists of one section, and the patterns of its `order`; most languages lack some."""
 
-    name: str
     words: Mapping[str, tuple[str, ...]]
+    order: Mapping[str, str]
 
     def __getitem__(self, kind: str) -> tuple[str, ...]:
         return self.words.get(kind, ())
@@ -45,9 +50,9 @@ class Language:
 @cache
 def languages() -> tuple[Language, ...]:
     data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return tuple(
-        Language(name, {kind: tuple(words) for kind, words in section.items()}) for name, section in data.items()
-    )
+    orders = [section.pop("order", {}) for section in data.values()]
+    lists = [{kind: tuple(words) for kind, words in section.items()} for section in data.values()]
+    return tuple(map(Language, lists, orders))
 
 
 def plain(text: str) -> str:
@@ -203,3 +208,53 @@ def _ended(phrase: str, gap: str) -> str:
 
 def _spelled(phrase: str, gap: str) -> str:
     return re.escape(phrase).replace(r"\ ", gap)
+
+
+def order_in(sentence: str, language: Language | None) -> int:
+    """Return where an order to the assistant starts behind a note, with what joins it; the length if there is none.
+
+    "Staging is rebuilt nightly, and then fix the test" has two parts: the second verb cannot have the subject of the
+    first, for then it would be "fixes". In "you run migrate and then restart it" it can, and the sequence is the fact.
+    So an order is a bare verb with an object behind "and then" or the like, where the form of the verb does not fit the
+    clause before it, or where "please", "can you", "show me" or "; now" leave no doubt. In doubt there is none.
+    """
+    if language is None or not language.order or len(sentence) > LONGEST_SENTENCE:
+        return len(sentence)
+    for joint in _joints(language).finditer(sentence):
+        if _is_order(sentence[joint.end() :], sentence[: joint.start()], joint, language):
+            return joint.start()
+    return len(sentence)
+
+
+@cache
+def _joints(language: Language) -> re.Pattern[str]:
+    """What may stand between a note and an order: without "and", a pause is needed."""
+    words = sorted(language.order["joined"].split("|"), key=len, reverse=True)
+    with_and = [word for word in words if word.split()[0].partition("(")[0] in ("and", "und", "y", "et")]
+    pause = r"\s*(?P<pause>[,;]|\s[–—-])\s*"
+    either = rf"(?:{pause}(?:{'|'.join(words)})|\s+(?:{'|'.join(with_and)}))"
+    return re.compile(rf"{either},?\s+(?=\S)", re.IGNORECASE)
+
+
+def _is_order(rest: str, note: str, joint: re.Match[str], language: Language) -> bool:
+    lowered, order = plain(rest), language.order
+    if re.match(order["asked"], lowered):
+        return True
+    verb = re.match(order["start"], rest)  # in small letters: a noun or a name is none
+    # What looks like a verb may be a subject: "and now install scripts are disabled".
+    if verb is None or verb["verb"] in STOP_WORDS or holds(before(lowered, language["sub"]), language["verb"]):
+        return False
+    is_apart = (joint["pause"] or "").strip() not in ("", ",")
+    if is_apart and joint[0].lower().split()[-1].strip(",") == order["now"]:
+        return True
+    clause = _CLAUSE.split(plain(note))[-1].lstrip()
+    if starts_with(clause, language["whenever"]) or re.search(order["shared"], clause):
+        return False
+    return bool(re.search(order["alien"], clause)) if "alien" in order else holds(clause, _singular(language))
+
+
+@cache
+def _singular(language: Language) -> tuple[str, ...]:
+    """Verbs that show a subject which a bare verb cannot have."""
+    verbs = {*language["verb"], *language["clause"]} - {*language["always"]}
+    return tuple(sorted(verb for verb in verbs if " " not in verb and verb.removesuffix("n't").endswith("s")))
