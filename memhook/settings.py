@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from memhook.errors import InvalidInput, SettingsError
 from memhook.files.layout import toml_layout
 from memhook.paths import ENVIRONMENT_PREFIX
+from memhook.patterns import regex
 
 Detail = Literal["preview", "cascade", "full"]
 Notice = Literal["brief", "off"]
@@ -37,7 +38,7 @@ MOST_DOTS = 500  # on one line: tomllib is quadratic in the parts of a key
 LONGEST_SHOWN = 100
 
 HIDDEN = "(hidden)"
-_SECRET_OPTION = re.compile(r"key|secret|token|password|sas|credential", re.IGNORECASE)
+_SECRET_OPTION = regex(r"key|secret|token|password|sas|credential", re.IGNORECASE)
 
 
 class _Section(BaseModel):
@@ -542,7 +543,7 @@ def _plain_bytes(path: Path, flags: int) -> bytes:
 OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by the hooks, not settings
 
 # Credentials of a store may be in the environment instead of a file.
-_NAMED_VARIABLE = re.compile(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
+_NAMED_VARIABLE = regex(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
 
 
 class _GivenEnvironment(EnvSettingsSource):

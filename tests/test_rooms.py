@@ -16,9 +16,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "memhook"
 
 # A room, or one module of a room: the doors use what the store keeps for them, never its tables.
+EVERYWHERE = {"patterns"}
 BASE = {"core", "errors"}
 SETTINGS = BASE | {"paths", "settings"}
 MAY_IMPORT: dict[str, set[str]] = {
+    "patterns": set(),
     "core": set(),
     "errors": set(),
     "files": {"errors"},
@@ -117,7 +119,7 @@ def allowed_by(path: Path) -> dict[str, str]:
     return {
         name: next((entry for entry in entries if f"{name}.".startswith(f"{entry}.")), "")
         for name in others
-        if name.split(".")[0] != room(path)
+        if name.split(".")[0] not in EVERYWHERE | {room(path)}
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +16,10 @@ from memhook.core.anchor_index import Match
 from memhook.core.rendering import PROMPT_HEADING
 from memhook.core.terms import terms
 from memhook.library.access import surfacing
+from memhook.patterns import regex
 
 MOST_MEMORIES = 2
-_FILE_IN_FOLDER = re.compile(r"[^\s*<>]+/[^\s*<>/]*\.[^\s*<>/]+")
+_FILE_IN_FOLDER = regex(r"[^\s*<>]+/[^\s*<>/]*\.[^\s*<>/]+")
 MOST_TOKENS = 300
 
 

@@ -22,6 +22,7 @@ from memhook.core.packing import PartLimit
 from memhook.core.rendering import END
 from memhook.library.access import OWNER, is_closed, is_open, was_withheld
 from memhook.library.joined import Searchable
+from memhook.patterns import regex
 from memhook.screening.policy import judged, shown_as
 from memhook.screening.secrets import without
 from memhook.settings import Settings
@@ -36,7 +37,7 @@ OF_THE_PROMPT = ("request", "foreign_request", "talk", "chance")
 LEAST_CHANCE = 0.0005  # chances are recorded with four digits: nothing can be computed from a smaller one
 
 # Only memhook's own lines start at the margin, so remembered text cannot forge a frame.
-_BETWEEN_PARTS = re.compile(rf"(?<=\n{re.escape(END)})\n(?=## )")
+_BETWEEN_PARTS = regex(rf"(?<=\n{re.escape(END)})\n(?=## )")
 
 
 def explained_record(injection: Injection, library: Searchable, settings: Settings) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,12 +14,13 @@ from memhook.assistants.events import Kind, Payload, by_name, text
 from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, parsed, ran
 from memhook.assistants.recording import About, Prompt, Reply, Step, Used
 from memhook.core.packing import PartLimit, utf8_bytes
+from memhook.patterns import regex
 
 # Codex 0.166 takes 10,000 bytes of one hook entry whole and cuts the middle out of more.
 PART_LIMIT = PartLimit(10_000, utf8_bytes)
 
 # It sends what a command printed, not its exit code.
-_FAILURE = re.compile(
+_FAILURE = regex(
     r"(?i)\b(?:cannot|could not|couldn't|denied|error|exception|fail(?:ed|ure)?|fatal|not found|panick?ed|traceback)\b"
     r"|error\[|Error:|Exception\b|Error\b"
 )

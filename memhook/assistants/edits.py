@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import Any
 from memhook.errors import InvalidInput
 from memhook.files import json_edit, toml_edit
 from memhook.files.layout import Path as Place
+from memhook.patterns import regex
 
 PLUGIN = SERVER = "memhook"
 
-_OUR_LAUNCHER = re.compile(r"memhook/launch\b")
+_OUR_LAUNCHER = regex(r"memhook/launch\b")
 
 
 @dataclass(frozen=True, slots=True)

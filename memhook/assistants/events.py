@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from memhook.core.packing import PartLimit
+from memhook.patterns import regex
 
 TRIAL_SESSION = "memhook-doctor"
 """The session of an event that nobody typed: answered like any other, and not recorded."""
@@ -102,7 +102,7 @@ def text(payload: Payload, *keys: str) -> str:
     return ""
 
 
-_EXIT_CODE = re.compile(r"(?im)^exit code: [1-9]|completed with exit code [1-9]")
+_EXIT_CODE = regex(r"(?im)^exit code: [1-9]|completed with exit code [1-9]")
 """Gemini CLI and Copilot CLI end what a command printed with its exit code."""
 _END_CHARS = 1_000
 

@@ -26,11 +26,12 @@ from memhook.assistants.reading import (
     words,
 )
 from memhook.assistants.recording import About, Prompt, Reply, SessionFormat, Step, Used
+from memhook.patterns import regex
 
 DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
 
 # The first prompt of a session arrives with what the hooks said at its start, which nobody typed.
-_HOOK_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+_HOOK_CONTEXT = regex(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 
 
 def _wrote(payload: Payload) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 
 from memhook.assistants.events import Payload, text
 from memhook.assistants.recording import UNKNOWN, UNREADABLE, About, Problem, Ran, Recording, SessionFormat, Step
+from memhook.patterns import regex
 
 LARGEST_BYTES = 64 << 20
 TAIL_BYTES = 256 << 10
@@ -137,13 +138,13 @@ def moment(value: Any) -> datetime | None:
 
 
 # A shell says this of a command that nobody can run so, wherever in its output.
-_WRONG = re.compile(
+_WRONG = regex(
     r"command not found|not recognized as|no such (?:command|file or directory|option)|missing script"
     r"|(?:unknown|unrecogni[sz]ed|invalid|illegal|unexpected) (?:\w+ )?(?:option|(?:sub)?command|argument|flag)"
     r"|is not a \w+ command|no module named|cannot find module|^usage:",
     re.IGNORECASE | re.MULTILINE,
 )
-_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: exit)? code:? (\d{1,3})\b", re.IGNORECASE)
+_EXIT = regex(r"\bexit(?:ed)?(?: with)?(?: exit)? code:? (\d{1,3})\b", re.IGNORECASE)
 _LOOKED_AT = 4_000
 
 

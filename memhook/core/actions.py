@@ -10,6 +10,7 @@ Any text, in linear time; long ones are read at both ends.
 from __future__ import annotations
 
 import posixpath
+from memhook.patterns import regex
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,31 +30,31 @@ _WRITTEN = (
 )  # fmt: skip
 _PATCHES = ("patch", "patchText", "input", "command")
 
-_PATCH_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S.*)$", re.MULTILINE)
-_PATCH_ADDED = re.compile(r"^\+(.*)$", re.MULTILINE)
-_SHELL = re.compile(
+_PATCH_FILE = regex(r"^\*\*\* (?:Add|Update|Delete) File: (\S.*)$", re.MULTILINE)
+_PATCH_ADDED = regex(r"^\+(.*)$", re.MULTILINE)
+_SHELL = regex(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
 _SHELLS = ("bash", "sh", "ssh", "su", "zsh")
 # They only read what they name, or print it: what is searched for is not touched.
-_READERS = re.compile("ack|ag|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
+_READERS = regex("ack|ag|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
 # They change the files they name; of the second kind only the last.
-_CHANGERS = re.compile("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
-_COPIERS = re.compile("cp|install|ln|rsync|scp")
-_LOOKING = re.compile("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
-_MESSAGE_FLAG = re.compile("--(?:body|description|message|notes|title)")
-_REDIRECTION = re.compile(r"[12&]?>{1,2}(?!&)(.*)")
+_CHANGERS = regex("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
+_COPIERS = regex("cp|install|ln|rsync|scp")
+_LOOKING = regex("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
+_MESSAGE_FLAG = regex("--(?:body|description|message|notes|title)")
+_REDIRECTION = regex(r"[12&]?>{1,2}(?!&)(.*)")
 # Not the message of a commit: -m "$(cat <<'EOF'
-_HERE = re.compile(
+_HERE = regex(
     r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE
 )
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
-_SET = re.compile(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
-_QUOTED = re.compile(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
-_TOKEN = re.compile(r"[^\s,;]+")
-_QUALIFIER = re.compile(r"^\W*(?:\w+\.)+(?=[A-Z])")  # of an exception: psycopg2.OperationalError
-_OF_NAMES = re.compile(r"[/\\@\d_]")
-_MESSAGE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_VARIABLE = regex(r"[A-Za-z_]\w*=")
+_SET = regex(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
+_QUOTED = regex(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
+_TOKEN = regex(r"[^\s,;]+")
+_QUALIFIER = regex(r"^\W*(?:\w+\.)+(?=[A-Z])")  # of an exception: psycopg2.OperationalError
+_OF_NAMES = regex(r"[/\\@\d_]")
+_MESSAGE_WORD = regex(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ a flag of which command) is checked against the call.
 from __future__ import annotations
 
 import posixpath
+from memhook.patterns import regex
 import re
 import sys
 from collections import defaultdict
@@ -63,33 +64,33 @@ TOOL = 0.6
 FOLDER = 0.4  # and a twentieth for each level
 ANOTHER = 0.01  # anchor of the same memory
 
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
-_KEBAB = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
-_COMPOUND = re.compile(
+_IDENTIFIER = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
+_KEBAB = regex(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
+_COMPOUND = regex(
     r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])"
 )  # in a sentence: "a case-insensitive search"
-_CODE = re.compile(
+_CODE = regex(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
 )
-_QUOTED_NAME = re.compile(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
+_QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 # A type where code uses it; in a comment or a text the same word may be a product.
-_USED_TYPE = re.compile(
+_USED_TYPE = regex(
     r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
 _OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "path", "tool")
-_STATUS = re.compile(r"(?:exit code|HTTP) \d+")
-_WHOLE_CODE = re.compile(r"[A-Z]{1,5}-?\d{3,6}")
+_STATUS = regex(r"(?:exit code|HTTP) \d+")
+_WHOLE_CODE = regex(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
-_EXCEPTION = re.compile(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
-_HOME = re.compile(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
+_EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
+_HOME = regex(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
 # The name, number or port that an error is about: with another one it is another error.
-_DETAIL = re.compile(
+_DETAIL = regex(
     r"['\"‘]([^\W\d]{3,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b|(?i:code|error|exception) (\d+)\b"
 )
-_VALUE = re.compile(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
+_VALUE = regex(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

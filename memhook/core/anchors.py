@@ -17,6 +17,7 @@ from itertools import pairwise, takewhile
 from memhook.core.memory import titled
 from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, spoken_commands
 from memhook.core.terms import STOP_WORDS
+from memhook.patterns import regex
 
 MOST_ANCHORS = 48
 MOST_CHARS = 160  # of one anchor
@@ -85,54 +86,54 @@ ReferenceError RuntimeError RuntimeException StopIteration SyntaxError TypeError
 ZeroDivisionError
 """)
 
-_FENCE = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-_SPAN = re.compile(r"`([^`\n]{1,300})`")
-_QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
-_SINGLE_QUOTED = re.compile(r"(?<!\S)'([^'\n]{8,160})'(?!\w)")
-_PROSE_PATH = re.compile(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
+_FENCE = regex(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_SPAN = regex(r"`([^`\n]{1,300})`")
+_QUOTED = regex(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
+_SINGLE_QUOTED = regex(r"(?<!\S)'([^'\n]{8,160})'(?!\w)")
+_PROSE_PATH = regex(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
 # Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
-_PROSE_FOLDER = re.compile(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
-_COMPOUND_FILE = re.compile(r"(?:[\w-]+/)*[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.[a-z]{2,6}")  # whatever its ending is
-_PROSE_ABSOLUTE = re.compile(r"(?<![^\s(\"'])~?(?:/[\w.-]+){2,}")
-_PROSE_DOT_FILE = re.compile(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
-_PROSE_GLOB = re.compile(
+_PROSE_FOLDER = regex(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
+_COMPOUND_FILE = regex(r"(?:[\w-]+/)*[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.[a-z]{2,6}")  # whatever its ending is
+_PROSE_ABSOLUTE = regex(r"(?<![^\s(\"'])~?(?:/[\w.-]+){2,}")
+_PROSE_DOT_FILE = regex(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
+_PROSE_GLOB = regex(
     r"(?<![\w/.*-])(?:(?:[\w.-]+/)*\*{1,2}(?:/\*)?(?:\.\w{1,11}){1,3}|(?:[a-z_][\w.-]*/)+\*{1,2})(?![\w/*-])"
 )
-_PROSE_FLAG = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|-D[A-Z]\w*_\w+)")
-_PROSE_NAME = re.compile(
+_PROSE_FLAG = regex(r"(?<![\w-])(?:--[a-z][\w-]+|-D[A-Z]\w*_\w+)")
+_PROSE_NAME = regex(
     r"(?<![\w./-])(?:_{0,2}[a-z]\w*_\w+|(?=\w{5})[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+|[A-Za-z]\w*(?:Error|Exception)|[a-z]{2,}[A-Z][a-z]\w*|(?:[A-Z][a-z]+){3,})"
     r"(?:\(\))?(?![\w/-])"
 )
 # A service or a package, not a version or a region. A compound of the language has this form too, but is seldom the
 # argument of a command or a part of a path.
-_PROSE_KEBAB = re.compile(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/-]|\.\w)")
+_PROSE_KEBAB = regex(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/-]|\.\w)")
 # Up to where a message ends or the sentence goes on.
-_PROSE_MESSAGE = re.compile(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
-_PROSE_DOTTED = re.compile(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
-_PROSE_MEMBER = re.compile(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
-_PROSE_CODE = re.compile(
+_PROSE_MESSAGE = regex(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
+_PROSE_DOTTED = regex(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
+_PROSE_MEMBER = regex(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
+_PROSE_CODE = regex(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
 )
-EXIT_CODE = re.compile(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
-HTTP_STATUS = re.compile(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
-_NUMBERED = re.compile(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
-_BRACKETED = re.compile(r"\b[A-Z]{4,12}(?:\[| (?=\d{4}))(\w{4,7})\b")
-_COMMIT = re.compile(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
-_WORD = re.compile(r"\S+")
+EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
+HTTP_STATUS = regex(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
+_NUMBERED = regex(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
+_BRACKETED = regex(r"\b[A-Z]{4,12}(?:\[| (?=\d{4}))(\w{4,7})\b")
+_COMMIT = regex(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
+_WORD = regex(r"\S+")
 
-_CODE = re.compile(
+_CODE = regex(
     r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
 )
-CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
-_CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
-_NAME = re.compile(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
-_DOT_FILE = re.compile(r"\.[a-z][\w.-]+")
+CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
+_CALL = regex(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
+_NAME = regex(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
+_DOT_FILE = regex(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
-_ASSIGNED = re.compile(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
-_SAID = re.compile(r"[\w.]+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
-_PLACEHOLDER = re.compile(r"<[^<>\s]*>|…|\.\.\.")
-_FIRST_WORD = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
-_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
+_ASSIGNED = regex(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
+_SAID = regex(r"[\w.]+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
+_PLACEHOLDER = regex(r"<[^<>\s]*>|…|\.\.\.")
+_FIRST_WORD = regex(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
+_PLAIN_WORD = regex(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
 
 def anchors_of(title: str, content: str) -> tuple[str, ...]:

@@ -15,26 +15,27 @@ from itertools import pairwise
 
 from memhook.core.anchors import Kind, kind_of
 from memhook.core.mentions import CLAUSE, is_wanted
+from memhook.patterns import regex
 
-GAP = re.compile(r"<[^<>\s]*>|\*+")  # that somebody fills in
-_FILLED_IN = re.compile(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
+GAP = regex(r"<[^<>\s]*>|\*+")  # that somebody fills in
+_FILLED_IN = regex(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
 _ENDS = ("|", ">", "<", "&&")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=")
-_GLUED = re.compile(r"-[A-Za-z](?:\d+|[${].*)")  # -j16, -j$(nproc), -I{}
-_VALUE = re.compile(r"[^\s-]\S*")
-_SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
+_VARIABLE = regex(r"[A-Z_][A-Z0-9_]*=")
+_GLUED = regex(r"-[A-Za-z](?:\d+|[${].*)")  # -j16, -j$(nproc), -I{}
+_VALUE = regex(r"[^\s-]\S*")
+_SUBCOMMAND = regex(r"[a-z][a-z-]*")
 # They run what is named behind them; behind those that run it elsewhere, the place may come first.
-_LAUNCHERS = re.compile(
+_LAUNCHERS = regex(
     "bash|bunx|cargo|doas|env|exec|mix|mvn|nice|nohup|npx|php|pipx|pnpm|python3?|run|sh|sudo|time|timeout|uvx|watch|xargs|yarn"
 )
 _ELSEWHERE = ("exec", "run", "ssh")
-_NAMED = re.compile(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
+_NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
 _LETTERS = {"-f": "--force", "-r": "--recursive"}  # which mean the same everywhere
-_FILE = re.compile(r"[./]")  # behind -f
+_FILE = regex(r"[./]")  # behind -f
 _WITH = r"\s+(?:(?:using|with)\s+)?"
 
 # In front of a recipe, which is about calls with its flags and without them; or a language that is not read.
-_RECIPE = re.compile(
+_RECIPE = regex(
     r"\b(?:by|con|execute|mit|nimm|nutze|per|runs?|through|usa|uses?|using|utilise|verwende|via|with)\b[^.;\n]*$"
     "|[:→]\\W*$|[\u0370-\u1fff\u2e80-\ud7ff][^.;\\n]*$",
     re.IGNORECASE,

@@ -9,21 +9,21 @@ should do; a correction opens with a denial and says what is right. The words ar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
 from memhook.core import phrases
 from memhook.core.fencing import clean, collapsed
 from memhook.core.tokens import estimated_tokens
+from memhook.patterns import regex
 
 CUE_TOKENS = 40
 LONGEST = 300
 SHORTEST_WORDS, SHORTEST_UNSPACED = 3, 6
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
-_DENIED = re.compile(r"\s*(?:[,:;!…—–、，。-]|\.{2,})")
-_UNSPACED = re.compile(rf"[^\x00-\u2fff]{{{SHORTEST_UNSPACED}}}")
+_SENTENCE = regex(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
+_DENIED = regex(r"\s*(?:[,:;!…—–、，。-]|\.{2,})")
+_UNSPACED = regex(rf"[^\x00-\u2fff]{{{SHORTEST_UNSPACED}}}")
 
 FIXED = "memhook: that fix took several failed attempts. If its cause may come back, save it with `remember`."
 INSTRUCTION = (

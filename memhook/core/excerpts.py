@@ -22,6 +22,7 @@ from operator import itemgetter
 
 from memhook.core.passages import HORIZON, SENTENCE_END, Span, front, passage
 from memhook.core.terms import term_spans
+from memhook.patterns import regex
 
 Range = tuple[int, int]
 
@@ -33,15 +34,13 @@ _HEAVIEST_TERMS = 8  # of the prompt; they sum to 1.0, so that a long prompt doe
 _LEAST_CODE = 400
 _WRAPPED_CHARS = 50  # a line this long that ends within a sentence was wrapped by a program
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?=\S)")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
-_VERBATIM = re.compile(r"(?: {4}|\t)[ \t]*\S|[ \t]*\|")
-_CODE_SPAN = re.compile(r"`[^`\n]+`")
-_BARE_CODE = re.compile(
-    r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+`[^`\n]+`[.,;]?"
-)  # a step that is a command and nothing else
-_LABELLED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])?[\s*_]*\w[\w ./'-]{1,40}[*_]{0,2}[:：]")
+_FENCE = regex(r"[ \t]*(`{3,}|~{3,})")
+_ITEM = regex(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?=\S)")
+_HEADING = regex(r" {0,3}#{1,6}[ \t]")
+_VERBATIM = regex(r"(?: {4}|\t)[ \t]*\S|[ \t]*\|")
+_CODE_SPAN = regex(r"`[^`\n]+`")
+_BARE_CODE = regex(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+`[^`\n]+`[.,;]?")  # a step that is a command and nothing else
+_LABELLED = regex(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])?[\s*_]*\w[\w ./'-]{1,40}[*_]{0,2}[:：]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from memhook.core.memory import URN_PREFIX, id_of, shortened
+from memhook.patterns import regex
 
 INDENT = "  "
 _WORST_CASE = 20  # characters read for each one shown: a name of a megabyte is not cleaned to its end
@@ -23,7 +24,7 @@ _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = regex("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Unicode's default-ignorable characters (bidirectional controls, tags and fillers among them) and the other format
 # controls, except the joiner and the emoji selector, which depend on their neighbours.
 _IGNORABLE = (
@@ -31,41 +32,41 @@ _IGNORABLE = (
     "\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_INVISIBLE = re.compile(f"[{_IGNORABLE}]")
-HIDDEN = re.compile(f"[\x00-\x1f\x7f-\x9f\u200d\u2028\u2029\ufe0f\ud800-\udfff{_IGNORABLE}]")
+_INVISIBLE = regex(f"[{_IGNORABLE}]")
+HIDDEN = regex(f"[\x00-\x1f\x7f-\x9f\u200d\u2028\u2029\ufe0f\ud800-\udfff{_IGNORABLE}]")
 """Every character that can control a terminal or hide from a reader: for formats that can escape it."""
 # The character comes before its look-behind: a pattern that starts with a look-behind is tried at every position and
 # is 200 times slower.
-_STRAY_SELECTOR = re.compile(rf"\ufe0f(?<![{_EMOJI}]\ufe0f)(?:(?<![0-9#*]\ufe0f)|(?!\u20e3))")
-_STRAY_JOINER = re.compile(rf"\u200d(?:(?<![{_EMOJI}]\u200d)(?<![{_EMOJI}]\ufe0f\u200d)|(?![{_EMOJI}]))")
-_ESCAPE_SEQUENCE = re.compile(
+_STRAY_SELECTOR = regex(rf"\ufe0f(?<![{_EMOJI}]\ufe0f)(?:(?<![0-9#*]\ufe0f)|(?!\u20e3))")
+_STRAY_JOINER = regex(rf"\u200d(?:(?<![{_EMOJI}]\u200d)(?<![{_EMOJI}]\ufe0f\u200d)|(?![{_EMOJI}]))")
+_ESCAPE_SEQUENCE = regex(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\r\n]*(?:\x07|\x1b\\|\x9c)"  # titles, links
     r"|\x1b[ -/]*[0-~]"
 )
-_LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_END = regex("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Tags that clients and chat formats put around hooks, commands and their output, tool calls and their results, turns.
 # After a letter the tag is a type (`vector<system>`), and <user> within a line is a placeholder.
 _TAG_NAMES = (
     r"[\w-]*system[-_]?(?:reminder|prompt|message)|[\w-]+-hook|hook[-_]context|(?:local-)?command-\w+|bash-\w+"
     r"|antml:\w+|function_(?:calls|results)|tool_(?:use|call|result|response|output)s?|(?:start|end)_of_turn"
 )
-_CLIENT_TAG = re.compile(
+_CLIENT_TAG = regex(
     rf"<(?:(?=\s*+(?:/\s*+)?(?:{_TAG_NAMES})(?![\w-]))"
     r"|(?<!\w<)(?=(?:system|assistant|human)>)|(?=/(?:system|assistant|human)>|\|\w+\|>|<SYS>>|<\s?/SYS>>))",
     re.IGNORECASE,
 )
-_USER_TAG = re.compile(r"^([ \t]*)<(?=/?user>)", re.IGNORECASE | re.MULTILINE)
-_TURN_MARK = re.compile(r"(?<!\\)\[(?=/?INST\])")
+_USER_TAG = regex(r"^([ \t]*)<(?=/?user>)", re.IGNORECASE | re.MULTILINE)
+_TURN_MARK = regex(r"(?<!\\)\[(?=/?INST\])")
 _ROLE_NAMES = ("Human", "Assistant", "System", "User", "Developer")
 _ROLES = (*_ROLE_NAMES, *map(str.upper, _ROLE_NAMES))
-_ROLE = re.compile(rf"[ \t]*(?:{'|'.join(_ROLES)})(?=[ \t]*:)")
-_BEFORE_BOLD = re.compile(r"(\\*)(\*|\Z)")
-_URN = re.compile(r"(urn):(memhook):", re.IGNORECASE)
-_LIST_MARK = re.compile(r"[,()\[\]·]")
+_ROLE = regex(rf"[ \t]*(?:{'|'.join(_ROLES)})(?=[ \t]*:)")
+_BEFORE_BOLD = regex(r"(\\*)(\*|\Z)")
+_URN = regex(r"(urn):(memhook):", re.IGNORECASE)
+_LIST_MARK = regex(r"[,()\[\]·]")
 # Only memhook's own lines start at the margin, so remembered text cannot forge an entry.
-_ENTRY = re.compile(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
-_NAME = re.compile(rf"{URN_PREFIX}([a-z0-9]+)")
+_ENTRY = regex(r"^- (?P<header>.*)(?:\n(?:  .*)?$)*", re.MULTILINE)
+_NAME = regex(rf"{URN_PREFIX}([a-z0-9]+)")
 NOT_NAMED = "another"
 
 

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from memhook.core.normal import normalized
+from memhook.patterns import regex
 
 READ_CHARS = 2_000
 FEW_WORDS, SEVERAL = 8, 2  # in a longer text a single word of another language is a name or a quotation
@@ -22,10 +23,10 @@ THREE_WORDS, WEAK_IN = 3, 4  # "corrige le test" is not English, "le test" may b
 OTHER_SCRIPT = 0.3  # of the letters outside code
 DENSE = 3  # letters that one Chinese, Japanese or Korean character stands for
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\b[a-z]+://\S*", re.DOTALL)
+_CODE = regex(r"```.*?(?:```|\Z)|`[^`\n]*`|\b[a-z]+://\S*", re.DOTALL)
 _EDGES = ".,;:!?…\"'“”„«»‘’‚()[]{}<>¿¡*~-–—/。、！？「」（）"
-_OTHER_LETTER = re.compile("[^\\W\\d_\u0000-\u036f\u1e00-\u1eff\u2000-\u2bff\ufb00-\ufb06\uff21-\uff5a]")
-_DENSE_LETTER = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]")
+_OTHER_LETTER = regex("[^\\W\\d_\u0000-\u036f\u1e00-\u1eff\u2000-\u2bff\ufb00-\ufb06\uff21-\uff5a]")
+_DENSE_LETTER = regex("[\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]")
 
 
 @cache

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from memhook.core.normal import normalized
+from memhook.patterns import regex
 
 URN_PREFIX = "urn:memhook:"
 ID_LENGTH = 12
@@ -20,15 +21,15 @@ SUMMARY_CHARS = 160
 SESSION_CHARS = 12
 DEFAULT_NAMESPACE = "general"
 
-_ID = re.compile(rf"[a-z0-9]{{{ID_LENGTH}}}")
-_HEADING = re.compile(r"^#+ ")  # not "#42 tracks the leak"
-_SAYS_NOTHING = re.compile(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
-_INSTRUCTION_FILE = re.compile(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
+_ID = regex(rf"[a-z0-9]{{{ID_LENGTH}}}")
+_HEADING = regex(r"^#+ ")  # not "#42 tracks the leak"
+_SAYS_NOTHING = regex(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
+_INSTRUCTION_FILE = regex(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
 _SUMMARY_HORIZON = 20 * SUMMARY_CHARS
-_STRUCTURE = re.compile(r"#{1,6} |\|")  # a heading, a row of a table
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
-_STOP = re.compile(r"[.!?][\"'”’)\]*`]*(?= )|[。！？]")
-_INITIALS = re.compile(r"\W*(?:(?:\w\.)*\w|\d{1,2})")  # e.g. U.S, or the number of an item
+_STRUCTURE = regex(r"#{1,6} |\|")  # a heading, a row of a table
+_SENTENCE_END = regex(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_STOP = regex(r"[.!?][\"'”’)\]*`]*(?= )|[。！？]")
+_INITIALS = regex(r"\W*(?:(?:\w\.)*\w|\d{1,2})")  # e.g. U.S, or the number of an item
 _SHORTEST_SENTENCE = 20
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memhook.core.terms import STOP_WORDS
+from memhook.patterns import regex
 
 READ_CHARS = 800  # what a longer text says in passing is not what it is about
 MOST_WORDS = 8  # of a command or a message
@@ -41,73 +42,69 @@ _AROUND = STOP_WORDS | {
     "must", "never", "run", "running", "runs", "shall", "use", "using", "via", "without",
 }  # fmt: skip
 # What a sentence about a tool goes on with: words that name nothing, or any verb.
-_NO_NAME = re.compile(
+_NO_NAME = regex(
     r"v?\d[\d.]*|after|against|always|at|before|can(?:not|'t)?|cannot|does|during|for|from|has|in|inside|is|must|needs?|never|on"
     r"|only|should|to|under|when|while|will|with|within|without"
 )
-_PREDICATE = re.compile(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
+_PREDICATE = regex(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
 # In the middle of a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system".
-_NAMED_TOOL = re.compile(
+_NAMED_TOOL = regex(
     r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.[\d.]+ (?:\w{2,}(?:[^s]s|ed)|can|cannot|does|is|needs)\b"
     r"|\b[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)\b"
 )
 _ARTICLES = frozenset(("a", "an", "our", "the", "your"))
 _SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
-_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
+_SENTENCE_END = regex(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s")
 _ENDING = ".,;:!?)"
-_TOOL = re.compile(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
-_PARTED = re.compile(r"[._-]")
-_ARGUMENT = re.compile(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
-FLAG = re.compile(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
-_WITH_FLAG = re.compile(r"\b(?:using|with) (?=-)")
+_TOOL = regex(r"(?:\./)?[a-z][a-z0-9]+(?:[._/:-][a-z0-9_]+)*")
+_PARTED = regex(r"[._-]")
+_ARGUMENT = regex(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
+FLAG = regex(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
+_WITH_FLAG = regex(r"\b(?:using|with) (?=-)")
 
-FLAG_SPAN = re.compile(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
-_SPAN = re.compile(r"`[^`\n]*`")
-_TYPE = re.compile(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
-_MEMBER = re.compile(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
-_FILE = re.compile(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,10}(?![\w/.(-]*\w)")
-_QUOTED = re.compile(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
+FLAG_SPAN = regex(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
+_SPAN = regex(r"`[^`\n]*`")
+_TYPE = regex(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
+_MEMBER = regex(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
+_FILE = regex(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,10}(?![\w/.(-]*\w)")
+_QUOTED = regex(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
 # Behind these a message may start.
-_SAYING = re.compile(
+_SAYING = regex(
     r"^(?:(?:an?|the|if|when|you|get|getting|see|seeing|error) )*|\b(?:error|get|message|saying|says|see|with) "
 )
-_EXPLAINED = re.compile(
-    r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|[=→]|:$"
-)
-_MESSAGE_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_MESSAGE_END = re.compile(r"[,;:.!?()=→–—]+(?:\s|$)")
-_PLURAL = re.compile(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
+_EXPLAINED = regex(r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|[=→]|:$")
+_MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
+_MESSAGE_END = regex(r"[,;:.!?()=→–—]+(?:\s|$)")
+_PLURAL = regex(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
 # Whether a note wants something: the last such word in the clause in front of it, or what is said behind it.
-_WISH = re.compile(
+_WISH = regex(
     r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nor|not|nunca|pas|without)\b"
     r"|\b(?:always|ha(?:s|ve) to|immer|must|needs?|only with|pass|require[sd]?|siempre|toujours)\b"
     r"|(?:^|[:,!?]\s+|\band |\bthen )(?:run|use)\b",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b", re.IGNORECASE)
-_NEEDED = re.compile(
-    r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE
-)
+_REFUSED = regex(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b", re.IGNORECASE)
+_NEEDED = regex(r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE)
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
-_MISSED = re.compile(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
-_CONSEQUENCE = re.compile(r"`? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE)
+_MISSED = regex(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
+_CONSEQUENCE = regex(r"`? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE)
 # With its value: a number, or a word with which the clause ends.
-_FLAG_IN_PROSE = re.compile(
+_FLAG_IN_PROSE = regex(
     r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
 )
 _NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/)`?"
-_SCOPE = re.compile(
+_SCOPE = regex(
     r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
 )
-_ADVISED = re.compile(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
+_ADVISED = regex(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
 # What is allowed, and an exception with the message that is explained.
-_PASSED_OVER = re.compile(
+_PASSED_OVER = regex(
     rf"`? (?:is|are) (?:fine|ok|okay|safe)[,.;]|(?:(?<=Error)|(?<=Exception)): [^.;\n]*(?:{_EXPLAINED.pattern})"
 )
-_OF_ERROR = re.compile(r"(?:Error|Exception)`? +for +`?$")
-_LEADING = re.compile(r"\W*(?:in +)?`?(?:[\w.-]+/)+[\w.-]*\w`?(?:: |, | the )", re.IGNORECASE)
-_JOINED = re.compile(r", +| +and +| +or +")
+_OF_ERROR = regex(r"(?:Error|Exception)`? +for +`?$")
+_LEADING = regex(r"\W*(?:in +)?`?(?:[\w.-]+/)+[\w.-]*\w`?(?:: |, | the )", re.IGNORECASE)
+_JOINED = regex(r", +| +and +| +or +")
 
 
 @dataclass(frozen=True, slots=True)

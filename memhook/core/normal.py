@@ -10,9 +10,11 @@ import unicodedata
 from itertools import accumulate
 from typing import Literal
 
+from memhook.patterns import regex
+
 Form = Literal["NFC", "NFKC", "NFD", "NFKD"]
 
-_MANY_MARKS = re.compile(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # all that is or may become a mark
+_MANY_MARKS = regex(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # all that is or may become a mark
 
 
 def normalized(form: Form, text: str) -> str:

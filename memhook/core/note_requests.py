@@ -21,6 +21,7 @@ from memhook.core import phrases
 from memhook.core.pasted import is_machine, pasted_from
 from memhook.core.phrases import LONGEST_SENTENCE, Language, Opening, order_in
 from memhook.core.rendering import CONTINUED, END, PROMPT_HEADING, SESSION_HEADING
+from memhook.patterns import regex
 
 TAKE_BACK = ""
 MOST_NOTES = 20  # per prompt: a pasted file may have any number of such lines
@@ -29,25 +30,25 @@ FEWEST_UNSPACED = 5  # characters, where words are not set apart
 READ_CHARS = 20_000  # in which sentences are looked at: nobody types more
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
-_NOTE = re.compile(
+_NOTE = regex(
     r"(?:#remember(?![\w-]):?|remember[ \t]*:(?![:/]))[ \t]*(?P<text>.*)",
     re.IGNORECASE,
 )
-_THAT = re.compile(r"remember[ \t]+that\b", re.IGNORECASE)
-_TAKE_BACK = re.compile(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?…][\"')\]]?(?=\s)|[。！？]")
-_QUESTION = re.compile(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
-_MARK = re.compile(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
-_NAMES_THING = re.compile(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
+_THAT = regex(r"remember[ \t]+that\b", re.IGNORECASE)
+_TAKE_BACK = regex(r"forget[ \t]+that[ \t]*[.!]?[ \t]*", re.IGNORECASE)
+_SENTENCE_END = regex(r"[.!?…][\"')\]]?(?=\s)|[。！？]")
+_QUESTION = regex(r"[?？][\"')\]]*\s*$|[吗嗎][。]?\s*$")
+_MARK = regex(r"[ \t]*(?P<mark>[:：]|[,，、]|[—–-](?=\s))[ \t]*")
+_NAMES_THING = regex(r"[\w-]*[=_/(]")  # remember_me, remember(...), remember/forget
 _COLONS = (":", "：")
-_CONSEQUENCE = re.compile(r"then (?:it|they|the)\b")  # "Then the client gets a 401": no order starts like that
+_CONSEQUENCE = regex(r"then (?:it|they|the)\b")  # "Then the client gets a 401": no order starts like that
 _JOINTS = " \t,;–—-"
 _TYPE = r"(?:bool|str|int|float|string|boolean|number)\s*[=;,|)].*"
-_CODE_VALUE = re.compile(rf"(?:true|false|null|none|yes|no|on|off|[\d.]+|{_TYPE})[,;]?\s*", re.IGNORECASE)
-_PARTICLE = re.compile(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
-_CONTINUATION = re.compile(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
-_QUOTED = re.compile(r"[ \t>|*+-]")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CODE_VALUE = regex(rf"(?:true|false|null|none|yes|no|on|off|[\d.]+|{_TYPE})[,;]?\s*", re.IGNORECASE)
+_PARTICLE = regex(r"(?:ということ|こと|の)?[をはと、，,:：]*\s*$")
+_CONTINUATION = regex(r"[ \t]+\S|[-*+][ \t]+\S|\d+[.)][ \t]+\S")
+_QUOTED = regex(r"[ \t>|*+-]")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,26 @@ Limits count code points. Cuts fall between sentences or words if possible; a pa
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+
+from memhook.patterns import regex
 
 HORIZON = 50_000
 """The characters searched for a passage: a long log must not cost more than a note."""
 
 Span = tuple[str, int, int]
 
-_VISIBLE = re.compile(r"\S")
-SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*`]*(?=\s)|[。！？][」』”’）]*|\n")
-_UNSPACED = re.compile(
+_VISIBLE = regex(r"\S")
+SENTENCE_END = regex(r"[.!?…][\"'”’)\]*`]*(?=\s)|[。！？][」』”’）]*|\n")
+_UNSPACED = regex(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
     "\U00020000-\U0003ffff]"
 )
-_JOINS_LEFT = re.compile("[\u1160-\u11ff\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
-_JOINS_RIGHT = re.compile("[\u200d\ud800-\udbff]")
+_JOINS_LEFT = regex("[\u1160-\u11ff\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
+_JOINS_RIGHT = regex("[\u200d\ud800-\udbff]")
 _FLAG_HALVES = "".join(chr(code) for code in range(0x1F1E6, 0x1F200))
 _MOST_FLAGS = 1000
 _LONGEST_CLUSTER = 16

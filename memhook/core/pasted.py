@@ -8,10 +8,11 @@ the end of a mail may be far below the start of its text. `pasted.toml` has the 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+
+from memhook.patterns import regex
 
 LETTERS = 0.6  # of a line; with fewer it is a table, numbers or code
 SHORTEST_LINE = 20
@@ -25,7 +26,7 @@ MOST_LINES = 300  # that somebody types into a prompt
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _OWN_LABELS = frozenset(_DATA.pop("own_labels").split())
-_PATTERNS = {name: re.compile(pattern) for name, pattern in _DATA.items()}
+_PATTERNS = {name: regex(pattern) for name, pattern in _DATA.items()}
 _MACHINE, _CODE_END, _COLUMNS = (_PATTERNS[name] for name in ("machine", "code_end", "columns"))
 _DOCUMENT, _TITLE, _SPEAKER = (_PATTERNS[name] for name in ("document", "title", "speaker"))
 _LABEL, _LISTED = (_PATTERNS[name] for name in ("label", "listed"))

@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 from memhook.core.terms import STOP_WORDS
+from memhook.patterns import regex
 
 MOST_LEADS = 4
 MOST_FILLERS = 3
@@ -27,12 +28,12 @@ LONGEST_SENTENCE = 1_000  # nobody types longer ones
 
 # Scripts that put no blank between words: there, a phrase needs no end of a word after it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_ENDS_UNSPACED = re.compile(f"[{_UNSPACED}]$")
+_ENDS_UNSPACED = regex(f"[{_UNSPACED}]$")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
 _GAP = r"(?: [\w']{1,12}){0,2}?[ -]"  # between the words of a request
-_ASIDE = re.compile(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
-_CLAUSE_END = re.compile(r"[,;–—]| - ")
-_CLAUSE = re.compile(r"[:;.!]\s")
+_ASIDE = regex(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
+_CLAUSE_END = regex(r"[,;–—]| - ")
+_CLAUSE = regex(r"[:;.!]\s")
 _PAUSE = rf"(?:[ \t]*[,:;!.、，：！—–-]+[ \t]*|[ \t]+|(?<=[{_UNSPACED}]))"
 
 

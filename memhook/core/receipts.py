@@ -11,12 +11,12 @@ that follow each other in both count once more, so that a command that was run i
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from memhook.core.memory import Memory, titled
 from memhook.core.terms import STOP_WORDS, terms
+from memhook.patterns import regex
 
 READ_CHARS = 40_000  # of an answer with its tool calls, and of what was said before
 # The least chance that a text as long as the memory has a word, or a name, that no other memory has. With words at .03,
@@ -29,8 +29,8 @@ LEAST_IN_ALL = 4.0
 SHARE_OF_A_SHORT_ONE = 0.7  # that the conversation had but for a value
 SHORT_WORDS = 20
 
-_WORD = re.compile(r"[^\s,;()\[\]{}<>\"'*`|→—…]+")
-_NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|_")
+_WORD = regex(r"[^\s,;()\[\]{}<>\"'*`|→—…]+")
+_NAME = regex(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|_")
 
 
 def was_used(memory: Memory, known: Iterable[str], answer: str, frequencies: Mapping[str, int], documents: int) -> bool:

@@ -12,7 +12,6 @@ that the estimate of the whole is never above the sum of its pieces.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -24,6 +23,7 @@ from memhook.core.fencing import collapsed, indented, label, one_line
 from memhook.core.memory import DEFAULT_NAMESPACE, Memory, Origin, renewed_summary, shortened
 from memhook.core.passages import front
 from memhook.core.tokens import estimated_tokens
+from memhook.patterns import regex
 
 MEDIUM_CHARS = 800
 PREVIEW_CHARS = 200
@@ -33,7 +33,7 @@ TITLE_CHARS = 120
 SUMMARY_CHARS = 240
 NAME_CHARS = 60
 REFERENCE_CHARS = 200
-_FENCE_START = re.compile(r"\A\s*(?:`{3,}|~{3,})[^\n]*\n")
+_FENCE_START = regex(r"\A\s*(?:`{3,}|~{3,})[^\n]*\n")
 
 PROMPT_HEADING = "## memhook notes"
 SESSION_HEADING = "## memhook notes on this project"

@@ -15,18 +15,19 @@ from collections.abc import Iterator
 
 from memhook.core.pasted import is_machine
 from memhook.core.terms import STOP_WORDS
+from memhook.patterns import regex
 
 MAX_CHARS = 80
 
-_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")
-_ROOT_DIRECTORY = re.compile(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
-_CHOICE = re.compile(r"\d{1,2}|[a-zA-Z]")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
+_COMMAND = regex(r"/[A-Za-z][\w:.-]*(?:\s|$)")
+_ROOT_DIRECTORY = regex(r"/(?:bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users)(?:\s|$)")
+_CHOICE = regex(r"\d{1,2}|[a-zA-Z]")
+_WORD = regex(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 
-_OPENING = re.compile(rf"[^.!?…\n]{{0,{MAX_CHARS}}}[^\W\d_]{{2}}[.!?…]+[ \t]+(?=\S)")  # not "J. K.", not "1. Deploy"
+_OPENING = regex(rf"[^.!?…\n]{{0,{MAX_CHARS}}}[^\W\d_]{{2}}[.!?…]+[ \t]+(?=\S)")  # not "J. K.", not "1. Deploy"
 
-_QUESTION = re.compile(r"(?:how|what|when|where|which|who|why) ([a-z]+)\b", re.IGNORECASE)
-_LANGUAGE = re.compile(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
+_QUESTION = regex(r"(?:how|what|when|where|which|who|why) ([a-z]+)\b", re.IGNORECASE)
+_LANGUAGE = regex(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
 
 # A prompt of these and stop words has no word to search for.
 _ANSWERS = """
@@ -85,10 +86,10 @@ def request_in(prompt: str) -> str:
 WORTH_LEAVING_OUT = 0.8  # a gist longer than this share of the prompt gets the same answer as the prompt
 FEWEST_WORDS = 2  # "any idea?" above a log says nothing: the log decides
 
-_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-_LONG_WORD = re.compile(r"\w{3,}")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_COURTESY = re.compile(
+_FENCE = regex(r" {0,3}(?:`{3,}|~{3,})")
+_LONG_WORD = regex(r"\w{3,}")
+_SENTENCE = regex(r"(?<=[.!?])\s+|\n+")
+_COURTESY = regex(
     r"""
     \b(?:(?:can|could|would|will|may|might)\ (?:you|i|we|someone)|please|kindly|help(?:\ me)?|have|take|a\ look|when|
     you\ (?:have|get)|need|anything|else|know|let|moment|minute|chance|question|quick|everyone|team|there|see|below|

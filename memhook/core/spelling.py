@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memhook.core.terms import STOP_WORDS, folded, stemmed, stems
+from memhook.patterns import regex
 
 MIN_LETTERS, MAX_LETTERS = 4, 24
 TRANSPOSED, ONE_MORE_OR_LESS, WRONG_LETTER = range(3)  # from the likeliest error to the least likely
 NO_WORD = 2
 MAX_SUSPECTS = 12  # a log or another language has more
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_CHUNK = re.compile(r"\S+")
+_CODE = regex(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_CHUNK = regex(r"\S+")
 _OPENING = "\"'“”‘’«»([<*"
 _CLOSING = "\"'“”‘’«»)]>*.,;:!?…"  # no opening bracket: that would be a call
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюяё", "αβγδεζηθικλμνξοπρσςτυφχψω")

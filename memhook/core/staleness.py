@@ -9,7 +9,6 @@ Only what the repository once had can be gone from it: a memory may name a file 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,13 +18,14 @@ from functools import lru_cache
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.fencing import label
 from memhook.core.memory import Memory
+from memhook.patterns import regex
 
 NAMED_GONE = 2
 NAME_CHARS = 60
 CACHED = 1_024  # memories whose anchors are not read again: reading them takes longer than the check
 
-_SYMBOL = re.compile(r"[A-Za-z_]\w+")
-_RUN = re.compile(r"(?:make|just|(?:npm|pnpm|yarn) run|pnpm) ([A-Za-z_][\w:./-]*)(?!\S)")
+_SYMBOL = regex(r"[A-Za-z_]\w+")
+_RUN = regex(r"(?:make|just|(?:npm|pnpm|yarn) run|pnpm) ([A-Za-z_][\w:./-]*)(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from difflib import SequenceMatcher
 from itertools import islice, pairwise, product, takewhile
 
 from memhook.core.terms import STOP_WORDS, folded, terms
+from memhook.patterns import regex
 
 PROPOSED = 0.67
 # Where the cosine is not known: that of texts without a common word, and what is added if all are. Both are lower than
@@ -93,16 +94,16 @@ monday tuesday wednesday thursday friday saturday sunday january february april 
 november december daily weekly hourly nightly monthly yearly night hour day week month year
 """)
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-_CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
-_ASIDE = re.compile(r"(?<=,)\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
-_WORD = re.compile(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
-_NUMBER = re.compile(r"[v#$€]?\d", re.IGNORECASE)
-_NAME = re.compile(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
-_AMOUNT = re.compile(r"[v#$€~]?(\d[\d.,:]*)([a-z%]{0,7})")
+_SENTENCE_END = regex(r"(?<=[.!?;])\s+|\n+")
+_CLAUSE_END = regex(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
+_ASIDE = regex(r"(?<=,)\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
+_WORD = regex(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
+_NUMBER = regex(r"[v#$€]?\d", re.IGNORECASE)
+_NAME = regex(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
+_AMOUNT = regex(r"[v#$€~]?(\d[\d.,:]*)([a-z%]{0,7})")
 # "no more than 5" denies nothing, and "are removed after a week" is a rule, not the end of one.
-_BOUND = re.compile(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
-_HABIT = re.compile(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
+_BOUND = regex(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
+_HABIT = regex(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
 _HABITUAL = "~"
 
 _WEIGHTS: Mapping[str, float] = {

@@ -20,6 +20,7 @@ from threading import Lock
 import Stemmer
 
 from memhook.core.normal import normalized
+from memhook.patterns import regex
 
 MAX_TERM_CHARS = 64
 
@@ -39,19 +40,19 @@ _UNSPACED = (
 _WORD = rf"(?:[^\W_]|[{_MARKS}])"
 _FLAG = r"(?<![\w-])--?[A-Za-z][A-Za-z0-9_-]*"
 _LANGUAGE = r"[cCfF](?:\+\+|#)(?!\w)"
-_CHUNK = re.compile(rf"{_LANGUAGE}|{_FLAG}|{_WORD}++(?:(?:_*+[./-]_*+|_++){_WORD}++)*+")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
-_ANY_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-_PIECE = re.compile(r"[^/._-]+")
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
-_VERSION = re.compile(r"v(\d+(?:\.\d+)+)")
-_LATIN_MARKED = re.compile("([a-z])[\u0300-\u036f]+")
-_POINTING = re.compile("[\u0591-\u05c7\u064b-\u0652\u0670]+")
+_CHUNK = regex(rf"{_LANGUAGE}|{_FLAG}|{_WORD}++(?:(?:_*+[./-]_*+|_++){_WORD}++)*+")
+_UNSPACED_RUN = regex(rf"[{_UNSPACED}]+")
+_ANY_UNSPACED = regex(rf"[{_UNSPACED}]")
+_PIECE = regex(r"[^/._-]+")
+_CAMEL = regex(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_VERSION = regex(r"v(\d+(?:\.\d+)+)")
+_LATIN_MARKED = regex("([a-z])[\u0300-\u036f]+")
+_POINTING = regex("[\u0591-\u05c7\u064b-\u0652\u0670]+")
 _SPECIAL_LATIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 
 # The characters that compose to one: a base with its marks, or the letters of one Hangul syllable. The number of marks
 # is limited so that a text of nothing but marks takes linear time (normalization sorts them).
-_CLUSTER = re.compile(
+_CLUSTER = regex(
     r"[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\u0300-\u036f\uff9e\uff9f][\u0300-\u036f\uff9e\uff9f\u3099\u309a]{0,8}|.",
     re.DOTALL,
 )
@@ -82,7 +83,7 @@ _STEMMERS = {
         "tamil": "tamil",
     }.items()
 }
-_SCRIPT = re.compile(
+_SCRIPT = regex(
     "(?P<latin>[a-z]{3,})|(?P<cyrillic>[\u0400-\u04ff]+)|(?P<greek>[\u0370-\u03ff\u1f00-\u1fff]+)"
     "|(?P<armenian>[\u0531-\u0587]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<devanagari>[\u0900-\u097f]+)"
     "|(?P<tamil>[\u0b80-\u0bff]+)"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 import unicodedata
 from operator import getitem
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
+
+from memhook.patterns import regex
 
 # Fitted to the largest count of @anthropic-ai/tokenizer and of gpt-tokenizer's cl100k_base and o200k_base over 90,000
 # blocks of prose, code, data and 500 languages. After any change here, run scripts/calibrate-tokens.
@@ -44,9 +45,9 @@ def _ceil_div(number: int, divisor: int) -> int:
 
 # Tokenizers have tokens for whole rulers and indents: count only this much of one.
 _RULERS = "-#*+./=_~"
-_LONG_RUN = re.compile(rf"([{_RULERS} \t])\1{{3}}\1+|(─)─{{15}}─+")
+_LONG_RUN = regex(rf"([{_RULERS} \t])\1{{3}}\1+|(─)─{{15}}─+")
 _SHORTENED = r"\1" * 4 + r"\2" * 16
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII = regex(r"[^\x00-\x7f]+")
 _FEW = 20
 _RUNS = (*(5 * char for char in f"{_RULERS} \t"), 17 * "─")
 

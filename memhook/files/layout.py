@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from memhook.patterns import regex
+
 Path = tuple[str | int, ...]
 """Keys, and the numbers of items in arrays."""
 Span = tuple[int, int]
@@ -23,14 +25,14 @@ _COMMENT = r"#[^\r\n]*"
 _JSON_COMMENT = r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|\ufeff"
 _TRAILING_COMMA = r",(?=\s*[]}])"
 
-_BLANK = re.compile(r"\s*")
-_KEY_PART = re.compile(rf"{_QUOTED}|{_BARE}")
-_KEY = re.compile(rf"({_KEY_PART.pattern})(?:[ \t]*\.[ \t]*({_KEY_PART.pattern}))*")
-_SEPARATOR = re.compile(r"\s*[=:]\s*")
-_COMMA = re.compile(r"\s*,?\s*")
-_HEADER = re.compile(r"\[\[?[ \t]*")
-_SCALAR = re.compile(rf"{_STRING}|[^,\]}}\r\n]*[^,\]}}\s]")
-_LINE = re.compile(r"[^\r\n]*")
+_BLANK = regex(r"\s*")
+_KEY_PART = regex(rf"{_QUOTED}|{_BARE}")
+_KEY = regex(rf"({_KEY_PART.pattern})(?:[ \t]*\.[ \t]*({_KEY_PART.pattern}))*")
+_SEPARATOR = regex(r"\s*[=:]\s*")
+_COMMA = regex(r"\s*,?\s*")
+_HEADER = regex(r"\[\[?[ \t]*")
+_SCALAR = regex(rf"{_STRING}|[^,\]}}\r\n]*[^,\]}}\s]")
+_LINE = regex(r"[^\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,14 @@ import tomli_w
 
 from memhook.errors import InvalidInput
 from memhook.files.layout import Entry, Layout, comments_in, newline_of, spliced, toml_layout
+from memhook.patterns import regex
 
 REPAIR = "Repair it first, then try again."
 BY_HAND = "Change it by hand."
 
 KeyPath = tuple[str, ...]
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_KEY = regex(r"[A-Za-z0-9_-]+")
 
 
 def plain(text: str) -> dict[str, Any]:

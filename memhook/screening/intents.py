@@ -18,6 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from memhook.patterns import regex
+
 DATA = Path(__file__).with_name("intents.toml")
 NEEDED = 4  # points that make a text distrusted
 REACH = 240  # characters within which the points of different intents are added
@@ -29,8 +31,8 @@ PARAGRAPH = 60
 SHORTEST_START = 3
 LONGEST_WORD = 30
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|(?<=[.!?;]) |[。！？\n]")
-_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_TOKEN = regex(r"[^\W_]+(?:['’][^\W_]+)?|(?<=[.!?;]) |[。！？\n]")
+_ASIAN = regex("[\u3040-\u30ff\u3400-\u9fff]")
 
 Places = Mapping[str, Sequence[int]]
 Classes = Mapping[str, tuple[str, ...]]

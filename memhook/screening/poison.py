@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from memhook.core.memory import Origin
 from memhook.core.normal import normalized
+from memhook.patterns import regex
 from memhook.screening.intents import intents_in
 
 WINDOW = 8_000
@@ -63,7 +64,7 @@ _USED = (
 
 # A text in lower case that a forgery contains, the reason, and the forgery.
 _FORGERIES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (mark, reason, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    (mark, reason, regex(pattern, re.IGNORECASE | re.MULTILINE))
     for mark, reason, pattern in (
         ("<|", TURN, rf"<\|(?:im_start|system|user|assistant|start_header_id|begin_of_text|im_end|eot_id)\|>{_USED}"),
         ("<|", TOOL, rf"<\|python_tag\|>{_USED}"),
@@ -113,18 +114,16 @@ def forgery_in(text: str) -> str:
 SHORTEST_ENCODED = 24
 TELLING = ("ignore", "disregard", "forget", "instruction", "prompt", "reveal", "system", "previous")
 
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
-)
-_TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
-_MIXED = re.compile("[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]")
+_INVISIBLE = regex("[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_TAGS = regex("[\U000e0020-\U000e007e]{4,}")
+_MIXED = regex("[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]")
 _ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
 _LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil", "aeolstoasil"))
 # The rarer character comes first, with what is before it looked behind from there: three times as fast.
-_LEETED = re.compile(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
-_LETTERS_APART = re.compile(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
-_FAR_APART = re.compile(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
-_NEW_PARAGRAPH = re.compile(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
+_LEETED = regex(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
+_LETTERS_APART = regex(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
+_FAR_APART = regex(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
+_NEW_PARAGRAPH = regex(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
 
 _ROTATED = (" gur ", *(codecs.encode(word, "rot13") for word in TELLING))
 _BACKWARDS = (" eht ", *(word[::-1] for word in TELLING))
@@ -193,9 +192,9 @@ def _as_text(decode: Callable[[str], bytes], run: str) -> str:
 
 
 _ENCODINGS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("", re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\s?\n\s?[A-Za-z0-9+/_-]{4,})*={0,2}"), _from_base64),
-    ("", re.compile(rf"[0-9a-fA-F]{{{2 * SHORTEST_ENCODED},}}"), _from_hex),
-    ("\\x", re.compile(r"(?:\\x[0-9a-fA-F]{2}){8,}"), _from_hex),
-    ("\\u", re.compile(r"(?:\\u[0-9a-fA-F]{4}){8,}"), lambda run: run.encode().decode("unicode-escape")),
+    ("", regex(r"[A-Za-z0-9+/_-]{16,}(?:\s?\n\s?[A-Za-z0-9+/_-]{4,})*={0,2}"), _from_base64),
+    ("", regex(rf"[0-9a-fA-F]{{{2 * SHORTEST_ENCODED},}}"), _from_hex),
+    ("\\x", regex(r"(?:\\x[0-9a-fA-F]{2}){8,}"), _from_hex),
+    ("\\u", regex(r"(?:\\u[0-9a-fA-F]{4}){8,}"), lambda run: run.encode().decode("unicode-escape")),
     ("", _TAGS, lambda run: "".join(chr(ord(char) - 0xE0000) for char in run)),
 )

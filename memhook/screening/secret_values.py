@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from memhook.patterns import regex
+
 SHORTEST_TOKEN = 16
 SHORTEST_PASSWORD = 6
 SHORTEST_MIXED = 8
@@ -24,26 +26,24 @@ SPOKEN_NAMES = (
     r"|パスワード|비밀번호"
 )
 
-_EXAMPLE = re.compile(
-    r"example|your|placeholder|change_?me|redacted|dummy|xxxx|\*\*\*|\.\.\.|…|\[masked:", re.IGNORECASE
-)
-_STANDS_FOR = re.compile(
+_EXAMPLE = regex(r"example|your|placeholder|change_?me|redacted|dummy|xxxx|\*\*\*|\.\.\.|…|\[masked:", re.IGNORECASE)
+_STANDS_FOR = regex(
     r"(?:^|[_. -])(?:my|our|the|some|insert|enter|replace|put|sample|fake|hidden|omitted|removed|todo|foo|bar|baz|test)"
     r"(?=[_. -]|$)|<[^<>]*>|^\$|^%[a-z_]+%$|\$\{|\{\{|^\{|#\{|\$\(|^@|^env[.:\[]|process\.env|os\.environ|getenv"
     r"|secrets\.|vault:|^ref\+",
     re.IGNORECASE,
 )
-_UNUSUAL = re.compile(r"[!@#$%^&+?~\\]")  # in names of files and of code; the others need to look random
-_RUN = re.compile(r"(.)\1{5,}")
+_UNUSUAL = regex(r"[!@#$%^&+?~\\]")  # in names of files and of code; the others need to look random
+_RUN = regex(r"(.)\1{5,}")
 _SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
-_HEX = re.compile(r"[0-9a-fA-F]{32,}")
-_CODE = re.compile(r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^(?:self|this|cls|args|config|settings|ctx)\.", re.IGNORECASE)
-_DOTTED = re.compile(r"^[a-z_]\w*(?:\.[a-z_]\w*)+$", re.IGNORECASE)
-_LOCATION = re.compile(
+_HEX = regex(r"[0-9a-fA-F]{32,}")
+_CODE = regex(r"^[\w.]+\(|^[\w.]+\)$|::|->|=>|^(?:self|this|cls|args|config|settings|ctx)\.", re.IGNORECASE)
+_DOTTED = regex(r"^[a-z_]\w*(?:\.[a-z_]\w*)+$", re.IGNORECASE)
+_LOCATION = regex(
     r"^(?:[a-z][a-z0-9+.-]*://|/|~/|\./|\.\./|[A-Za-z]:\\)|\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|crt|html?)$"
 )
-_MOMENT = re.compile(r"^\d{4}-\d\d-\d\d")
-_WORDS = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Z]|\d{1,2}|v\d+)(?:[_./:@ -]|(?=[A-Z0-9])|$)")
+_MOMENT = regex(r"^\d{4}-\d\d-\d\d")
+_WORDS = regex(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Z]|\d{1,2}|v\d+)(?:[_./:@ -]|(?=[A-Z0-9])|$)")
 _COMMON = frozenset(
     """
     password passwd passwort pass pwd secret postgres postgresql mysql root admin administrator user username
@@ -147,12 +147,12 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
 
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = regex(
     r"_pat$|pass(?!ed|ing|es|age|ive|port|enger|thr|-thr|\b.)|pwd|secret|token|(?:[_.-]|\b|api|access|private|account|[a-z](?=K))key|credential"
     r"|auth|kennwort|contrase|senha|cookie|sess|sig(?:nature)?$",
     re.IGNORECASE,
 )
-_HARMLESS_NAME = re.compile(
+_HARMLESS_NAME = regex(
     r"public|(?:name|id|ids|count|counts|size|length|len|limit|limits|type|types|path|paths|file|files|dir|url|uri|endpoint|host|hash|sha\d*"
     r"|digest|checksum|fingerprint|expir\w{0,20}|ttl|age|usage|budget|max|min|ref|format|prefix|policy|version|field|column"
     r"|header|index|idx|author|authors|ize[rd]?|ity|s\.\w+)$|(?:^|[_.-])(?:max|min|num|primary|foreign|cache|sort|partition|author|map|dict|hot|short"
@@ -183,21 +183,21 @@ def _class(char: str) -> int:
 
 
 # Whatever stands near such a word is dropped, said or not.
-_TOLD = re.compile(
+_TOLD = regex(
     rf"{SPOKEN_NAMES}|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{{0,20}}\b(?:is|are)\b"
     r"|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
     re.IGNORECASE,
 )
 # A user's name is no secret, unless it is told: "log in as admin", "user: root".
-_LOGIN = re.compile(
+_LOGIN = regex(
     r"\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|user(?:[ -]?(?:name|id))?|benutzer(?:name)?|usuario|utilisateur)"
     r"(?:[ \t]*[:=][ \t]*\S|\s+(?:is|ist|es|est)\s+[\"'`“«]"
     r"|\s+(?:with|as|mit|als|con|como|avec)\s+(?!the\b|an?\b)\S{1,40}\s*(?:/|and|und|y|et)\s)",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"[\s\"'`“”«»=<>(),;{}\[\]|]+")
-_LETTERS_AND_DIGITS = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}")
-_NAMES_SOMETHING = re.compile(r"[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_BETWEEN = regex(r"[\s\"'`“”«»=<>(),;{}\[\]|]+")
+_LETTERS_AND_DIGITS = regex(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}")
+_NAMES_SOMETHING = regex(r"[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def may_hold_credentials(text: str) -> bool:

@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+from memhook.patterns import regex
 from memhook.screening.secret_values import (
     SPOKEN_NAMES,
     is_example,
@@ -35,7 +36,7 @@ from memhook.screening.secret_values import (
 CACHED_CHARS = 20_000
 PASSES = 4
 SHORTEST_TOKEN = 20
-MASK = re.compile(r"\[masked:[\w-]+\]")
+MASK = regex(r"\[masked:[\w-]+\]")
 
 Span = tuple[int, int, str]
 
@@ -159,12 +160,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 # Keys in armour, whole or cut off
 
-_HEADER = re.compile(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_FOOTER = re.compile(r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_ARMOURED = re.compile(
+_HEADER = regex(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_FOOTER = regex(r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_ARMOURED = regex(
     r"(?:\s|\\[nr]|[>|#*+\"',]|[A-Za-z-]{4,20}: [^\n\\]{1,80}|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2})*"
 )
-_PUTTY = re.compile(r"Private-Lines: \d+\s+(?:[A-Za-z0-9+/=]{4,}\s*)+")
+_PUTTY = regex(r"Private-Lines: \d+\s+(?:[A-Za-z0-9+/=]{4,}\s*)+")
 LONGEST_KEY = 20_000
 SHORTEST_BODY = 24
 
@@ -185,11 +186,11 @@ def _private_keys(text: str) -> Iterator[Span]:
 
 # Passwords and tokens in addresses
 
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}\Z")
-_AUTHORITY = re.compile(
+_SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}\Z")
+_AUTHORITY = regex(
     r"://(?:(?P<user>[^\s:/?#@\"'<>`\[\]]{0,200}):(?P<password>[^\s/?#\"'<>`\[\]]{1,300})|(?P<alone>[\w.~%+-]{20,300}))@(?=\S)"
 )
-_IN_QUERY = re.compile(r"[?&;](?P<name>[\w.-]{1,60})=(?P<value>[^\s&#\"'<>`;\[\]]{8,2000})")
+_IN_QUERY = regex(r"[?&;](?P<name>[\w.-]{1,60})=(?P<value>[^\s&#\"'<>`;\[\]]{8,2000})")
 _ANY_HOST = frozenset({"http", "https", "ftp", "ftps", "ssh", "git", "ws", "wss"})
 
 
@@ -210,9 +211,7 @@ def _in_urls(text: str) -> Iterator[Span]:
 # What is given to a name that says what it is
 
 # Each starts with a letter: with a look-behind first, every character of a text is tried.
-_NAMED = re.compile(
-    r"pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess|pat(?<=_pat)(?![a-z])"
-)
+_NAMED = regex(r"pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess|pat(?<=_pat)(?![a-z])")
 _SEPARATOR = (
     r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
     r"|[\"'`*]{0,3}[ \t]{1,3}(?:is|was|ist|lautet|est|es)[ \t]{1,3}(?:set to )?:?"
@@ -220,15 +219,15 @@ _SEPARATOR = (
     r"|[\"'`]\s{0,3}\{\s{0,40}(?:type\s{0,8}=\s{0,8}\w{1,20}\s{1,40})?default[ \t]{0,8}=[ \t]{0,8}"  # Terraform
     r"|[\"'`][ \t]?,[ \t]?|>)"
 )
-_GIVES = re.compile(rf"[\w.-]{{0,40}}{_SEPARATOR}", re.IGNORECASE)
-_GIVEN = re.compile(
+_GIVES = regex(rf"[\w.-]{{0,40}}{_SEPARATOR}", re.IGNORECASE)
+_GIVEN = regex(
     rf"(?P<suffix>[\w.-]{{0,40}}){_SEPARATOR}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\[\]]{6,500})(?P=quote)"
     r"|(?:[*\"'`(]|[bru]\"){0,4}(?P<bare>[^\s\"'`<>,;|\[\]]{6,2000}))",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(?P<suffix>[\w-]{0,10})[ \t]+[\"']?(?P<bare>[^\s\"'`<>\[\]]{6,500})")
-_BEFORE_NAME = re.compile(r"[\w.-]*\Z")
+_OPTION = regex(r"(?P<suffix>[\w-]{0,10})[ \t]+[\"']?(?P<bare>[^\s\"'`<>\[\]]{6,500})")
+_BEFORE_NAME = regex(r"[\w.-]*\Z")
 NAME_CHARS = 40
 
 
@@ -281,15 +280,15 @@ def _is_for_people(name: str) -> bool:
 
 # Passwords in sentences
 
-_PASSWORD = re.compile(SPOKEN_NAMES)
+_PASSWORD = regex(SPOKEN_NAMES)
 # What is said to be the password of something, or stands behind the word: "password for the wind farm is ...".
-_SAID_TO_BE = re.compile(
+_SAID_TO_BE = regex(
     r"\w{0,5}(?:(?:\s+(?:at|da|de|del|der|des|di|dla|do|du|for|from|für|in|of|on|para|pour|van|von|voor|zum|для|от)"
     r"(?:\s+[^\s:=]{1,40}){1,6}?)?"
     r"\s*(?:[:=：]\s*|(?<=\s)(?:are|es|est|is|ist|jest|lautet|to|war|was|è|é|är)\s+|[はが是为為]\s*)|\s+)"
 )
-_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s))*")
-_ASCII_WORD = re.compile(r"[!-~]+")
+_SENTENCE = regex(r"(?:[^.!?\n]|[.!?](?!\s))*")
+_ASCII_WORD = regex(r"[!-~]+")
 SENTENCE_CHARS = 100
 
 
@@ -348,11 +347,11 @@ Plain = Callable[[str], str]
 _ENTITIES = {"&amp;": "&", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&lt;": "<", "&gt;": ">"}
 
 _ESCAPES: tuple[tuple[str, re.Pattern[str], Plain], ...] = (
-    ("%", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), lambda escape: unquote(escape, errors="replace")),
-    ("\\", re.compile(r"\\(?=[!-/:-@\[-`{-~])"), lambda _: ""),
-    ("\\u00", re.compile(r"\\u00[2-7][0-9a-fA-F]"), lambda escape: escape.encode().decode("unicode-escape")),
-    ("&", re.compile(r"&(?:amp|quot|#39|#x27|lt|gt);"), lambda escape: _ENTITIES[escape]),
-    *((char, re.compile(char), lambda _: "") for char in "\u200b\u200c\u200d\u2060\ufeff\u00ad"),
+    ("%", regex(r"(?:%[0-9A-Fa-f]{2})+"), lambda escape: unquote(escape, errors="replace")),
+    ("\\", regex(r"\\(?=[!-/:-@\[-`{-~])"), lambda _: ""),
+    ("\\u00", regex(r"\\u00[2-7][0-9a-fA-F]"), lambda escape: escape.encode().decode("unicode-escape")),
+    ("&", regex(r"&(?:amp|quot|#39|#x27|lt|gt);"), lambda escape: _ENTITIES[escape]),
+    *((char, regex(char), lambda _: "") for char in "\u200b\u200c\u200d\u2060\ufeff\u00ad"),
 )
 
 

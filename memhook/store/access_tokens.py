@@ -20,6 +20,7 @@ from typing import Any
 from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.files.locking import exclusive, remove_lock
 from memhook.paths import Paths, private_directory, refuse_foreign, shell_word, write_private
+from memhook.patterns import regex
 from memhook.screening.secrets import without
 
 PREFIX = "memhook_"
@@ -27,7 +28,7 @@ SECRET_BYTES = 32
 LOCK_SECONDS = 5.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 
-_NAME = re.compile(r"[\w][\w.@+-]{0,63}", re.ASCII)
+_NAME = regex(r"[\w][\w.@+-]{0,63}", re.ASCII)
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 

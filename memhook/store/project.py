@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from memhook.core.memory import shortened
+from memhook.patterns import regex
 
 ROOT_MARKERS = (
     *(".memhook.toml", ".hg", ".jj", ".svn", "pyproject.toml", "setup.py", "package.json", "deno.json", "Cargo.toml"),
@@ -25,8 +26,8 @@ SUBJECT_CHARS = 200
 
 _LARGEST_CONFIG = 16 * 1024 * 1024
 _LARGEST_POINTER = 8192  # a .git or commondir file holds one path
-_REMOTE_URL = re.compile(r"remote\.(.*)\.url")
-_INCLUDE = re.compile(r"\[\s*include(?:if)?\b", re.IGNORECASE)
+_REMOTE_URL = regex(r"remote\.(.*)\.url")
+_INCLUDE = regex(r"\[\s*include(?:if)?\b", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418}
 _SSH = ("ssh", "git+ssh", "ssh+git")
 # Where large hosts answer ssh on the port of https, and the one that has another path for each.
@@ -36,7 +37,7 @@ _OTHER_DOORS = {
     "altssh.bitbucket.org": "bitbucket.org",
     "ssh.dev.azure.com": "dev.azure.com",
 }
-_AZURE_SSH_PATH = re.compile(r"v3/([^/]+)/([^/]+)/([^/]+)")
+_AZURE_SSH_PATH = regex(r"v3/([^/]+)/([^/]+)/([^/]+)")
 
 # What a repository's own configuration could make git start is switched off; aliases cannot replace a built-in command.
 _GIT = (
@@ -399,8 +400,8 @@ def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
     return _readable(next(named, ""))
 
 
-_SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_VALUE_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<comment>[#;])|(?P<plain>[^"\\#;]+)')
+_SECTION = regex(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_VALUE_PART = regex(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<comment>[#;])|(?P<plain>[^"\\#;]+)')
 
 
 def _config_entries(text: str) -> Iterator[tuple[str, str]]:

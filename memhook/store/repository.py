@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memhook.core.memory import Memory
 from memhook.core.staleness import Repository, is_target, symbols_of, targets_of
+from memhook.patterns import regex
 from memhook.store.project import LOG, git_answer, git_dirs
 
 SECONDS = 20.0
@@ -21,12 +22,10 @@ LARGEST_FILE = 1_000_000
 MOST_LOOKED_UP = 8  # old commits in which names are looked up, for each round
 MOST_BUILD_FILES = 200
 
-_TARGETS = re.compile(
-    r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE
-)  # one or more of make, or one of just with its parameters
+_TARGETS = regex(r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE)  # one or more of make, or one of just with its parameters
 _REMOTE = "refs/remotes/origin/HEAD"  # the default branch of the remote
 _PACKAGE = "package.json"
-_BUILD_FILE = re.compile(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
+_BUILD_FILE = regex(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
 _BUILD_FILES = ("*akefile", "*.mk", "*ustfile", "*.just", f"*{_PACKAGE}")
 
 

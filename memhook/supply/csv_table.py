@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memhook.core.memory import Trait, names_with
+from memhook.patterns import regex
 from memhook.supply.source import NOT_UTF8, Entry, Head, Record, Source, name_in_file
 
 SUFFIXES = (".csv", ".tsv")
@@ -17,7 +18,7 @@ TEXT = ("content", "text", "note", "body")
 _NAMES = {**dict.fromkeys(TEXT, "content"), "date": "created", "created_at": "created", "updated_at": "updated"}
 _FIELDS = frozenset(names_with(Trait.IMPORTED))
 _LISTS = frozenset(names_with(Trait.IMPORTED, tuple))
-_NOT_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
+_NOT_TEXT = regex("[\udc80-\udcff]")  # bytes that are not UTF-8
 
 Row = tuple[int, Sequence[str], str]
 """The number of its first line, its cells, and the problem with it."""

@@ -15,6 +15,7 @@ from memhook.core.memory import TITLE_CHARS, Origin, derived_summary, derived_ti
 from memhook.core.passages import front
 from memhook.core.rendering import END, PROMPT_HEADING
 from memhook.core.small_talk import gist
+from memhook.patterns import regex
 from memhook.screening.secret_values import may_hold_credentials
 from memhook.screening.secrets import masked
 from memhook.supply.markdown import outside_code
@@ -37,20 +38,20 @@ TOO_SHORT = f"a digest of fewer than {FEWEST_CHARS} characters"
 OWN_LINES = "quotes memhook"
 SECRETS = "may hold a secret"
 
-_SPACES = re.compile(r"[ \t]+")
-_BLANK_LINES = re.compile(r"\n\s*\n")
+_SPACES = regex(r"[ \t]+")
+_BLANK_LINES = regex(r"\n\s*\n")
 _UNSPACED_WORD = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{1,2}"
-_WORD = re.compile(rf"{_UNSPACED_WORD}|[^\W\d_]+|\d+")
+_WORD = regex(rf"{_UNSPACED_WORD}|[^\W\d_]+|\d+")
 # Claude Code numbers its sections, others use Markdown or a bold line.
-_HEADING = re.compile(
+_HEADING = regex(
     r"^(?:#{1,6}[ \t]+(?P<marked>\S.*)|\*\*(?P<bold>[^*\n]+)\*\*:?[ \t]*"
     r"|\d{1,2}\.[ \t]+(?P<numbered>[^\n:]{3,60}):?[ \t]*)$",
     re.MULTILINE,
 )
-_DRAFT = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
-_SUMMARY_TAG = re.compile(r"</?summary>")
-_NUMBER = re.compile(r"^\d{1,2}\.[ \t]+")
-_PROMPTS = re.compile(r"\b(?:user messages|user prompts)\b", re.IGNORECASE)
+_DRAFT = regex(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
+_SUMMARY_TAG = regex(r"</?summary>")
+_NUMBER = regex(r"^\d{1,2}\.[ \t]+")
+_PROMPTS = regex(r"\b(?:user messages|user prompts)\b", re.IGNORECASE)
 """A section that copies what the user typed: prompts are kept in digests only."""
 
 
@@ -161,7 +162,7 @@ def _title(mark: re.Match[str]) -> str:
 
 
 # Tags whose content is the client's: of a command, a hook, an editor, a notification. Tags with a plain name are HTML.
-_TAG = re.compile(
+_TAG = regex(
     r"<(?P<close>/?)(?P<name>(?:local-)?command-\w+|bash-\w+|[\w-]*system[-_](?:reminder|prompt|message)|[\w-]+-hook"
     r"|hook[-_]context|task-notification|teammate-message|ide_\w+|user[-_]instructions|user-memory\w*"
     r"|environment[-_]context|current_datetime|skill[-_]\w+|turn_aborted|INSTRUCTIONS)(?:\s[^<>]{0,500})?>"
@@ -184,8 +185,8 @@ _TEMPLATES = (
     "This is the Gemini CLI. We are setting up the context",
     "This is the Qwen Code. We are setting up the context",
 )
-_COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
-_NOT_LETTERS = re.compile(r"[^a-z]+")
+_COMMAND = regex(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
+_NOT_LETTERS = regex(r"[^a-z]+")
 _OLD_HEADING = "(memhook)"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from memhook.core.fencing import clean
 from memhook.core.memory import derived_title
 from memhook.core.passages import front
+from memhook.patterns import regex
 from memhook.store.project import LOG, git_answer
 from memhook.supply import markdown
 from memhook.supply.source import Entry, alias_of
@@ -22,36 +23,36 @@ CONTENT_CHARS = 1_200
 LARGEST_BYTES = 1 << 20
 
 _FORMAT = "--format=%x1e%H%x1f%cI%x1f%s%x1f%b%x1f"
-_TRAILER = re.compile(
+_TRAILER = regex(
     r"^(?:[A-Z][A-Za-z-]+-(?:by|Id|Checkpoint|Trailer)|Refs?|Link|PR|Issue): .*$|^(?:Closes|Fixes|Resolves):? #\d+.*$"
     r"|^.{0,4}Generated with .*$",
     re.MULTILINE,
 )
-_KIND = re.compile(
+_KIND = regex(
     r"^revert|\bfix(?:e[sd])?\b|\bbugs?\b|\bregression\b|\bhotfix\b|\bwork ?around\b|\bcrash|\bdeadlock|\brace\b"
     r"|\bleaks?\b|\bdecid|\bchoose\b|\bchose\b|\bswitch(?:ed)? (?:from|to|back)\b|\binstead of\b|\bdrop\b|\bpin\b"
     r"|\bavoid\b|\bprevent",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = regex(
     r"\bbecause\b|\bsince\b|\bso that\b|\botherwise\b|\binstead of\b|\brather than\b|\bcaused? by\b|\bdue to\b"
     r"|\b(?:root|the) cause\b|\breason\b|\bwhy\b|\bturns? out\b|\bwould (?:have|be|fail|break|lose)\b|\bthis reverts\b"
     r"|\bbroke\b|\bfail(?:s|ed)\b|\bwas (?:wrong|missing|never)\b|\bwhich (?:made|meant|caused|left)\b"
     r"|\b(?:did|could) not\b",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(  # a feature is described by what it does, a reason by what was wrong
+_BEFORE = regex(  # a feature is described by what it does, a reason by what was wrong
     r"n't\b|\b(?:was|were|had|did|not|never|nobody|nothing|none|neither|cannot|silently|previous(?:ly)?|until|still|without"
     r"|unnecessary|errors?|fail|missing|unfortunately|requires?|must)\b",
     re.IGNORECASE,
 )
-_NO_PROSE = re.compile(r"^(?:\s|[-*+•>|#]|\d+[.)]\s|\W*https?://|Refs?\b|Thanks\b).*$", re.MULTILINE | re.IGNORECASE)
-_BOT = re.compile(r"^(?:Bumps? \[|chore\(deps\)|build\(deps)", re.IGNORECASE)
-_RECORD = re.compile(
+_NO_PROSE = regex(r"^(?:\s|[-*+•>|#]|\d+[.)]\s|\W*https?://|Refs?\b|Thanks\b).*$", re.MULTILINE | re.IGNORECASE)
+_BOT = regex(r"^(?:Bumps? \[|chore\(deps\)|build\(deps)", re.IGNORECASE)
+_RECORD = regex(
     r"(?:^|/)(?:adrs?|decisions|decision-records|architecture-decisions)/[^/]+\.(?:md|markdown)$", re.IGNORECASE
 )
-_NO_RECORD = re.compile(r"(?:^|/)(?:readme|index|template|0+-template)[^/]*$", re.IGNORECASE)
-_OVER = re.compile(r"^\W*(?:status\W*)?(?:superseded|rejected|deprecated)\b", re.IGNORECASE | re.MULTILINE)
+_NO_RECORD = regex(r"(?:^|/)(?:readme|index|template|0+-template)[^/]*$", re.IGNORECASE)
+_OVER = regex(r"^\W*(?:status\W*)?(?:superseded|rejected|deprecated)\b", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any
 from memhook.assistants.assistant import Where
 from memhook.assistants.known import KNOWN
 from memhook.core.memory import derived_title, shortened
+from memhook.patterns import regex
 from memhook.store.project import Project
 from memhook.supply import markdown
 from memhook.supply.source import Entry, alias_of, in_utf8
@@ -25,11 +26,11 @@ DEEPEST = 5  # references of references, as in Claude Code
 TITLE_CHARS = 80
 PATH_CHARS = 40
 
-_MEMORY_FOLDER = re.compile(r"/(?:memory|memories|agent-memory(?:-local)?/[^/]+)/[^/]+$")
-_OF_SUBAGENT = re.compile(r"/agent-memory(?:-local)?/")
-_LINK_TO_NOTE = re.compile(r"\s*[-*]\s+\[[^]]*\]\([^)/]+\.md\)")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_REFERENCE = re.compile(r"(?<![\w@./~-])@((?:~/)?[\w./-]+\.(?:md|mdc|markdown|txt))(?![\w/])")
+_MEMORY_FOLDER = regex(r"/(?:memory|memories|agent-memory(?:-local)?/[^/]+)/[^/]+$")
+_OF_SUBAGENT = regex(r"/agent-memory(?:-local)?/")
+_LINK_TO_NOTE = regex(r"\s*[-*]\s+\[[^]]*\]\([^)/]+\.md\)")
+_CODE = regex(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_REFERENCE = regex(r"(?<![\w@./~-])@((?:~/)?[\w./-]+\.(?:md|mdc|markdown|txt))(?![\w/])")
 _FRONT_NAMES = {"name": "title", "description": "summary"}
 
 

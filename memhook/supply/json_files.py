@@ -6,16 +6,16 @@ That one has a graph: entities with observations, and relations between them.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memhook.patterns import regex
 from memhook.supply.source import Entry, Head, Record, Source, alias_of, name_in_file, not_utf8
 
 Line = tuple[int, str]
 
-_GRAPH_LINE = re.compile(r'\{[^\n]*"type"\s*:\s*"(?:entity|relation)"')
+_GRAPH_LINE = regex(r'\{[^\n]*"type"\s*:\s*"(?:entity|relation)"')
 
 
 def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from memhook.core.fencing import collapsed
 from memhook.core.memory import Trait, names_with, shortened
+from memhook.patterns import regex
 from memhook.supply.source import Entry, Head, Record, Source, alias_of, not_utf8
 
 SUFFIXES = (".md", ".markdown")
@@ -17,13 +18,13 @@ DOCUMENT_CHARS = 40  # of its title, in front of a heading
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 
 FIELDS = tuple(name for name in names_with(Trait.IMPORTED) if name not in ("id", "content"))
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^ \t].*)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_INCLUDE = re.compile(r"@(?=\S*(?:/|\.\w))\S+")
-_TELLING_LINE = re.compile(r"(?:#{1,6}|[-*+]|>|\d+\.)[ \t]+\S|---[ \t]*$|```")
+_FRONT_MATTER = regex(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FIELD = regex(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
+_ITEM = regex(r"[ \t]*-[ \t]+(.*)")
+_HEADING = regex(r" {0,3}(#{1,6})[ \t]+([^ \t].*)")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
+_INCLUDE = regex(r"@(?=\S*(?:/|\.\w))\S+")
+_TELLING_LINE = regex(r"(?:#{1,6}|[-*+]|>|\d+\.)[ \t]+\S|---[ \t]*$|```")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from memhook.assistants.recording import About, Problem, Prompt, Ran, Reply, Ste
 from memhook.core.cues import standing_orders
 from memhook.core.memory import derived_title
 from memhook.core.note_requests import own_words
+from memhook.patterns import regex
 from memhook.screening.secret_values import may_hold_credentials
 from memhook.supply.digests import PRIVATE, SECRETS, Exchange, begins_exchange, captured, digest, typed
 from memhook.supply.source import Entry, Record
@@ -21,8 +21,8 @@ COMMANDS_BETWEEN = 5
 SHARED = 0.5
 """Of the words of the longer command, so that two are siblings."""
 
-_REDIRECTED = re.compile(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
-_TOKEN = re.compile(r"[^\s\"'=/]+")
+_REDIRECTED = regex(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
+_TOKEN = regex(r"[^\s\"'=/]+")
 
 
 @dataclass(slots=True)

@@ -6,10 +6,11 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from memhook.errors import InvalidInput
+from memhook.patterns import regex
 
-_DURATION = re.compile(r"([0-9]+)\s?(m|h|d|w)", re.IGNORECASE)
+_DURATION = regex(r"([0-9]+)\s?(m|h|d|w)", re.IGNORECASE)
 # fromisoformat alone accepts digits of any length as a date.
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{2,15}(?:Z|[+-][0-9:]{2,8})?)?")
+_DATE = regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{2,15}(?:Z|[+-][0-9:]{2,8})?)?")
 _ALLOWED = "Give a date (2026-02-14, 2026-02-14T09:30) or a duration (12h, 30d, 2w)."
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from memhook.errors import RemoteError
 from memhook.paths import shell_word
+from memhook.patterns import regex
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.changes import Target
 from memhook.store.table.filters import quoted
@@ -204,13 +205,13 @@ class Origin:
 
 # LanceDB has no types for these, only words. A status counts only where it is one: an address, a port and a duration
 # have digits too. The last of the conflicts is of two who both store the first memory.
-_CONFLICT = re.compile(r"conflict|concurrent|preempted|already exists", re.IGNORECASE)
-_NO_ANSWER = re.compile(
+_CONFLICT = regex(r"conflict|concurrent|preempted|already exists", re.IGNORECASE)
+_NO_ANSWER = regex(
     r"error sending request|connection|timed out|timeout|slowdown"
     r"|\bstatus[^\w\n]{0,3}(?:code[^\w\n]{0,3})?50[0234]\b|\b50[0234] (?:internal|bad gateway|service|gateway)",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(
+_REFUSED = regex(
     r"\bstatus[^\w\n]{0,3}(?:code[^\w\n]{0,3})?40[13]\b|\b40[13] (?:forbidden|unauthorized)"
     r"|access ?denied|permission ?denied|\bunauthorized\b",
     re.IGNORECASE,

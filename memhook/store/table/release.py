@@ -12,9 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from memhook.patterns import regex
+
 MADV_DONTNEED = 4  # of Linux
-_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*)\s")
-_CHANGED = re.compile(r"Anonymous: +[1-9]")
+_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*)\s")
+_CHANGED = regex(r"Anonymous: +[1-9]")
 
 
 def give_back() -> None:
