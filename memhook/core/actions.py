@@ -10,12 +10,13 @@ Any text, in linear time; long ones are read at both ends.
 from __future__ import annotations
 
 import posixpath
-from memhook.patterns import regex
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+from memhook.patterns import regex
 
 COMMAND_CHARS = 4_000
 WRITTEN_CHARS = 16_000
@@ -37,7 +38,7 @@ _SHELL = regex(
 )
 _SHELLS = ("bash", "sh", "ssh", "su", "zsh")
 # They only read what they name, or print it: what is searched for is not touched.
-_READERS = regex("ack|ag|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
+_READERS = regex("ack|ag|awk|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
 # They change the files they name; of the second kind only the last.
 _CHANGERS = regex("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
 _COPIERS = regex("cp|install|ln|rsync|scp")
@@ -45,9 +46,7 @@ _LOOKING = regex("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|sta
 _MESSAGE_FLAG = regex("--(?:body|description|message|notes|title)")
 _REDIRECTION = regex(r"[12&]?>{1,2}(?!&)(.*)")
 # Not the message of a commit: -m "$(cat <<'EOF'
-_HERE = regex(
-    r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE
-)
+_HERE = regex(r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE)
 _VARIABLE = regex(r"[A-Za-z_]\w*=")
 _SET = regex(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
 _QUOTED = regex(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
@@ -114,7 +113,7 @@ def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
         given = [word for word in rest if not word.startswith("-")]
         if tool == "cd":
             place = posixpath.join(place, *given[:1])
-        is_changer = _CHANGERS.fullmatch(tool) and (tool != "sed" or any(word.startswith("-i") for word in rest))
+        is_changer = _CHANGERS.fullmatch(tool) and (tool != "sed" or _changes_in_place(rest))
         named = given if is_changer else given[-1:] if _COPIERS.fullmatch(tool) else []
         targets = (found[1] or behind for word, behind in pairwise((*rest, "")) if (found := _REDIRECTION.match(word)))
         yield from (posixpath.join(place, name) for name in (*named, *targets) if name)
@@ -122,12 +121,17 @@ def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def _touching(words: tuple[str, ...]) -> tuple[str, ...]:
     """Without what is only read, printed, searched for or said in a message; what that is written to stays."""
-    is_reader = _READERS.fullmatch(words[0].rpartition("/")[2])
+    tool = words[0].rpartition("/")[2]
+    is_reader = _READERS.fullmatch(tool) or (tool == "sed" and not _changes_in_place(words))
     looking = (at for at, word in enumerate(words[:3]) if at and _LOOKING.fullmatch(word) and words[0] != "go")
     if (last := 0 if is_reader else next(looking, None)) is not None:
         end = next((at for at, word in enumerate(words) if _REDIRECTION.match(word)), len(words))
         return (*words[: last + 1], *(word for word in words[last + 1 : end] if word.startswith("-")), *words[end:])
     return tuple(word for before, word in pairwise(("", *words)) if not _is_message(before, word))
+
+
+def _changes_in_place(words: Sequence[str]) -> bool:
+    return any(word.startswith(("-i", "--in-place")) for word in words)
 
 
 def _is_message(flag: str, value: str) -> bool:

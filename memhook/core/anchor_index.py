@@ -7,7 +7,6 @@ a flag of which command) is checked against the call.
 from __future__ import annotations
 
 import posixpath
-from memhook.patterns import regex
 import re
 import sys
 from collections import defaultdict
@@ -45,6 +44,7 @@ from memhook.core.commands import (
     readings,
 )
 from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, is_subject, mentions_of, scope_of
+from memhook.patterns import regex
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
 _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
@@ -66,12 +66,11 @@ ANOTHER = 0.01  # anchor of the same memory
 
 _IDENTIFIER = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = regex(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
-_COMPOUND = regex(
-    r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])"
-)  # in a sentence: "a case-insensitive search"
+_COMPOUND = regex(r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])")  # in a sentence: "a case-insensitive search"
 _CODE = regex(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
 )
+_ACCUSED = regex(r"(?m)^(?![ \t]+(?:at|File) )[^\n]*?(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[:=]? )")
 _QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 # A type where code uses it; in a comment or a text the same word may be a product.
 _USED_TYPE = regex(
@@ -479,6 +478,9 @@ class _Asked:
         named = {*_KEBAB.findall(error), *filter(is_distinctive, _QUOTED_NAME.findall(error))}
         whole = (one.replace("::", ".") for one in _IDENTIFIER.findall(error))
         named |= {one for one in whole if "." in one and is_distinctive(one)}
+        named |= {*filter(is_distinctive, _ACCUSED.findall(error))}
+        types = [one or other for one, other in _USED_TYPE.findall(error)]
+        yield from (f"{kind}:{one}" for one in types if one not in COMMON_EXCEPTIONS for kind in ("type", "id"))
         yield from (f"{kind}:{one}" for one in sorted(named) for kind in ("id", "err"))
         yield from (f"msg:{word}" for word in self.said)
         yield from (f"said:{' '.join(pair)}" for pair in pairwise(self.said))
@@ -509,8 +511,11 @@ class _Asked:
             yield from (f"flag:{flag}" for flag in flags)
             heads = dict.fromkeys((*words[:HEAD_WORDS], *(word.rpartition("/")[2] for word in words[:HEAD_WORDS])))
             yield from (f"cmd:{word} {flag}" for word in heads for flag in flags)
+            yield from (f"id:{one.strip('-').partition('-')[0]}-{word}" for word in words[1:2] for one in flags)
             for word in words:
                 for part in re.split(r"[\s;@]+", word):
+                    if part.startswith("~/"):
+                        yield from _folders(part)
                     if "/" in part or "." in part:
                         yield from _suffixes(posixpath.join(place, part.removeprefix("./")))
                 if words[0] != "git":  # its arguments are branches and messages

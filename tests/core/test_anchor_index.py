@@ -186,6 +186,15 @@ def test_a_message_that_names_something_is_not_that_of_another_one(note: str, sa
     assert not failed(note, other)
 
 
+def test_an_error_is_about_the_name_that_its_message_has() -> None:
+    note = "A frame has 8 ms; the assertion `frame_budget` in debug builds aborts above that."
+    assert failed(note, "thread 'main' panicked at src/app.rs:231\nassertion failed: frame_budget: draw took 13 ms")
+    assert not failed(note, "panicked at src/app.rs:231: no entry\n  at frame_budget (src/draw.rs:12)")
+    denied = "Without the three labels creating one is refused with `AccessDenied`."
+    assert failed(denied, "An error occurred (AccessDenied) when calling the CreateQueue operation")
+    assert not failed(denied, "An error occurred (QueueExists) when calling the CreateQueue operation")
+
+
 def test_a_code_may_end_in_a_number_of_base_sixteen() -> None:
     note = "Answer DEV_FAULT_0x2A: the counter is too low."
     assert failed(note, "flash: rejected, DEV_FAULT_0x2A")
