@@ -38,7 +38,11 @@ _SHELL = regex(
 )
 _SHELLS = ("bash", "sh", "ssh", "su", "zsh")
 # They only read what they name, or print it: what is searched for is not touched.
-_READERS = regex("ack|ag|awk|cat|diff|echo|grep|head|journalctl|less|ls|printf|rg|stat|tail|tree|wc|which")
+_READERS = regex(
+    "ack|ag|awk|bat|cat|cmp|comm|cut|diff|echo|[ef]?grep|file|find|head|journalctl|jq|less|ls|md5sum|more|printf|rg"
+    "|sha256sum|sort|stat|tail|tree|uniq|wc|which|yq"
+)
+_FINDING = frozenset(("-delete", "-exec", "-execdir"))  # with one of these, find changes what it finds
 # They change the files they name; of the second kind only the last.
 _CHANGERS = regex("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
 _COPIERS = regex("cp|install|ln|rsync|scp")
@@ -122,7 +126,9 @@ def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
 def _touching(words: tuple[str, ...]) -> tuple[str, ...]:
     """Without what is only read, printed, searched for or said in a message; what that is written to stays."""
     tool = words[0].rpartition("/")[2]
-    is_reader = _READERS.fullmatch(tool) or (tool == "sed" and not _changes_in_place(words))
+    is_reader = (_READERS.fullmatch(tool) and _FINDING.isdisjoint(words)) or (
+        tool == "sed" and not _changes_in_place(words)
+    )
     looking = (at for at, word in enumerate(words[:3]) if at and _LOOKING.fullmatch(word) and words[0] != "go")
     if (last := 0 if is_reader else next(looking, None)) is not None:
         end = next((at for at, word in enumerate(words) if _REDIRECTION.match(word)), len(words))

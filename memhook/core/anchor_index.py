@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import (
-    BARE_FILES,
+    BARE_FILE,
     COMMON_EXCEPTIONS,
     CONSTANT,
     EVERYDAY_TOOLS,
@@ -39,11 +39,22 @@ from memhook.core.commands import (
     has_all,
     is_run,
     is_subcommand,
+    packages,
     positional,
     programs,
     readings,
 )
-from memhook.core.mentions import TOLD, Mentions, error_words, is_beside, is_reported, is_subject, mentions_of, scope_of
+from memhook.core.mentions import (
+    TOLD,
+    Mentions,
+    decides_on,
+    error_words,
+    is_beside,
+    is_reported,
+    is_subject,
+    mentions_of,
+    scope_of,
+)
 from memhook.patterns import regex
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
@@ -152,7 +163,8 @@ class _Details:
     def _holds_for_flag(self, flag: str, asked: _Asked) -> bool:
         """Not if the note asks for it, as the call has it. A definition (-DNO_WATCHDOG) needs no tool beside it."""
         is_wanted = any(one.partition(" ")[0] == flag for one in self.asked_flags)
-        return not is_wanted and ("_" in flag or not asked.tools_with(flag).isdisjoint(self.words))
+        is_plain = flag.count("-") < 4  # --max-tasks-per-child can hardly be another tool's
+        return not is_wanted and ("_" in flag or not is_plain or not asked.tools_with(flag).isdisjoint(self.words))
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
         """What a program is told to do, with which flags: a memory on one of its commands is none on the others."""
@@ -218,7 +230,16 @@ class AnchorIndex:
                     if details.holds(key, anchor, asked):
                         known = found[memory]
                         known[anchor] = max(weight, known.get(anchor, 0.0))
+        for name in asked.packages:
+            for memory in self._deciding_on(name):
+                found[memory].setdefault(name, NAME)
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
+
+    def _deciding_on(self, package: str) -> list[str]:
+        """Looked for in the texts: a package is added seldom, and its name may be any word."""
+        sharing = [memory for memory, note in self._notes.items() if package.lower() in note.text.lower()]
+        deciding = [memory for memory in sharing if decides_on(package, self._notes[memory].text)]
+        return deciding if len(deciding) <= MOST_SHARING else []
 
 
 def _all(sharing: str | list[str]) -> list[str]:
@@ -322,7 +343,7 @@ def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
     bare = _HOME.sub("", path).rstrip("/")
     if not bare:
         return
-    is_file = not is_folder and ("." in bare.rpartition("/")[2] or bare in BARE_FILES)
+    is_file = not is_folder and ("." in bare.rpartition("/")[2] or BARE_FILE.fullmatch(bare))
     if is_file:
         yield f"path:{bare.removeprefix('/')}", PATH if "/" in bare else FILE_NAME
     else:
@@ -421,6 +442,10 @@ class _Asked:
     def started(self) -> frozenset[str]:
         return frozenset(tool for words in self.action.commands for tool, _ in programs(words))
 
+    @property
+    def packages(self) -> Iterator[str]:
+        return (name for words in self.action.commands for name in packages(words) if len(name) > 2)
+
     @cached_property
     def packed(self) -> str:
         """What is written or run, without spaces."""
@@ -507,6 +532,7 @@ class _Asked:
             yield from (f"alone:{name}" for told, name in pairwise(words) if told in OF_SERVICES)
             for line in readings(words):
                 yield from (f"cmd:{tool} {place}" for tool, given in pairwise(line) for place in _places(given))
+                yield from (f"cmd:{line[0]} {last}" for last in line[2:][-1:])
             flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
             heads = dict.fromkeys((*words[:HEAD_WORDS], *(word.rpartition("/")[2] for word in words[:HEAD_WORDS])))
@@ -562,7 +588,7 @@ def _suffixes(path: str) -> Iterator[str]:
     for at in range(max(0, len(parts) - DEEPEST), len(parts)):
         yield f"path:{'/'.join(parts[at:])}"
     stem = parts[-1].partition(".")[0]
-    if stem in BARE_FILES:
+    if BARE_FILE.fullmatch(stem):
         yield f"path:{stem}"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from memhook.core.memory import titled
 from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, spoken_commands
@@ -61,10 +61,9 @@ patch pem pest php pl plist po proto ps1 pug py pyi pyx r rake rb rs rst s sass 
 sql sqlite sum svelte svg swift tex tf tfvars thrift toml tpl ts tsv tsx txt vb vim vrl vue wasm webmanifest wit
 xhtml xml xsd yaml yml zig zsh
 """)
-BARE_FILES = _words("""
-AUTHORS CHANGELOG CODEOWNERS CONTRIBUTING Containerfile Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile
-NOTICE Pipfile Procfile README Rakefile SECURITY Vagrantfile justfile
-""")
+BARE_FILE = regex(
+    "(?!Pro)[A-Z][a-z]+file|justfile|AUTHORS|CHANGELOG|CODEOWNERS|CONTRIBUTING|LICENSE|NOTICE|README|SECURITY|Procfile"
+)
 # Named alone, one of these says nothing about which of its commands is meant.
 EVERYDAY_TOOLS = _words("""
 ansible-playbook atlantis aws az bazel buf bun bundle cargo cmake composer conda dbt deno docker dotnet flutter
@@ -130,9 +129,11 @@ _NAME = regex(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = regex(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
 _ASSIGNED = regex(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
-_SAID = regex(r"[\w.]+: (?:['\"’\w]+ ){2,}")  # "TypeError: x is not a function", not "restart: always"
+# "TypeError: x is not a function", not "restart: always"
+_SAID = regex(r"[\w.]+: (?:[\w ]{1,40}: )*(?:['\"’\w]+ ){2,}")
 _PLACEHOLDER = regex(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = regex(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
+_SHORT_FLAG = regex(r"-\w")
 _PLAIN_WORD = regex(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
 
@@ -183,6 +184,8 @@ def _is_command(text: str) -> bool:
     words = text.split()
     if not _FIRST_WORD.fullmatch(words[0]) or words[0].endswith((":", ".")) or (words[1:] and words[1][0] in "=<>"):
         return False
+    if any(word.endswith(":") for word in words[:-1]):  # dial tcp [::1]:5432: connect: connection refused
+        return False
     unquoted = [word for word in words if word[0] not in _QUOTES]
     return sum(1 for _ in takewhile(_PLAIN_WORD.fullmatch, unquoted)) < 4
 
@@ -206,8 +209,7 @@ def _of_span(span: str) -> Iterator[str]:
     if not span:
         return
     called = _CALL.findall(span)
-    is_one_call = bool(called) and span.startswith(called[0]) and span.endswith(")")
-    if is_one_call:
+    if called and span.startswith(called[0]) and _is_one_call(span):
         yield f"{called[0]}()"
     elif len(span) <= MOST_CHARS:
         yield span
@@ -216,8 +218,15 @@ def _of_span(span: str) -> Iterator[str]:
     if len(words) > 1:
         bare = (one.strip(".,:;()[]\"'") for one in words)
         yield from (one for one in bare if (_CODE.fullmatch(one) or CONSTANT.fullmatch(one)) and not one.isdigit())
-        names = (one.strip(_QUOTES) for one in words)
+        is_message = ": " in span and kind_of(span) is Kind.MESSAGE  # which is there as a whole or not at all
+        names = () if is_message else (one.strip(_QUOTES) for one in words)
         yield from (one for one in names if "." in one and kind_of(one) is Kind.IDENTIFIER and is_distinctive(one))
+
+
+def _is_one_call(span: str) -> bool:
+    """Whether the first bracket is closed by the last: not in `Error(s) in loading: missing key(s)`."""
+    depths = accumulate((char == "(") - (char == ")") for char in span[span.index("(") :])
+    return next((at for at, depth in enumerate(depths) if not depth), 0) == len(span) - 1 - span.index("(")
 
 
 def _in_prose(text: str) -> Iterator[str]:
@@ -236,7 +245,7 @@ def _in_prose(text: str) -> Iterator[str]:
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
     yield from (f"HTTP {number}" for number in HTTP_STATUS.findall(text))
-    yield from (word for one in text.split() if (word := one.strip(".,:;()")) in BARE_FILES)
+    yield from (word for one in text.split() if BARE_FILE.fullmatch(word := one.strip(".,:;()")))
     yield from calls
     known = EVERYDAY_TOOLS | in_calls
     yield from (one for one in _PROSE_KEBAB.findall(text) if one not in known and STOP_WORDS.isdisjoint(one.split("-")))
@@ -256,6 +265,8 @@ def _is_dotted_name(name: str) -> bool:
 
 def _known_call(words: list[str]) -> str:
     """Of a well-known tool its first word, or two if the second says what to do: `npm run build:web`; and its flags."""
+    while words[3:] and _SHORT_FLAG.fullmatch(words[1]):  # kubectl -n kube-system create job
+        words = [words[0], *words[3:]]
     second, third = words[1], "".join(words[2:3])
     is_marked = any(mark in second for mark in "-_:/") or any(mark in third for mark in "_:/") or third.startswith("--")
     if not (is_marked or second in TOLD or third in TOLD):
@@ -272,7 +283,7 @@ _FORMS: dict[Kind, Callable[[str], object]] = {
     Kind.GLOB: _is_glob,
     Kind.FOLDER: lambda word: word.endswith("/") and word.strip("/"),
     Kind.PATH: lambda word: (
-        ("/" in word and word.strip("/")) or word in BARE_FILES or _is_file(word) or _DOT_FILE.fullmatch(word)
+        ("/" in word and word.strip("/")) or BARE_FILE.fullmatch(word) or _is_file(word) or _DOT_FILE.fullmatch(word)
     ),
     Kind.CODE: _CODE.fullmatch,
     Kind.COMMIT: _COMMIT.fullmatch,

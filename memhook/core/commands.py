@@ -4,6 +4,7 @@ command_of(anchor, text)            a command as a memory means it
 is_run(command, words)              whether a call is that command
 positional(words), flags_of(words)  the words of a command that are no flags, and the flags
 programs(words)                     the programs it starts, and what each is told to do
+packages(words)                     the packages that it adds to a project
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ _LAUNCHERS = regex(
 )
 _ELSEWHERE = ("exec", "run", "ssh")
 _NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
+_MANAGERS = regex("bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn")
+_ADDING = ("add", "get", "i", "install", "require")
+_VERSION = regex(r"(?<=.)[@=<>~^\[:]")
+_CHOOSING = regex(r"--[a-z][\w-]+ [A-Za-z][\w.-]*")
 _LETTERS = {"-f": "--force", "-r": "--recursive"}  # which mean the same everywhere
 _FILE = regex(r"[./]")  # behind -f
 _WITH = r"\s+(?:(?:using|with)\s+)?"
@@ -52,10 +57,14 @@ class Command:
     lines: tuple[tuple[str, ...], ...]
     flags: frozenset[str]
     is_spoken: bool = False
+    named: frozenset[str] = frozenset()
+    """The flags of a recipe that choose by name: `--profile prod` is not `--profile dev`, but a number may differ."""
 
 
 def command_of(anchor: str, text: str, *, is_spoken: bool = False) -> Command:
-    return Command(readings(command_words(anchor)), needed_flags(anchor, text), is_spoken)
+    words = command_words(anchor)
+    named = frozenset(one for one in flags_of(words) if _CHOOSING.fullmatch(one))
+    return Command(readings(words), needed_flags(anchor, text), is_spoken, named)
 
 
 def command_words(anchor: str) -> list[str]:
@@ -104,6 +113,13 @@ def programs(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield base(word), line[at + 1 :]
 
 
+def packages(words: Sequence[str]) -> Iterator[str]:
+    """Each without its version and the address before its name."""
+    for line in readings(words):
+        if len(line) > 2 and _MANAGERS.fullmatch(line[0]) and line[1] in _ADDING:
+            yield from (bare for one in line[2:] if (bare := _VERSION.split(one.rpartition("/")[2], maxsplit=1)[0]))
+
+
 def base(program: str) -> str:
     """Its name wherever it is."""
     return program.rpartition("/")[2].removesuffix(".sh")
@@ -143,6 +159,13 @@ def has_all(flags: Iterable[str], words: Sequence[str]) -> bool:
     return all(_has_flag(flag, words) for flag in flags)
 
 
+def _has_other(flag: str, words: Sequence[str]) -> bool:
+    """Whether a call has it with the name of something else."""
+    name = flag.partition(" ")[0]
+    given = [one for one in flags_of(words) if one.partition(" ")[0] == name and _CHOOSING.fullmatch(one)]
+    return bool(given) and flag not in given
+
+
 def needed_flags(anchor: str, text: str) -> frozenset[str]:
     """The flags that a call must have to be what the text is about.
 
@@ -160,7 +183,7 @@ def needed_flags(anchor: str, text: str) -> frozenset[str]:
 
 def is_run(command: Command, words: Sequence[str]) -> bool:
     """Whether a call has the first two words of the command somewhere, goes on like it, and has its flags."""
-    if not has_all(command.flags, words):
+    if not has_all(command.flags, words) or any(_has_other(flag, words) for flag in command.named):
         return False
     return any(_goes_like(ours, theirs, command.is_spoken) for ours in command.lines for theirs in readings(words))
 
@@ -169,6 +192,8 @@ def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> b
     if len(ours) < 2:
         return all(any(_is_in(one, other) for other in theirs) for one in ours)
     pairs = enumerate(pairwise(theirs))
+    if not is_spoken and ours == (*theirs[:1], *theirs[-1:]):  # goose -dir migrations postgres $DSN down
+        return True
     behind = (theirs[at + 2 :] for at, (tool, first) in pairs if tool == ours[0] and _is_in(ours[1], first))
     return any(_agree(ours[2:], rest, is_spoken) for rest in behind)
 

@@ -5,6 +5,7 @@ scope_of(anchor, note)            what an anchor is said of: "git rebase on rele
 is_subject(name, note)            whether the note says something about a program, whatever it is told to do
 is_beside(anchor, others, note)   whether the note is not about it: "use X instead"
 is_wanted(before, behind)         whether a note asks for what stands between, or forbids it
+decides_on(name, note)            whether a note asks for what has this name, or forbids it
 is_reported(words, error)         whether an error has the words of a message
 
 Unlike anchors they are neither stored nor listed, for "session lifetime" is a command only if somebody runs it.
@@ -23,7 +24,7 @@ from memhook.patterns import regex
 READ_CHARS = 800  # what a longer text says in passing is not what it is about
 MOST_WORDS = 8  # of a command or a message
 FEW = 4  # of them have to be there if nothing says that they are one
-NEAR = 8  # words of an error between two of a message
+NEAR = 4  # words of an error between two of a message, for each of its first words
 CLAUSE = 80  # characters in front of a flag that tell whether it is asked for
 
 # What tools are told to do: with one of these behind it, the name of a tool in a sentence is a command.
@@ -151,7 +152,8 @@ def is_reported(words: Sequence[str], error: Sequence[str], *, may_end: bool = F
     One of more than a few may end where the words are those of the note's own sentence.
     """
     starts = [at for at, word in enumerate(error) if word in words[:1]][:50]
-    said = max((_said(words, error[at : at + (NEAR + 1) * len(words)]) for at in starts), default=0)
+    most = (_near(words) + 1) * len(words)
+    said = max((_said(words, error[at : at + most]) for at in starts), default=0)
     if said < len(words) and not (may_end and len(words) > FEW and _is_end(words[said])):
         return False
     return sum(len(word) > 3 and word.isalpha() for word in words[:said]) > 1
@@ -176,6 +178,12 @@ def is_wanted(before: str, behind: str) -> bool | None:
         return False
     wish = next(reversed([*_WISH.finditer(clause)]), None)
     return (True if _NEEDED.match(behind) else None) if wish is None else not wish["refused"]
+
+
+def decides_on(name: str, note: str) -> bool:
+    """A name in plain words may be any word, so that only what is said of it tells: "no testify, no gomock"."""
+    found = re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", note[:READ_CHARS], re.IGNORECASE)
+    return any(is_wanted(note[: one.start()], note[one.end() :]) is not None for one in found)
 
 
 def is_subject(name: str, note: str) -> bool:
@@ -216,7 +224,8 @@ def spoken_commands(prose: str, tools: Container[str] | None = None) -> Iterator
             if (tool in _AROUND or not _TOOL.fullmatch(tool)) if tools is None else tool not in tools:
                 continue
             argument = _bare(behind)
-            if argument[-1:] == "s" and argument[:-1] in TOLD and argument not in TOLD:
+            is_verb = argument == "runs" and _NO_NAME.fullmatch(_bare("".join(words[at + 2 : at + 3])))  # dbt runs on
+            if argument[-1:] == "s" and argument[:-1] in TOLD and argument not in TOLD and not is_verb:
                 yield f"{tool} {argument[:-1]}"  # "playwright tests fail"
             is_described = (before in STOP_WORDS or _PREDICATE.fullmatch(argument)) and _PARTED.search(tool)
             if not is_described and _may_be_run(before, tool, argument):
@@ -281,7 +290,7 @@ def _messages(note: str) -> Iterator[str]:
     """Two words in quotes, what a sentence starts with that explains it, and a few words that the note starts with."""
     quoted = (next(filter(None, one)) for one in _QUOTED.findall(note))
     yield from (" ".join(words) for one in quoted if len(words := error_words(one)) == 2)
-    sentences = _SENTENCE_END.split(note, maxsplit=2)[:2]
+    sentences = _SENTENCE_END.split(_SPAN.sub(_spoken, note), maxsplit=2)[:2]
     if sentences[0].endswith(":") and len(sentences[0].split()) <= 2:  # "x509: certificate ...", or "Build: ..."
         sentences.append(" ".join(sentences)[: CLAUSE * 2].replace(":", "", 1))
     for at, sentence in enumerate(sentences):
@@ -294,15 +303,24 @@ def _messages(note: str) -> Iterator[str]:
             yield " ".join(words)
 
 
+def _spoken(span: re.Match[str]) -> str:
+    """A code span that ends within its message is an anchor of its own, so that its parts are none."""
+    return " . " if ": " in span[0] else span[0]
+
+
 def _said(words: Sequence[str], error: Sequence[str]) -> int:
     """How many of the words it has."""
     at = -1
     for said, word in enumerate(words):
-        near = error[at + 1 : at + 2 + NEAR]
+        near = error[at + 1 : at + 2 + _near(words)]
         if word not in near:
             return said
         at += near.index(word) + 1
     return len(words)
+
+
+def _near(words: Sequence[str]) -> int:
+    return NEAR * min(len(words), FEW)
 
 
 def _is_end(word: str) -> bool:

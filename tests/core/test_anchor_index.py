@@ -136,6 +136,26 @@ def test_what_a_note_says_of_a_file_is_meant_in_that_file() -> None:
             True,
         ),
         ("when gradle says Could not resolve acme:labels the token has expired", "Could not resolve all files", False),
+        (
+            '`webhook "gate.acme.svc" denied: owner-label`: every pod names its owner',
+            'webhook "gate.acme.svc" denied the request:\n\nPod/a was blocked by these policies\n\nowner-label: none',
+            True,
+        ),
+        (
+            '`webhook "gate.acme.svc" denied: owner-label`: every pod names its owner',
+            'webhook "gate.acme.svc" denied the request:\n\nPod/a was blocked by these policies\n\nhost-path: no',
+            False,
+        ),
+        (
+            "`Error(s) in loading: missing key(s)` is an old checkpoint",
+            "Error(s) in loading net: missing key(s) a",
+            True,
+        ),
+        (
+            "`dial tcp: connect: connection refused` = no tunnel",
+            "dial tcp [::1]:5432: connect: connection refused",
+            True,
+        ),
         ("the test database is shared", "error: the test database was dropped", False),
         ("`Can't resolve the icon map` = run the icon task", "Module: Can't resolve the icon 'a.svg' map", True),
         ("SqlException 1205 is normal at 6 am", "SqlException: deadlocked. Error Number:1205", True),
