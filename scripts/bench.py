@@ -11,7 +11,6 @@ import math
 import os
 import platform
 import random
-import re
 import shutil
 import socket
 import sqlite3
@@ -28,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memhook import __version__
 from memhook.daemon import control, hook_client, wire
 from memhook.paths import Paths, user_paths
 from memhook.store.table.opening import SNAPSHOT
@@ -171,8 +171,8 @@ def measured(paths: Paths, rounds: int) -> tuple[Samples, dict[str, float]]:
     with echo_server() as echo_state:
         steps: dict[str, Callable[[int], object]] = {
             "bare interpreter": lambda _: run([sys.executable, "-I", "-S", "-c", "pass"]),
-            "client, echo socket": lambda n: run(client(), event(n), XDG_STATE_HOME=str(echo_state)),
-            "tool call that no memory names": lambda n: run(client("PreToolUse"), tool_event(n)),
+            "client, echo socket": lambda n: run(launched(), event(n), XDG_STATE_HOME=str(echo_state)),
+            "tool call that no memory names": lambda n: run(launched("PreToolUse"), tool_event(n)),
             "whole prompt hook, warm": whole_hook,
             f"whole prompt hook, warm, {LONG_CHARS} characters": lambda n: whole_hook(n, chars=LONG_CHARS),
             "inject with a query": lambda n: control.called(paths, "inject", {"query": prompt(n)}),
@@ -277,18 +277,12 @@ def cold_start(paths: Paths, number: int, name: str = "SessionStart", *, with_sn
 def whole_hook(number: int, name: str = "UserPromptSubmit", chars: int | None = None) -> bool:
     """Run both entries at once, as Claude Code does; return whether one of them had an answer."""
     body = event(number, name, chars)
-    entries = []
-    for part in (1, 2):
-        command = ["/bin/sh", "-c", f'"{LAUNCH}" {name} {part}']
-        entries.append(
-            subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                close_fds=False,
-                env={**os.environ, "CLAUDECODE": "1"},
-            )
+    entries = [
+        subprocess.Popen(
+            launched(name, part), stdin=-1, stdout=-1, close_fds=False, env={**os.environ, "CLAUDECODE": "1"}
         )
+        for part in (1, 2)
+    ]
     for entry in entries:
         assert entry.stdin is not None
         entry.stdin.write(body)
@@ -314,11 +308,9 @@ def tool_event(number: int) -> bytes:
     return json.dumps({**payload, "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": given}).encode()
 
 
-def client(name: str = "UserPromptSubmit") -> list[str]:
-    """Return the command as the launcher runs it."""
-    found = re.search("-c '([^']*import hook_client[^']*)'", (ROOT / "hooks" / "launch").read_text(encoding="utf-8"))
-    assert found
-    return [sys.executable, "-I", "-S", "-c", found[1], str(Path(hook_client.__file__).parent), name, "1"]
+def launched(name: str = "UserPromptSubmit", part: int = 1) -> list[str]:
+    """Return the command of one entry, as Claude Code runs it."""
+    return ["/bin/sh", "-c", f'"{LAUNCH}" {name} {part}']
 
 
 def run(command: list[str], given: bytes = b"", **environment: str) -> None:
@@ -341,6 +333,8 @@ class echo_server:  # noqa: N801  used like a function
         self._folder = tempfile.TemporaryDirectory(prefix="memhook-echo-")
         state = Path(self._folder.name)
         (state / "memhook").mkdir(mode=0o700)
+        interpreter = f"{sys.executable}\n{hook_client.__file__}\n{__version__}\n"
+        (state / "memhook" / "interpreter").write_text(interpreter, encoding="utf-8")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(state / "memhook" / "daemon.sock"))
         self._listener.listen()

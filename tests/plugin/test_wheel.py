@@ -31,6 +31,7 @@ def test_the_wheel_carries_client_graph_defaults_guide_and_licences(wheel: Path)
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "memhook/daemon/hook_client.py",
+        "memhook/daemon/hook_client.pl",
         "memhook/resources/granite.onnx",
         "memhook/resources/default.toml",
         "memhook/resources/launch.sh",
