@@ -88,6 +88,7 @@ sub give_up {
 # Become the client in Python, which finds on stdin what was read from there.
 sub hand_over {
     alarm 0;
+    $SIG{$_} = 'IGNORE' for qw(HUP INT TERM); # also after exec: Python cannot catch one while it starts
     if (length $body) {
         pipe READ, WRITE;
         if (!fork) {
