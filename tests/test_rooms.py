@@ -16,11 +16,12 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "memhook"
 
 # A room, or one module of a room: the doors use what the store keeps for them, never its tables.
-EVERYWHERE = {"patterns"}
+EVERYWHERE = {"patterns", "turns"}
 BASE = {"core", "errors"}
 SETTINGS = BASE | {"paths", "settings"}
 MAY_IMPORT: dict[str, set[str]] = {
     "patterns": set(),
+    "turns": set(),
     "core": set(),
     "errors": set(),
     "files": {"errors"},

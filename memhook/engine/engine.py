@@ -40,6 +40,7 @@ from memhook.store.project import Project, project_of
 from memhook.store.project_aliases import ProjectAliases
 from memhook.store.table.filters import Filter
 from memhook.store.table.release import give_back, unmap_unused
+from memhook.turns import stand_aside
 from memhook.writing.captured import expire
 from memhook.writing.closeness import neighbours, superseding
 
@@ -329,6 +330,7 @@ class Engine:
             self._to_compare = [*(one.id for one in new), *self._to_compare][:MOST_COMPARED]
         few, self._to_compare = self._to_compare[:COMPARED_AT_ONCE], self._to_compare[COMPARED_AT_ONCE:]
         for memory in library.store.by_ids(few, open_ones(now)).values():
+            stand_aside()
             self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
     def withdrawn(self, project: Project, now: datetime) -> frozenset[str]:

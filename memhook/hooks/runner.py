@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -37,6 +38,7 @@ from memhook.hooks.withheld import Searched, Withheld
 from memhook.paths import Paths
 from memhook.settings import Loaded, Settings
 from memhook.store.ledger import Injection, Shown
+from memhook.turns import answering
 from memhook.writing.notes import pasted_notice
 
 log = logging.getLogger("memhook")
@@ -95,6 +97,12 @@ class Runner:
         self, name: str, part: int, directory: str, environment: Mapping[str, str], body: bytes
     ) -> tuple[bytes, Callable[[], None]]:
         """Return the bytes for stdout, and a callback for when the client has read them."""
+        with answering():
+            return self._hooked(name, part, directory, environment, body)
+
+    def _hooked(
+        self, name: str, part: int, directory: str, environment: Mapping[str, str], body: bytes
+    ) -> tuple[bytes, Callable[[], None]]:
         try:
             payload = _payload(name, body)
             assistant = assistant_for(payload, environment)
@@ -137,11 +145,13 @@ class Runner:
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
         if method == "why":
             self._withheld.record()
-        if (operation := OPERATIONS.get(method)) and operation.scope is not Scope.READ:
+        is_read = (operation := OPERATIONS.get(method)) is not None and operation.scope is Scope.READ
+        if operation and not is_read:
             self._sessions.forget_starts()
         if method == "remember" and (session := self._sessions.saver_of(params.get("content"))):
             params = {**params, "in_session": session}
-        return self.engine.call(method, params, directory, environment)
+        with answering() if is_read else nullcontext():
+            return self.engine.call(method, params, directory, environment)
 
     def _plan(self, event: Event, part: int) -> tuple[_Plan | None, bool]:
         """Return the plan of this event, and whether the caller must fulfil it; None for a repeated request."""

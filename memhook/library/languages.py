@@ -24,13 +24,13 @@ from memhook.store.embedding.encoder import Embedder, Vector
 from memhook.store.memories import MemoryStore
 from memhook.store.table.filters import Filter
 from memhook.store.vectors import READ_CHARS
+from memhook.turns import stand_aside
 
 log = logging.getLogger("memhook")
 
 AT_ONCE_SECONDS = 0.8  # of a hook's 1.5, for loading the encoder and for what it has not read yet
 AT_START_SECONDS = 2.0  # of the 5 that a hook waits for a daemon that starts
 IN_HOUSEKEEPING_SECONDS = 20.0  # then the other chores have their turn
-PAUSE_SECONDS = 0.01  # between two texts: its tokenizer is Python, and prompts need the interpreter too
 UNUSED_SECONDS = 1800.0
 LOOKED_AT = 20_000  # memories, to see whether some are in other languages
 ONE_IN = 500  # so few others in a large project are names and quotations taken for a language
@@ -139,7 +139,7 @@ class Languages:
         self._may_lack, is_finished = False, False  # what is stored meanwhile sets it again
         wanted = {()} if self.mode == "all" else self._asked | self._known.in_other_languages()
         try:
-            done = sum(self._read(encoder, one, deadline, pause=PAUSE_SECONDS) for one in sorted(wanted))
+            done = sum(self._read(encoder, one, deadline) for one in sorted(wanted))
             is_finished = time.monotonic() < deadline
         finally:
             self._may_lack = self._may_lack or not is_finished
@@ -174,9 +174,7 @@ class Languages:
         self._store.vectors.languages.use(encoder.model)
         return encoder
 
-    def _read(
-        self, encoder: Embedder, projects: tuple[str, ...], deadline: float, pause: float = 0.0, largest: int = 0
-    ) -> int:
+    def _read(self, encoder: Embedder, projects: tuple[str, ...], deadline: float, largest: int = 0) -> int:
         """Embed what has no vector, one after the other, until then; nothing where that is more than the `largest`."""
         lacking = self._store.vectors.missing_for_languages(Filter(projects=projects))
         if not lacking or (largest and len(lacking) > largest) or not self._reading.acquire(blocking=False):
@@ -186,15 +184,15 @@ class Languages:
             while done < len(lacking) and time.monotonic() < deadline:
                 batch = lacking[done : done + TOGETHER]
                 memories = list(self._store.by_ids(batch).values())
-                vectors = [self._vector(encoder, memory, pause) for memory in memories]
+                vectors = [self._vector(encoder, memory) for memory in memories]
                 self._store.vectors.add_for_languages(memories, vectors)
                 done += len(batch)
         finally:
             self._reading.release()
         return done
 
-    def _vector(self, encoder: Embedder, memory: Memory, pause: float) -> Vector:
-        time.sleep(pause)
+    def _vector(self, encoder: Embedder, memory: Memory) -> Vector:
+        stand_aside()  # its tokenizer is Python, and prompts need the interpreter too
         return encoder.embed_documents([self._text_of(memory)])[0]
 
 

@@ -15,10 +15,11 @@ from memhook.library.access import OWNER
 from memhook.screening.policy import MOST_FIT, judged, shown_as, sorted_out
 from memhook.store.memories import MemoryStore
 from memhook.store.table import changes
+from memhook.turns import stand_aside
 
 log = logging.getLogger("memhook")
 
-BATCH = 128  # every few seconds, for 20 ms: a prompt that comes meanwhile waits for half of the processor
+BATCH = 128  # every few seconds, for 20 ms
 MARK = "masked"
 
 
@@ -45,7 +46,9 @@ class Sweep:
             self._is_done = True
             return 0
         batch = self._store.after(self._last, self._batch)
-        sorted_out(batch)
+        for memory in batch:
+            stand_aside()
+            sorted_out([memory])
         if not is_masked:
             self._found += [memory.id for memory in batch if shown_as(memory) != memory or _is_free(memory)]
         if len(batch) == self._batch:

@@ -37,6 +37,7 @@ from memhook.store.memories import MemoryStore
 from memhook.store.table import changes as table_changes
 from memhook.store.table.expunge import redacted_hash
 from memhook.store.table.filters import Filter
+from memhook.turns import stand_aside
 from memhook.writing import succession
 from memhook.writing.revision import refuse_changed
 from memhook.writing.twins import EDITED_FROM, Twins, earlier_names, titled_hash
@@ -73,7 +74,7 @@ def remembered(
     already `checked`. What says the same and is not `visible` is another memory: "already there" would reveal it.
     """
     writer = Origin.IMPORT if from_file else Origin.USER
-    memories = [judged(memory_from(draft if from_file else checked(draft), now), writer) for draft in drafts]
+    memories = [_read(draft if from_file else checked(draft), now, writer) for draft in drafts]
     store = library.store
     # A file may contain memories that are already stored: embedding them would take longest.
     new = _new_ones(store, memories, again) if from_file else memories
@@ -89,18 +90,25 @@ def remembered(
         if added:
             left = _left_of(store, added)  # before they are found as well
             store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
-            sorted_out(added)  # found fit now, they are not screened when a prompt waits for them
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
             if left:
                 store.write(table_changes.unforget, left)
             if any(draft.id or draft.aliases or draft.supersedes for draft in drafts):
                 succession.mark(store, added)  # others have new names: none can refer to them yet
+    for memory in added:  # found fit now, they are not screened when a prompt waits for them
+        stand_aside()
+        sorted_out([memory])
     return results
+
+
+def _read(draft: Draft, now: datetime, writer: Origin) -> Memory:
+    stand_aside()
+    return judged(memory_from(draft, now), writer)
 
 
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """Return the outcome of storing these from a file, without storing them."""
-    memories = [judged(memory_from(draft, now), Origin.IMPORT) for draft in drafts]
+    memories = [_read(draft, now, Origin.IMPORT) for draft in drafts]
     return _told_apart(library.store, memories, again, from_file=True)
 
 

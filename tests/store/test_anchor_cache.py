@@ -26,9 +26,8 @@ def indexing() -> list[threading.Thread]:
 def test_a_call_waits_for_a_part_of_a_large_index_and_the_rest_follows(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(anchor_cache, "AT_ONCE", 1)
     monkeypatch.setattr(anchor_cache, "AT_ONCE_SECONDS", -1.0)
-    monkeypatch.setattr(anchor_cache, "BEHIND_SECONDS", -1.0)
+    monkeypatch.setattr(anchor_cache, "PAUSE_SECONDS", 0.0)
     add(store, *(memory(number, f"{path} has no tests", anchors=(path,)) for number, path in enumerate(FILES)))
     store.keep_in_memory()
     assert not touched(store, FILES[-1])

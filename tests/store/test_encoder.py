@@ -6,8 +6,9 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +184,29 @@ def test_models_with_other_inputs_give_back_too(models_dir: Path) -> None:
     before = model.embed_query(SENTENCE)
     model.give_back()
     assert np.array_equal(model.embed_query(SENTENCE), before)
+
+
+def test_an_import_stops_for_a_prompt_and_has_the_same_vectors(
+    granite: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{SENTENCE} {number}" * 12 for number in range(12)]
+    whole = granite.embed_documents(texts)
+    begun: list[bool] = []
+
+    @contextmanager
+    def interrupted_at_once(stop: Callable[[], None]) -> Iterator[None]:
+        begun.append(True)
+        if len(begun) % 2:
+            stop()
+        yield
+
+    monkeypatch.setattr(encoder, "interrupted_by", interrupted_at_once)
+    assert np.array_equal(granite.embed_documents(texts), whole)
+    runs = len(begun)
+    assert runs % 2 == 0
+    monkeypatch.setattr(encoder, "MOST_STOPS", 0)
+    assert np.array_equal(granite.embed_documents(texts), whole)
+    assert len(begun) == runs > 0
 
 
 def test_threads_may_embed_at_the_same_time(granite: Embedder) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from weakref import ref
 
@@ -14,11 +15,12 @@ from memhook.core.anchors import anchors_of
 from memhook.store.cache.cache import Reach
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.table.filters import Filter
+from memhook.turns import stand_aside
 
 KEPT_FILTERS = 8  # one for each project that is worked on at the same time
 AT_ONCE_SECONDS = 0.2  # that a tool call waits for the index: the first of a large store is answered from a part of it
-BEHIND_SECONDS, PAUSE_SECONDS = 0.02, 0.1  # in the background, in turns, so that prompts hardly wait for it
-AT_ONCE = 50  # memories
+READ_AT_ONCE = 10  # memories
+PAUSE_SECONDS = 0.005  # between two in the background, each of which takes about 0.001
 
 
 @dataclass(slots=True)
@@ -64,35 +66,43 @@ class AnchorCache:
         """At once, or else as much as there is time for, and the rest in the background."""
         if indexed.wanted is not None:
             indexed.wanted = reach
-        elif not _is_renewed(indexed, reach, AT_ONCE_SECONDS):
+        elif not _is_done(_renewal(indexed, reach), AT_ONCE_SECONDS):
             indexed.wanted = reach
             threading.Thread(target=self._finish, args=(indexed,), name="memhook-anchors", daemon=True).start()
 
     def _finish(self, indexed: _Indexed) -> None:
-        while True:
-            with self._lock:
-                if indexed.wanted is None or _is_renewed(indexed, indexed.wanted, BEHIND_SECONDS):
-                    indexed.wanted = None
-                    return
+        """One memory after the other: a tool call waits for no more than one, and a prompt for none."""
+        reach: Reach | None = None
+        steps: Iterator[None] = iter(())
+        while indexed.wanted is not None:
             time.sleep(PAUSE_SECONDS)
+            stand_aside()
+            with self._lock:
+                if reach is not indexed.wanted:
+                    reach = indexed.wanted
+                    steps = _renewal(indexed, reach)
+                if _is_done(steps, 0.0):
+                    indexed.wanted = None
 
 
-def _is_renewed(indexed: _Indexed, reach: Reach, seconds: float) -> bool:
-    """Index again what has changed, and return whether there was time for all of it."""
+def _is_done(steps: Iterator[None], seconds: float) -> bool:
+    """Whether there was time for all of them; at least one is made."""
     deadline = time.monotonic() + seconds
+    return all(time.monotonic() < deadline for _ in steps)
+
+
+def _renewal(indexed: _Indexed, reach: Reach) -> Iterator[None]:
+    """Index again what has changed, one memory a step."""
     stamps = {key: stamp for part, places in reach for key, stamp in part.stamps(places)}
     for key in indexed.stamps.keys() - stamps.keys():
         indexed.index.remove(key)
         del indexed.stamps[key]
     changed = [key for key, stamp in stamps.items() if indexed.stamps.get(key) != stamp]
-    for start in range(0, len(changed), AT_ONCE):
-        if start and time.monotonic() > deadline:
-            return False
-        some = changed[start : start + AT_ONCE]
-        for part, places in reach:
-            for memory in part.memories(some, places).values():
-                anchors = memory.anchors or anchors_of(memory.title, memory.content)  # of an older version: none
-                indexed.index.file(memory.id, anchors, memory.content, memory.title)
-        indexed.stamps |= {key: stamps[key] for key in some}
+    for start in range(0, len(changed), READ_AT_ONCE):
+        some = changed[start : start + READ_AT_ONCE]
+        for memory in (one for part, places in reach for one in part.memories(some, places).values()):
+            anchors = memory.anchors or anchors_of(memory.title, memory.content)  # of an older version: none
+            indexed.index.file(memory.id, anchors, memory.content, memory.title)
+            indexed.stamps[memory.id] = stamps[memory.id]
+            yield
     indexed.parts = tuple(ref(part) for part, _ in reach)
-    return True

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import resources
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ from memhook.store.embedding.model_files import (
     model_directory,
     sha256_of,
 )
+from memhook.turns import interrupted_by, stand_aside
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = GRANITE.id
 MAX_CHARS = 8_000  # four times what a model reads; tokenising 10 MB to keep 512 tokens would take seconds
 MAX_THREADS = 4
+MOST_STOPS = 4  # of one batch: with prompts without end, every fifth begin is one to the end
 MANY_BATCHES = 8  # from here on they are shared among all cores
 STEPPED_BACK = 10
 # Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
@@ -224,6 +226,13 @@ class OnnxModel:
         self._is_pooled = model.pooling == "DISABLED"
 
     def embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return self._embedded(texts, lambda given: self.session.run(None, given))
+
+    def embedded_behind(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """As `embedded`, for an import: it stops while a prompt is answered, and begins again."""
+        return self._embedded(texts, self._run_behind)
+
+    def _embedded(self, texts: Sequence[str], run: Callable[[dict[str, Any]], Any]) -> npt.NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415 - here with onnxruntime
 
         encoded = self.tokenizer.encode_batch(list(texts))
@@ -233,8 +242,22 @@ class OnnxModel:
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(mask),
         }
-        found = self.session.run(None, {name: given[name] for name in self._inputs})[0]
+        found = run({name: given[name] for name in self._inputs})[0]
         return found if self._is_pooled else _means(found, mask)
+
+    def _run_behind(self, given: dict[str, Any]) -> Any:
+        import onnxruntime  # noqa: PLC0415  as above
+
+        for _ in range(MOST_STOPS):
+            stand_aside()
+            options = onnxruntime.RunOptions()
+            try:
+                with interrupted_by(partial(setattr, options, "terminate", True)):
+                    return self.session.run(None, given, options)
+            except Exception:  # ONNX Runtime has no exception of its own for it
+                if not options.terminate:
+                    raise
+        return self.session.run(None, given)
 
 
 class MultilingualEmbedder:
@@ -274,7 +297,7 @@ def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbed
     except Exception as error:
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
     identity = ModelIdentity(model.id, model.weights.sha256, model.dimensions)
-    runtime = Runtime(loaded.embedded, loaded.embedded, loaded.tokenizer, loaded.session)
+    runtime = Runtime(loaded.embedded, loaded.embedded_behind, loaded.tokenizer, loaded.session)
     workers = max(1, (os.cpu_count() or 1) // threads)  # these, each with its threads, take the whole machine
     return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, workers)
 
