@@ -35,7 +35,8 @@ from memhook.store.embedding.encoder import DEFAULT_MODEL, load_embedder
 from memhook.store.memories import MemoryStore, own_store
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import SIZES, indexed
-from memhook.store.table.opening import TABLE, connected
+from memhook.store.table.opening import connected
+from memhook.store.table.recovery import TABLE
 from memhook.store.table.schema import table_schema
 
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)

@@ -28,8 +28,9 @@ from memhook.store.memories import MemoryStore, own_store
 from memhook.store.project_aliases import ProjectAliases, aliases_text
 from memhook.store.table import changes
 from memhook.store.table.arrow_file import arrow_bytes, rows_without
-from memhook.store.table.opening import local_directory, set_aside_in
+from memhook.store.table.opening import local_directory
 from memhook.store.table.own import rebuilt_table
+from memhook.store.table.recovery import set_aside_in
 from memhook.store.table.table import LOCK_SECONDS, WRITE_LOCK
 from memhook.writing.archive import LEDGER, NOTE, PROJECTS, ROWS, SETTINGS, Contents, Unpacked, ledger_damage, unpacked
 from memhook.writing.offered_settings import Offered, offered, with_settings

@@ -27,7 +27,8 @@ from memhook.paths import Paths
 from memhook.store.ledger import Ledger
 from memhook.store.table import changes
 from memhook.store.table.expunge import copies_below, expunged_copies, expunged_remains
-from memhook.store.table.opening import DAMAGED, REBUILT, local_directory
+from memhook.store.table.opening import local_directory
+from memhook.store.table.recovery import DAMAGED, REBUILT
 from memhook.writing import succession
 from memhook.writing.backup import REPLACED, expunged_backups
 from memhook.writing.remember import found, unnamed

@@ -15,7 +15,7 @@ from memhook.store.table import changes, checksums, maintenance, recovery
 from memhook.store.table import table as table_module
 from memhook.store.table.filters import Filter
 from memhook.store.table.lance import lancedb
-from memhook.store.table.manifest import index_files_of, manifests
+from memhook.store.table.manifest import manifests, version_in
 from memhook.store.table.recovery import looks_whole, salvaged
 from tests.store.test_memories import MODEL, Open, add, axis, matching, memory
 
@@ -303,7 +303,7 @@ def test_an_index_that_a_power_cut_lost_is_built_again(table: Path, tmp_path: Pa
     handle.create_index("id", config=lancedb().index.BTree())
     checksums.record(table)
     (name,) = [f"_indices/{index.index_uuid}" for index in handle.list_indices() if index.columns == ["id"]]
-    assert f"{name}/page_lookup.lance" in index_files_of(manifests(table)[0])
+    assert f"{name}/page_lookup.lance" in version_in(manifests(table)[0]).index_files
     if lost == "folder":
         shutil.rmtree(table / name)
     else:

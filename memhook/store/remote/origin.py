@@ -26,8 +26,8 @@ from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.changes import Target
 from memhook.store.table.filters import quoted
 from memhook.store.table.maintenance import delete_old_versions
-from memhook.store.table.opening import SERVER, TABLE, first_line, refuse_unknown
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.opening import SERVER, refuse_unknown
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE, first_line
 from memhook.store.table.schema import OLDEST_SHARED_VERSION, Row, version_of
 from memhook.store.table.table import WRITE_LOCK, Table
 

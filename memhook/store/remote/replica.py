@@ -20,8 +20,8 @@ from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.remote.origin import Origin
 from memhook.store.table.changes import ANNOTATING, EXPUNGING, Target
 from memhook.store.table.filters import quoted
-from memhook.store.table.opening import answers, first_line, local_directory
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.opening import answers, local_directory
+from memhook.store.table.recovery import FOREIGN_ERRORS, first_line
 from memhook.store.table.schema import stored_terms
 from memhook.store.vectors import RowsOnDisk
 

@@ -21,8 +21,8 @@ from memhook.store.table import checksums
 from memhook.store.table.filters import quoted
 from memhook.store.table.lance import lancedb
 from memhook.store.table.maintenance import sweep
-from memhook.store.table.opening import SNAPSHOT, TABLE
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.opening import SNAPSHOT
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE
 
 _KEPT = frozenset((*names_with(Trait.KEPT_WHEN_REDACTED), "forgotten"))
 _EMPTY: Mapping[str, Any] = {one.name: plain(one.default) for one in FIELDS} | {"terms": ""}

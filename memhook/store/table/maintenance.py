@@ -26,9 +26,9 @@ from memhook.files.durable import Synced
 from memhook.files.locking import holder_of
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import INDEXES, Sizes, make_missing, missing, unindexed_rows
-from memhook.store.table.opening import TABLE, connected, first_line
+from memhook.store.table.opening import connected
 from memhook.store.table.own import OwnTable
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE, first_line
 from memhook.store.table.release import give_back
 from memhook.store.table.schema import NO_MODEL, model_of
 

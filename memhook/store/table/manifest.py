@@ -6,10 +6,12 @@ LanceDB tells this only of a version that it can open.
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 END = b"LANC"
@@ -21,8 +23,11 @@ _INDEX, _INDEX_UUID, _INDEX_FILE = 1, 1, 10
 _ID, _FILES, _DELETION, _ROWS = 1, 2, 3, 4
 _PATH = 1
 _KIND, _READ_VERSION, _DELETION_ID, _DELETED_ROWS = 1, 2, 3, 4
-_FIXED64 = 1
 _SUFFIXES = {0: "arrow", 1: "bin"}
+_NUMBER, _BYTES, _SIZES = 0, 2, {1: 8, 5: 4}  # kinds of fields, and the sizes of the others
+
+_Message = defaultdict[int, list[Any]]
+"""By the number of each field its values: whole numbers, or bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,115 +35,105 @@ class Fragment:
     """Rows that were written at once. The files are named relative to the table's folder."""
 
     id: int
-    files: tuple[str, ...]
+    all_files: tuple[str, ...]
+    """Of the rows, and of the list of those that are deleted."""
     rows: int
     deleted: int
-    deletions: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The files of the indexes are named as those of the rows; of an index that lists none, its folder is."""
+
+    fragments: tuple[Fragment, ...]
+    index_files: tuple[str, ...]
 
     @property
-    def all_files(self) -> tuple[str, ...]:
-        return (*self.files, self.deletions) if self.deletions else self.files
+    def data_files(self) -> tuple[str, ...]:
+        return tuple(file for one in self.fragments for file in one.all_files)
+
+    @property
+    def rows(self) -> int:
+        """Without those that are deleted."""
+        return sum(one.rows - one.deleted for one in self.fragments)
 
 
 def manifests(table: Path) -> list[Path]:
     """The newest first."""
-    return sorted((table / "_versions").glob("*.manifest"), key=version, reverse=True)
+    return sorted((table / "_versions").glob("*.manifest"), key=_number_of, reverse=True)
 
 
-def version(manifest: Path) -> int:
+def _number_of(manifest: Path) -> int:
     """Written as its distance from the largest number there is, so that the newest is listed first."""
     number = int(manifest.stem)
     return number if number < 1 << 63 else (1 << 64) - 1 - number
 
 
-def fragments_of(manifest: Path) -> list[Fragment]:
+def version_in(manifest: Path) -> Version:
     """Raises ValueError when it is not a manifest, and OSError when it cannot be read."""
     content = manifest.read_bytes()
-    with _checked():
-        return [_fragment(_bytes(value)) for number, value in _fields(_message(content)) if number == _FRAGMENTS]
-
-
-def index_files_of(manifest: Path) -> list[str]:
-    """The files of its indexes, relative to the table's folder; of an index that lists none, its folder."""
-    content = manifest.read_bytes()
-    with _checked():
-        sections = [value for number, value in _fields(_message(content)) if number == _INDEX_SECTION]
-        messages = (_fields(_at(content, _number(position))) for position in sections)
-        return [file for fields in messages for number, index in fields if number == _INDEX for file in _files(index)]
-
-
-@contextmanager
-def _checked() -> Iterator[None]:
     try:
-        yield
-    except (struct.error, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
+        position, _, _, end = _FOOTER.unpack(content[-_FOOTER.size :])
+        if end != END:
+            raise ValueError("it was cut")
+        message = _message_at(content, position)
+        sections = [_message_at(content, place) for place in message[_INDEX_SECTION]]
+        return Version(
+            tuple(_fragment(_message(one)) for one in message[_FRAGMENTS]),
+            tuple(file for one in sections for each in one[_INDEX] for file in _index_files(_message(each))),
+        )
+    except (struct.error, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(str(error)) from error
 
 
-def _message(content: bytes) -> bytes:
-    position, _, _, end = _FOOTER.unpack(content[-_FOOTER.size :])
-    if end != END:
-        raise ValueError("it was cut")
-    return _at(content, position)
-
-
-def _at(content: bytes, position: int) -> bytes:
+def _message_at(content: bytes, position: int) -> _Message:
     (length,) = _LENGTH.unpack_from(content, position)
     message = content[position + _LENGTH.size : position + _LENGTH.size + length]
     if len(message) != length:
         raise ValueError("it was cut")
-    return message
+    return _message(message)
 
 
-def _files(index: int | bytes) -> Iterator[str]:
-    fields = list(_fields(_bytes(index)))
-    identity = next(_bytes(value) for number, value in fields if number == _INDEX_UUID)
-    folder = f"_indices/{UUID(bytes=_bytes(dict(_fields(identity))[_INDEX_UUID]))}"
-    names = [_bytes(dict(_fields(_bytes(value)))[_PATH]).decode() for number, value in fields if number == _INDEX_FILE]
-    yield from (f"{folder}/{name}" for name in names)
-    if not names:
-        yield folder
+def _index_files(message: _Message) -> Iterator[str]:
+    folder = f"_indices/{UUID(bytes=_message(message[_INDEX_UUID][0])[_INDEX_UUID][-1])}"
+    files = message[_INDEX_FILE]
+    yield from (f"{folder}/{_path(file)}" for file in files) if files else [folder]
 
 
-def _fragment(message: bytes) -> Fragment:
-    fields = list(_fields(message))
-    numbers = {number: value for number, value in fields if isinstance(value, int)}
-    files = [dict(_fields(_bytes(value))) for number, value in fields if number == _FILES]
-    deletion = next((dict(_fields(_bytes(value))) for number, value in fields if number == _DELETION), None)
-    key = numbers.get(_ID, 0)
-    return Fragment(
-        key,
-        tuple(f"data/{_bytes(file[_PATH]).decode()}" for file in files),
-        numbers.get(_ROWS, 0),
-        0 if deletion is None else _number(deletion.get(_DELETED_ROWS, 0)),
-        "" if deletion is None else _deletion_file(key, deletion),
-    )
+def _fragment(message: _Message) -> Fragment:
+    key = _number(message, _ID)
+    files = [f"data/{_path(file)}" for file in message[_FILES]]
+    deletion = _message(b"".join(message[_DELETION][:1]))
+    if message[_DELETION]:
+        written = f"{_number(deletion, _READ_VERSION)}-{_number(deletion, _DELETION_ID)}"
+        files.append(f"_deletions/{key}-{written}.{_SUFFIXES[_number(deletion, _KIND)]}")
+    return Fragment(key, tuple(files), _number(message, _ROWS), _number(deletion, _DELETED_ROWS))
 
 
-def _deletion_file(fragment: int, deletion: dict[int, int | bytes]) -> str:
-    suffix = _SUFFIXES[_number(deletion.get(_KIND, 0))]
-    return f"_deletions/{fragment}-{deletion.get(_READ_VERSION, 0)!r}-{deletion.get(_DELETION_ID, 0)!r}.{suffix}"
+def _path(file: bytes) -> str:
+    path: str = _message(file)[_PATH][-1].decode()
+    return path
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+def _number(message: _Message, field: int) -> int:
+    return index(message[field][-1]) if message[field] else 0
+
+
+def _message(content: bytes) -> _Message:
+    fields: _Message = defaultdict(list)
     at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        value: int | bytes
-        match key & 7:
-            case 0:
-                value, at = _varint(message, at)
-            case 2:
-                length, at = _varint(message, at)
-                value, at = message[at : at + length], at + length
-            case 1 | 5 as kind:
-                length = 8 if kind == _FIXED64 else 4
-                value, at = message[at : at + length], at + length
-            case kind:
-                raise ValueError(f"a field of kind {kind}")
-        if at > len(message):
+    while at < len(content):
+        key, at = _varint(content, at)
+        if key & 7 == _NUMBER:
+            value: int | bytes
+            value, at = _varint(content, at)
+        else:
+            length, at = _varint(content, at) if key & 7 == _BYTES else (_SIZES[key & 7], at)
+            value, at = content[at : at + length], at + length
+        if at > len(content):
             raise ValueError("it was cut")
-        yield key >> 3, value
+        fields[key >> 3].append(value)
+    return fields
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
@@ -148,15 +143,3 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
         value, shift, at = value | (byte & 0x7F) << shift, shift + 7, at + 1
         if byte < 0x80 or shift > 63:
             return value, at
-
-
-def _bytes(value: int | bytes) -> bytes:
-    if isinstance(value, int):
-        raise ValueError("a number in place of a message")
-    return value
-
-
-def _number(value: int | bytes) -> int:
-    if isinstance(value, bytes):
-        raise ValueError("a message in place of a number")
-    return value

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from memhook.errors import DamagedStore, StoreError
+from memhook.errors import StoreError
 from memhook.files import durable
-from memhook.paths import shell_word, write_private
-from memhook.screening.secrets import masked
-from memhook.store.table import recovery
+from memhook.paths import shell_word
 from memhook.store.table.lance import lancedb
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE, first_line
 from memhook.store.table.schema import SCHEMA_VERSION, version_of
 
-TABLE = "memories"
 SNAPSHOT = ".snapshot.arrow"  # beside the table, derived from it
 INDEX_CACHE = 64_000_000
 LARGE_INDEX_CACHE = 192_000_000  # one search of a million memories uses 100 MB of the indexes
 LARGE = 200_000_000  # bytes of indexes; smaller ones fit, and the larger cache would fill with those of old versions
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
-REPORT = "report.txt"  # beside what was set aside
-DAMAGED, REBUILT = "damaged", "rebuilt"  # prefixes of the folders of what was set aside; the doctor reports the first
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
 """With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
 _FORMAT = {"new_table_data_storage_version": "2.1"}
@@ -104,62 +97,11 @@ def _caches(for_indexes: int) -> Any:
     return lancedb().Session(index_cache_size_bytes=for_indexes, metadata_cache_size_bytes=METADATA_CACHE)
 
 
-def damage_hint(backups: Path) -> str:
-    return (
-        f"It was left as it is. Put a backup back (memhook restore FILE --replace; {backups} may hold one),"
-        f" or keep what can be read: {recovery.REBUILD}"
-    )
-
-
-def repaired(database: Any, uri: str, folder: Path, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
-    """Where files were damaged, go back to the last version that is whole, or keep the rows that can be read.
-
-    To be called by the one who may write; `put_back` makes these rows the table's. Returns what was done, or nothing.
-    Raises DamagedStore when the memories can still not be read.
-    """
-    aside = set_aside_in(backups)
-    try:
-        with recovery.panics_as_errors():
-            done = recovery.repaired(folder, aside, put_back)
-            rebuilt = _without_damaged_indexes(database.open_table(TABLE), folder, aside)
-    except (LookupError, *FOREIGN_ERRORS) as error:
-        raise damaged(uri, backups, error) from error
-    if rebuilt:
-        done.append(f"{rebuilt} damaged indexes of the store were built again.")
-    if not aside.exists():
-        return " ".join(done)  # of a lost file nothing is left to keep
-    report = " ".join([*done, f"What was damaged is kept in {aside}."])
-    write_private(aside / REPORT, report)
-    return report
-
-
-def set_aside_in(backups: Path, kind: str = DAMAGED) -> Path:
-    """A new place for what was damaged, or rebuilt although it was whole."""
-    return backups / f"{kind}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-
-
-def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> int:
-    damaged = recovery.damaged_indexes(folder, aside)
-    broken = [index.name for index in table.list_indices() if index.index_uuid in damaged]
-    for name in broken:
-        table.drop_index(name)
-    return len(broken)
-
-
-def damaged(uri: str, backups: Path, error: BaseException) -> DamagedStore:
-    return DamagedStore(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups))
-
-
 def back_up(directory: Path, backups: Path, version: int) -> None:
     """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
     copy = durable.made_folder(backups) / f"store-schema{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     shutil.copytree(directory, copy)
     durable.sync_tree(copy)
-
-
-def first_line(error: BaseException) -> str:
-    """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
-    return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
 
 
 def refuse_unknown(table: Any, uri: str) -> None:

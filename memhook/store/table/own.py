@@ -9,18 +9,8 @@ from typing import Any
 from memhook.errors import DamagedStore, StoreError
 from memhook.store.table import checksums, recovery
 from memhook.store.table.indexes import indexed
-from memhook.store.table.opening import (
-    DAMAGED,
-    REBUILT,
-    TABLE,
-    back_up,
-    damage_hint,
-    damaged,
-    first_line,
-    refuse_unknown,
-    set_aside_in,
-)
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.opening import back_up, refuse_unknown
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE, first_line
 from memhook.store.table.schema import SCHEMA_VERSION, migrated, vectors_model, version_of
 from memhook.store.table.table import Table
 
@@ -62,7 +52,7 @@ class OwnTable(Table):
                 handle = self.database.open_table(TABLE)
                 handle.count_rows()
         except FOREIGN_ERRORS as error:
-            raise damaged(self.uri, self.backups, error) from error
+            raise recovery.damaged(self.uri, self.backups, error) from error
         refuse_unknown(handle, self.uri)
         return handle
 
@@ -83,7 +73,7 @@ class OwnTable(Table):
         is_damaged = folder.exists() and bool(recovery.damaged_files(folder))
         self.suspect()
         what = "is damaged" if is_damaged else "could not be used"
-        hint = damage_hint(self.backups) if is_damaged else "Run: memhook doctor"
+        hint = recovery.damage_hint(self.backups) if is_damaged else "Run: memhook doctor"
         return StoreError(f"The store at {self.uri} {what}: {first_line(error)}", hint)
 
     def _migrated(self) -> Any:
@@ -108,7 +98,7 @@ def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
         with table.locked():
             found = recovery.salvaged(folder)
             is_whole = not found.unreadable and not recovery.damaged_files(folder) and recovery.newest_reads(folder)
-            aside = set_aside_in(backups, REBUILT if is_whole else DAMAGED)
+            aside = recovery.set_aside_in(backups, recovery.REBUILT if is_whole else recovery.DAMAGED)
             recovery.rebuild(folder, found.rows, aside, table.put_back)
             table.sync()
             recovery.set_unneeded_aside(folder, aside)

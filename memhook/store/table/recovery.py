@@ -19,15 +19,20 @@ from typing import Any
 import pyarrow as pa
 
 from memhook.core.memory import content_hash
-from memhook.errors import StoreError
+from memhook.errors import DamagedStore, StoreError
 from memhook.files import durable
+from memhook.paths import write_private
+from memhook.screening.secrets import masked
 from memhook.store.table import checksums
 from memhook.store.table.checksums import DATA, DELETIONS, INDEXES, TRANSACTIONS, VERSIONS
 from memhook.store.table.lance import lancedb
-from memhook.store.table.manifest import END, Fragment, fragments_of, index_files_of, manifests
+from memhook.store.table.manifest import END, Fragment, manifests, version_in
 from memhook.store.table.schema import memory_of
 
+TABLE = "memories"
 REBUILD = "memhook restore --from-damaged"
+REPORT = "report.txt"  # beside what was set aside
+DAMAGED, REBUILT = "damaged", "rebuilt"  # prefixes of the folders of what was set aside; the doctor reports the first
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 """The exceptions that LanceDB raises."""
 FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
@@ -68,35 +73,55 @@ def damaged_files(table: Path, most: int | None = None) -> set[Path]:
     if not listed or listed[0] in found:
         return found
     try:
-        fragments, index_files = fragments_of(listed[0]), index_files_of(listed[0])
+        newest = version_in(listed[0])
     except ValueError:
         return found | {listed[0]}
-    named = {table / name for name in (*index_files, *(file for one in fragments for file in one.all_files))}
+    named = {table / name for name in (*newest.index_files, *newest.data_files)}
     return found | {path for path in named if path in changed or not path.exists() or not _ends_well(path)}
 
 
-def damaged_indexes(table: Path, aside: Path) -> set[str]:
-    """The UUIDs of the newest version's indexes that have a damaged file, which is linked to `aside`."""
-    folder = table / INDEXES
-    damaged = [path for path in damaged_files(table) if path.is_relative_to(folder)]
-    for path in filter(Path.is_file, damaged):
-        _link(path, aside / table.name / path.relative_to(table))
-    return {path.relative_to(folder).parts[0] for path in damaged}
+def damaged(uri: str, backups: Path, error: BaseException) -> DamagedStore:
+    return DamagedStore(f"The store at {uri} is damaged: {first_line(error)}", damage_hint(backups))
 
 
-def repaired(table: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> list[str]:
-    """Make the newest version that reads the newest of all, at the cost of no row that can be read now; what was done.
+def damage_hint(backups: Path) -> str:
+    return (
+        f"It was left as it is. Put a backup back (memhook restore FILE --replace; {backups} may hold one),"
+        f" or keep what can be read: {REBUILD}"
+    )
 
-    To be called by the one who may write; `put_back` makes rows the table's. Raises LookupError when the memories can
-    still not be read, and OSError when files cannot be moved.
+
+def first_line(error: BaseException) -> str:
+    """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
+    return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
+
+
+def set_aside_in(backups: Path, kind: str = DAMAGED) -> Path:
+    """A new place for what was damaged, or rebuilt although it was whole."""
+    return backups / f"{kind}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+
+
+def repaired(database: Any, uri: str, table: Path, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
+    """Make the newest version that reads the newest of all, at the cost of no row that can be read now.
+
+    To be called by the one who may write; `put_back` makes rows the table's. Returns what was done, or nothing.
+    Raises DamagedStore when the memories can still not be read.
     """
-    copied = [path for path in sorted(damaged_files(table)) if _put_back(table, path, aside)]
-    restored = f"{_counted(len(copied), 'damaged file')} of the store replaced by a copy: nothing is missing."
-    done = [restored] if copied else []
-    if not newest_reads(table):
-        done.append(_gone_back(table, aside) or _rows_kept(table, aside, put_back))
-    set_unneeded_aside(table, aside)
-    return done
+    aside = set_aside_in(backups)
+    try:
+        with panics_as_errors():
+            done = [*_replaced_by_copies(table, aside)]
+            if not newest_reads(table):
+                done.append(_gone_back(table, aside) or _rows_kept(table, aside, put_back))
+            set_unneeded_aside(table, aside)
+            done += _without_damaged_indexes(database.open_table(TABLE), table, aside)
+    except (LookupError, *FOREIGN_ERRORS) as error:
+        raise damaged(uri, backups, error) from error
+    if not aside.exists():
+        return " ".join(done)  # of a lost file nothing is left to keep
+    report = " ".join([*done, f"What was damaged is kept in {aside}."])
+    write_private(aside / REPORT, report)
+    return report
 
 
 def rebuild(table: Path, rows: pa.Table, aside: Path, put_back: Callable[[pa.Table], None]) -> None:
@@ -112,15 +137,28 @@ def _newest_was_acknowledged(table: Path) -> bool:
     return bool(newest) and newest[0] in checksums.recorded(table) and newest[0] not in damaged_files(table)
 
 
-def _put_back(table: Path, path: Path, aside: Path) -> bool:
-    """The damaged one is linked, not moved: killed in between, the store has one or the other."""
-    copy = checksums.whole_copy(table, path)
-    if copy is None:
-        return False
-    if path.exists():
-        _link(path, aside / table.name / path.relative_to(table))
-    durable.write(path, copy)
-    return True
+def _replaced_by_copies(table: Path, aside: Path) -> Iterator[str]:
+    """The damaged ones are linked, not moved: killed in between, the store has one or the other."""
+    copies = {path: checksums.whole_copy(table, path) for path in sorted(damaged_files(table))}
+    whole = {path: copy for path, copy in copies.items() if copy is not None}
+    for path, copy in whole.items():
+        _link(table, path, aside)
+        durable.write(path, copy)
+    if whole:
+        yield f"{_counted(len(whole), 'damaged file')} of the store replaced by a copy: nothing is missing."
+
+
+def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> Iterator[str]:
+    """Whoever opens the table makes those that are missing."""
+    damaged = [path for path in damaged_files(folder) if path.is_relative_to(folder / INDEXES)]
+    for path in damaged:
+        _link(folder, path, aside)
+    indexes = {path.relative_to(folder).parts[1] for path in damaged}
+    broken = [index.name for index in table.list_indices() if index.index_uuid in indexes]
+    for name in broken:
+        table.drop_index(name)
+    if broken:
+        yield f"{len(broken)} damaged indexes of the store were built again."
 
 
 def set_unneeded_aside(table: Path, aside: Path) -> None:
@@ -146,7 +184,7 @@ def _gone_back(table: Path, aside: Path) -> str:
     else:
         return ""
     with suppress(LookupError):
-        if _live_rows(manifest) < len(salvaged(table).rows):
+        if version_in(manifest).rows < len(salvaged(table).rows):
             return ""
     written = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
     _set_aside(table, [*lost, table / VERSIONS / _HINT], aside)
@@ -178,7 +216,7 @@ def newest_reads(table: Path) -> bool:
 def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
     """Whether all of this version is there and can be read to its end; indexes aside, which are made from the rows."""
     try:
-        named = {table / name for one in fragments_of(manifest) for name in one.all_files}
+        named = {table / name for name in version_in(manifest).data_files}
         if manifest in damaged or not named.isdisjoint(damaged):
             return False
         with _view(table, manifest) as view:
@@ -187,10 +225,6 @@ def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
     except FOREIGN_ERRORS:
         return False
     return True
-
-
-def _live_rows(manifest: Path) -> int:
-    return sum(one.rows - one.deleted for one in fragments_of(manifest))
 
 
 @contextmanager
@@ -250,14 +284,14 @@ def salvaged(table: Path) -> Salvage:
 
 
 def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path]) -> Salvage:
-    fragments = fragments_of(manifest)
+    version = version_in(manifest)
     parts = []
-    for one in fragments:
+    for one in version.fragments:
         is_damaged = any(table / name in damaged for name in one.all_files)
         rows = _readable_rows(view, one)
         parts += [_verified(rows) if is_damaged else rows]
     whole = pa.concat_tables([view.schema.empty_table(), *parts])
-    return Salvage(whole, max(0, _live_rows(manifest) - len(whole)))
+    return Salvage(whole, max(0, version.rows - len(whole)))
 
 
 def _verified(rows: pa.Table) -> pa.Table:
@@ -306,8 +340,8 @@ def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
 def _set_copy_aside(table: Path, aside: Path) -> None:
     """The whole table as it is, by links: for who wants to look at what was damaged, when the store is rewritten."""
     for path in table.rglob("*"):
-        if path.is_file() and checksums.FOLDER not in path.parts:
-            _link(path, aside / table.name / path.relative_to(table))
+        if checksums.FOLDER not in path.parts:
+            _link(table, path, aside)
     durable.sync_tree(aside)
 
 
@@ -325,14 +359,18 @@ def _set_aside(table: Path, paths: Collection[Path], aside: Path) -> None:
     """Linked first and removed then, so that a kill leaves it in one place at least."""
     there = [path for path in paths if path.exists()]
     for path in there:
-        _link(path, aside / table.name / path.relative_to(table))
+        _link(table, path, aside)
     durable.sync_tree(aside)
     for path in there:
         path.unlink()
     checksums.forget(table, there)
 
 
-def _link(path: Path, target: Path) -> None:
+def _link(table: Path, path: Path, aside: Path) -> None:
+    """Have the file, if it is one, at its place in a copy of the table too."""
+    if not path.is_file():
+        return
+    target = aside / table.name / path.relative_to(table)
     durable.made_folder(target.parent)
     target.unlink(missing_ok=True)
     try:

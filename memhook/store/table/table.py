@@ -24,8 +24,8 @@ from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
 from memhook.store.table.lance import lancedb, query_of, read
-from memhook.store.table.opening import TABLE, connected, local_directory, refuse_unusable, repaired
-from memhook.store.table.recovery import FOREIGN_ERRORS
+from memhook.store.table.opening import connected, local_directory, refuse_unusable
+from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE
 from memhook.store.table.schema import MEMORY_COLUMNS, NO_MODEL, memory_of, migrated_rows, model_of, table_schema
 
 log = logging.getLogger("memhook")
@@ -246,7 +246,7 @@ class Table(ABC):
             return
         try:
             with self.locked():  # what another process has just written looks whole by now
-                self.repaired = repaired(self.database, self.uri, folder, self.backups, self.put_back)
+                self.repaired = recovery.repaired(self.database, self.uri, folder, self.backups, self.put_back)
         except StoreError:
             if not recovery.newest_reads(folder):
                 raise
