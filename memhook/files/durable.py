@@ -172,19 +172,6 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-@contextmanager
-def in_one_step(file: Path) -> Iterator[Path]:
-    """Yield a file that replaces `file`, synced, when it is complete. Raises OSError when it cannot be written."""
-    file.parent.stat()  # raises where there is none: only the folders of memhook itself are made
-    with temporary_folder(file.parent) as folder:
-        temporary = folder / file.name
-        temporary.touch(mode=0o600)
-        yield temporary
-        sync(temporary)
-        temporary.replace(file)
-        sync(file.parent)
-
-
 def remove_leftovers(folder: Path) -> None:
     """Remove those of processes that have ended; any that cannot be examined stay."""
     for path in folder.glob(f"{_PREFIX}*"):

@@ -18,8 +18,7 @@ def surfacing(project: str, settings: Settings, now: datetime, reader: str = "")
 
     Nor what `reader`, the assistant it is for, loads from a file by itself.
     """
-    reach = in_reach(project).projects
-    return replace(open_ones(now), projects=reach, namespaces=settings.namespaces, not_loaded_by=reader)
+    return replace(enriching(project, settings.namespaces, now), not_loaded_by=reader)
 
 
 def enriching(project: str, namespaces: tuple[str, ...], now: datetime, restricted: bool = False) -> Filter:

@@ -18,7 +18,7 @@ from typing import Any
 from memhook import __version__
 from memhook.errors import InvalidInput, StoreError
 from memhook.files import durable
-from memhook.files.durable import in_one_step, temporary_folder
+from memhook.files.durable import temporary_folder
 from memhook.files.locking import exclusive
 from memhook.library.opened import store_at
 from memhook.library.sweep import MARK as MASKED
@@ -153,7 +153,7 @@ def _expunged(file: Path, ids: Collection[str]) -> bool:
 
 def _zip(file: Path, contents: Contents, rows: Any, parts: Mapping[str, Path | str | None]) -> None:
     """Write these into an archive: a file, a text, or nothing for None."""
-    with _in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    with in_one_step(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         if rows is not None:
             archive.writestr(ROWS, arrow_bytes(rows))
         for name, part in parts.items():
@@ -257,10 +257,16 @@ def _events(ledger: Path) -> int:
 
 
 @contextmanager
-def _in_one_step(file: Path) -> Iterator[Path]:
+def in_one_step(file: Path) -> Iterator[Path]:
+    """Yield a file that replaces `file`, synced, when it is complete; what a kill leaves the next run removes."""
     try:
-        with in_one_step(file) as temporary:
+        file.parent.stat()  # raises where there is none: only the folders of memhook itself are made
+        with temporary_folder(file.parent) as folder:
+            temporary = folder / file.name
+            temporary.touch(mode=0o600)
             yield temporary
+            durable.sync(temporary)
+            durable.moved(temporary, file)
     except OSError as error:
         raise InvalidInput(
             f"{file} cannot be written ({error.strerror}).", "Give a file in a folder of yours."

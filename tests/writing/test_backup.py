@@ -276,7 +276,7 @@ def test_what_a_killed_restore_leaves_behind_the_next_one_removes_and_nothing_of
     paths: Paths, tmp_path: Path
 ) -> None:
     written(paths, tmp_path / "b.zip")
-    hang = "import sys; from memhook.files.durable import *; from pathlib import Path; p = Path(sys.argv[1])\n"
+    hang = "import sys; from memhook.writing.backup import *; from pathlib import Path; p = Path(sys.argv[1])\n"
     hang += "with temporary_folder(p) as f, in_one_step(p / 'b.zip') as z:\n"
     hang += "    (f / 'ledger').write_text('x'); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", hang, str(paths.backups)]

@@ -37,6 +37,7 @@ from memhook.store.table.schema import (
     MEMORY_COLUMNS,
     SCHEMA_VERSION,
     candidates,
+    known_cosines,
     memory_of,
     only_chunk,
     stored_vectors,
@@ -138,21 +139,19 @@ class Snapshot:
         weights = term_weights(terms, self.words.frequencies, self.words.documents)
         shares = self.words.evidence(weights)[places] / (attainable(weights) or 1.0)
         proposed = set(_best(shares, min(limit, BY_ONE_KIND), above=0.0))
+        cosines = np.full(len(places), -np.inf, dtype=np.float32)
         if vector is None:
             proposed |= set(_best(shares, limit, above=0.0))
-            cosines = None
         else:
             cosines = self._cosines(vector, places)
-            has_vector = np.where(self._has_vector[places], cosines, -np.inf)
-            proposed |= set(_best(has_vector + LEXICAL_WEIGHT * shares, limit))
-            proposed |= set(_best(has_vector, min(limit, BY_ONE_KIND)))
+            proposed |= set(_best(cosines + LEXICAL_WEIGHT * shares, limit))
+            proposed |= set(_best(cosines, min(limit, BY_ONE_KIND)))
         if multilingual is not None:
             proposed |= set(_best(multilingual[places], min(limit, BY_LANGUAGE)))
         chosen = np.array(sorted(proposed), dtype=np.intp)
-        found = None if cosines is None else cosines[chosen]
         others = None if multilingual is None else multilingual[places[chosen]]
         facts = self._facts.take(_indices(places[chosen]))
-        return list(candidates(facts, self._known(places[chosen], found), others))
+        return list(candidates(facts, known_cosines(cosines[chosen]), others))
 
     def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
         """Those of the ids that stand at one of these places, by id."""
@@ -165,16 +164,12 @@ class Snapshot:
         return places[among[nearest] == places] if len(among) else places[:0]
 
     def _cosines(self, vector: Vector, places: Places) -> npt.NDArray[np.float32]:
+        """-inf where there is no vector."""
         asked = np.asarray(vector, dtype=np.float32)
         # Multiplying them all is faster than gathering half of them first.
         few = 2 * len(places) < len(self._vectors)
-        return self._vectors[places] @ asked if few else (self._vectors @ asked)[places]
-
-    def _known(self, places: Places, cosines: npt.NDArray[np.float32] | None) -> list[float | None]:
-        if cosines is None:
-            return [None] * len(places)
-        pairs = zip(cosines.tolist(), self._has_vector[places].tolist(), strict=True)
-        return [cosine if there else None for cosine, there in pairs]
+        cosines = self._vectors[places] @ asked if few else (self._vectors @ asked)[places]
+        return np.where(self._has_vector[places], cosines, np.float32(-np.inf))
 
 
 def save(file: Path, snapshot: Snapshot, state: State) -> None:

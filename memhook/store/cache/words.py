@@ -38,7 +38,7 @@ class WordIndex:
 
     def __init__(self, texts: pa.Array) -> None:
         documents, codes, words = _occurrences(texts)
-        self.documents = len(texts)
+        self.documents, self.length = len(texts), len(codes)
         lengths = np.bincount(documents, minlength=self.documents)
         self.average_length = float(lengths.mean()) if len(codes) else 1.0
         relative = (lengths + LENGTH_FLOOR) / (self.average_length + LENGTH_FLOOR)
@@ -87,9 +87,9 @@ class CountedTerms:
     def statistics(self) -> TermStatistics:
         with self._lock:
             if self._frequencies is None:
-                texts = self._read_terms(SAMPLE)
-                frequencies, self._length = _document_frequencies(texts)
-                self._frequencies, self._documents = Counter(frequencies), len(texts)
+                counted = WordIndex(self._read_terms(SAMPLE))
+                self._frequencies, self._documents = Counter(counted.frequencies), counted.documents
+                self._length = counted.length
             average_length = self._length / self._documents if self._documents else 1.0
             return TermStatistics(self._frequencies, self._documents, average_length)
 
@@ -119,15 +119,6 @@ def rarest(terms: Sequence[str], frequencies: Mapping[str, int], limit: int) -> 
     order = sorted(distinct, key=lambda term: (term not in frequencies, frequencies.get(term, 0)))
     kept = set(order[:limit])
     return [term for term in distinct if term in kept]
-
-
-def _document_frequencies(texts: pa.Array) -> tuple[dict[str, int], int]:
-    """In how many of the texts each term is, and how many terms they have together."""
-    documents, codes, words = _occurrences(texts)
-    # With the counts it sorts; without them it would hash, ten times as long.
-    pairs, _ = np.unique(codes * len(texts) + documents, return_counts=True)
-    counts = np.bincount(pairs // max(1, len(texts)), minlength=len(words))
-    return {word: count for word, count in zip(words, counts.tolist(), strict=True) if count}, len(codes)
 
 
 def _occurrences(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[str]]:

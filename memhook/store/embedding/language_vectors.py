@@ -83,7 +83,7 @@ class LanguageVectors:
                 return
             self._forget_all()
             self._model = model
-            self._in_file(lambda database: _made_for(database, model), None, create=True)
+            self._in_file(lambda database: _made_for(database, model), create=True)
 
     def drop(self) -> None:
         """Keep nothing in memory; the file stays."""
@@ -94,7 +94,7 @@ class LanguageVectors:
 
     def count(self) -> int:
         """How many are in the file."""
-        return self._in_file(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]), 0)
+        return self._in_file(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0])) or 0
 
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
         rows = [
@@ -104,14 +104,15 @@ class LanguageVectors:
         with self._lock:
             kept = [(key, self._signed(text), vector.tobytes()) for key, text, vector in rows]
             insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
-            self._in_file(lambda database: database.executemany(insert, kept), None, create=True)
+            self._in_file(lambda database: database.executemany(insert, kept), create=True)
             for key, text, vector in rows:
                 self._hold(key, text, vector)
 
     def discard(self, memories: Collection[str]) -> None:
         """Nothing is left of these."""
         with self._lock:
-            self._in_file(lambda database: _deleted(database, memories), None)
+            keys = [(key,) for key in memories]
+            self._in_file(lambda database: database.executemany("DELETE FROM vectors WHERE memory = ?", keys))
             for key in memories:
                 if (place := self._places.pop(key, None)) is not None:
                     self._matrix[place] = 0.0
@@ -121,17 +122,16 @@ class LanguageVectors:
     def keep_only(self, memories: Collection[str]) -> None:
         kept = set(memories)
         with self._lock:
-            nothing: list[str] = []
-            there = self._in_file(_all_keys, nothing)
-            self.discard([key for key in (*there, *self._places) if key not in kept])
+            there = self._in_file(lambda database: database.execute("SELECT memory FROM vectors").fetchall()) or []
+            self.discard([key for key in (*(key for (key,) in there), *self._places) if key not in kept])
 
     def discard_outdated(self, rows: Stamped) -> None:
         """Of these rows, what was made from another text."""
         with self._lock:
             stamps = dict(rows.stamps())
-            nothing: list[_Kept] = []
-            there = self._in_file(lambda database: list(_found(database, list(stamps))), nothing)
-            outdated = [key for key, signed, _ in there if signed.rpartition(" ")[2] != stamps[key]]
+            outdated = [
+                key for key, signed, _ in self._stored(list(stamps)) if signed.rpartition(" ")[2] != stamps[key]
+            ]
             self.discard([*outdated, *(key for key, text in stamps.items() if self._stamps.get(key, text) != text)])
 
     def lacking(self, rows: Stamped) -> list[str]:
@@ -203,8 +203,7 @@ class LanguageVectors:
         if self._held + len(unread) > LARGEST:
             self._forget_all()
         size = 4 * self._model.dimensions
-        nothing: list[_Kept] = []
-        for key, signed, content in self._in_file(lambda database: list(_found(database, unread)), nothing):
+        for key, signed, content in self._stored(unread):
             text = signed.rpartition(" ")[2]
             if len(content) == size and signed == self._signed(text):
                 self._hold(key, text, np.frombuffer(content, dtype="<f4"))
@@ -214,14 +213,17 @@ class LanguageVectors:
         """With the encoder that made the vector: an older memhook, with another one, may write to the same file."""
         return f"{self._model.sha256 if self._model else ''} {text}"
 
-    def _in_file(self, action: Callable[[sqlite3.Connection], T], otherwise: T, *, create: bool = False) -> T:
-        """`otherwise` where there is no file, or none that can be used: then vectors last as long as the process."""
+    def _stored(self, memories: Sequence[str]) -> list[_Kept]:
+        return self._in_file(lambda database: list(_found(database, memories))) or []
+
+    def _in_file(self, action: Callable[[sqlite3.Connection], T], *, create: bool = False) -> T | None:
+        """None where there is no file, or none that can be used: then vectors last as long as the process."""
         with self._lock:
             try:
                 if self._database is None and (create or self._file.exists()):
                     self._database = opened_cache(self._file, _SCHEMA, WAIT_SECONDS)
                 if self._database is None:
-                    return otherwise
+                    return None
                 with self._database as database:
                     return action(database)
             except (OSError, sqlite3.Error) as error:
@@ -229,8 +231,10 @@ class LanguageVectors:
                 is_broken = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
                 self._close()
                 if is_broken:  # all of it can be made again
-                    _remove(self._file)
-                return otherwise
+                    with suppress(OSError):
+                        self._file.unlink()
+                        self._file.with_name(f"{self._file.name}-journal").unlink(missing_ok=True)
+                return None
             finally:
                 if self._model is None:
                     self._close()
@@ -253,17 +257,3 @@ def _found(database: sqlite3.Connection, memories: Sequence[str]) -> Iterator[_K
         asked = memories[start : start + ASKED_AT_ONCE]
         places = ", ".join("?" * len(asked))
         yield from database.execute(f"SELECT memory, stamp, vector FROM vectors WHERE memory IN ({places})", asked)  # noqa: S608  only question marks
-
-
-def _all_keys(database: sqlite3.Connection) -> list[str]:
-    return [key for (key,) in database.execute("SELECT memory FROM vectors")]
-
-
-def _deleted(database: sqlite3.Connection, memories: Collection[str]) -> None:
-    database.executemany("DELETE FROM vectors WHERE memory = ?", [(key,) for key in memories])
-
-
-def _remove(file: Path) -> None:
-    with suppress(OSError):
-        file.unlink()
-        file.with_name(f"{file.name}-journal").unlink(missing_ok=True)
