@@ -28,7 +28,7 @@ def filled(tmp_path: Path, home: Path) -> Path:
     folder.mkdir(0o770)
     origin = Origin(str(folder), user_paths().backups)
     with origin.writing():
-        origin.write(changes.add, [memory(1, FACT)], [None], origin.table.model)
+        origin.write(changes.add, [memory(1, FACT)], [None], origin.model)
     configure(home, f'[stores.team]\nuri = "{folder}"\n')
     return folder
 

@@ -153,7 +153,7 @@ def test_muting_one_of_a_shared_store_needs_no_name_and_touches_nobody_else(assi
     assistant.calls("mute", references=[urn])
     assert assistant.prompts(QUESTION) == ""
     origin = Origin(str(team), team.parent / "backups")
-    assert [one.muted for one in origin.table.memories("")] == [False]
+    assert [one.muted for one in origin.memories("")] == [False]
 
 
 CLOSING: dict[str, tuple[str, dict[str, Any]]] = {
@@ -287,7 +287,7 @@ def test_a_remote_that_never_answers_delays_no_prompt(
     assistant.remembers(FACT, store="team")
     replica = replica_of(shared(assistant).store)
     with ThreadPoolExecutor(1) as threads:
-        held = replica.origin.table.handle
+        held = replica.origin.handle
         with replica._refreshing:  # as a refresh that hangs holds it
             assert held is not None
             assert FACT in threads.submit(assistant.prompts, QUESTION).result(300)

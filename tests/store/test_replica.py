@@ -90,7 +90,7 @@ def test_the_small_files_of_all_writers_are_put_together_and_nobody_fetches_them
         add(ada if number % 2 else bob, memory(number, f"note {number}"))
     replica_of(bob).refresh()
     assert ada.optimize()
-    assert replica_of(ada).origin.table.handle.stats()["fragment_stats"]["num_fragments"] == 1
+    assert replica_of(ada).origin.handle.stats()["fragment_stats"]["num_fragments"] == 1
     assert (replica_of(bob).refresh(), len(contents(bob))) == (0, 6)
     assert not replica_of(ada).origin.optimize()  # nothing was written since
     add(ada, memory(9, "note 9"))
@@ -223,7 +223,7 @@ def test_an_origin_made_anew_is_read_anew(opened: Open, shared_folder: Path) -> 
     for number in range(3):
         add(ada, memory(number, f"old {number}"))
     replica_of(bob).refresh()
-    replica_of(ada).origin.table.database.drop_table("memories")
+    replica_of(ada).origin.database.drop_table("memories")
     add(opened("cem"), memory(9, "new"))
     replica_of(bob).refresh()
     assert contents(bob) == ["new"]
@@ -259,7 +259,7 @@ def test_a_replica_has_terms_of_its_own_whatever_memhook_wrote_the_shared_store(
 def test_what_is_put_back_replaces_everything_and_later_changes_are_fetched_alone(opened: Open) -> None:
     ada, bob = opened("ada"), opened("bob")
     add(ada, memory(1, "one"), memory(2, "two"))
-    rows = replica_of(ada).origin.table.rows()
+    rows = replica_of(ada).origin.rows()
     add(ada, memory(3, "three"))
     replica_of(bob).refresh()
     assert rows is not None

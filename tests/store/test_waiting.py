@@ -13,7 +13,7 @@ import pytest
 
 from memhook.errors import RemoteError
 from memhook.store.remote import replica
-from memhook.store.remote.origin import SharedTable
+from memhook.store.remote.origin import Origin
 from memhook.store.remote.replica import SILENT_SECONDS, Unanswered, answer_of, in_thread
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
@@ -165,5 +165,6 @@ def test_a_write_that_arrives_after_it_was_given_up_is_reported(
 )
 def test_a_refusal_is_known_by_its_status_not_by_digits_anywhere(tmp_path: Path, said: str, expected: str) -> None:
     uri = str(tmp_path / "team")
-    table = SharedTable(uri, tmp_path / "backups")
+    (tmp_path / "team").mkdir()
+    table = Origin(uri, tmp_path / "backups")
     assert expected in table.failure(RuntimeError(said)).message

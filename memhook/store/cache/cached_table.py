@@ -139,15 +139,14 @@ class CachedTable:
 
     # Changes
 
-    def append(self, rows: Sequence[Row]) -> None:
-        data = self.table.data(rows)
+    def append(self, data: pa.Table) -> None:
         with self._adding(data):
             self.table.append(data)
         self._counted.add(data["terms"].to_pylist())
 
-    def merge(self, rows: Sequence[Row]) -> None:
-        self.table.merge(self.table.data(rows))
-        self._discard([row["id"] for row in rows], is_urgent=any(row["forgotten"] is not None for row in rows))
+    def merge(self, data: pa.Table) -> None:
+        self.table.merge(data)
+        self._discard(data["id"].to_pylist(), is_urgent=data["forgotten"].null_count < len(data))
 
     def absorb(self, data: pa.Table, *, are_first: bool) -> None:
         """Rows as another store has them, in place of those with the same ids or as new ones."""
@@ -159,12 +158,12 @@ class CachedTable:
 
     def remove(self, ids: Sequence[str]) -> None:
         if ids:
-            self.table.delete(f"id IN ({quoted(ids)})")
+            self.table.remove(ids)
             self._discard(ids, is_urgent=True)
 
     def remove_forgotten(self, ids: Sequence[str]) -> None:
         with self._adding():
-            self.table.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
+            self.table.remove_forgotten(ids)
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""

@@ -49,11 +49,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class SharedTable(Table):
+class Origin(Table):
     """A table that others write to as well: never searched, so without indexes, with the version of each row.
 
-    Many write there, each with rights of their own, and every replica is a copy: no checksums.
+    Many write there, each with rights of their own, and every replica is a copy: no checksums. Opened on first use by
+    somebody who may wait: each of its methods goes over the network. Changes (`table.changes`) are made to it as to a
+    table of one's own, again until they land.
     """
+
+    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
+        super().__init__(uri, backups, {**(options or {}), **ROW_VERSIONS})
+        self._given_up = Event()
+        if self.directory is not None and not self.directory.is_dir():
+            raise RemoteError(
+                f"The folder {self.directory} of a shared store does not exist.",
+                "Mount it, or make it with the rights of those who share it: "
+                f"mkdir -m 2770 {shell_word(self.directory)}",
+            )
 
     def _opened(self) -> Any:
         self.repair()
@@ -88,22 +100,6 @@ class SharedTable(Table):
             "Try again when it can be reached: what is said twice is stored once.",
         )
 
-
-class Origin:
-    """Opened on first use by somebody who may wait: each of its methods goes over the network.
-
-    Changes (`table.changes`) are made to it as to a table of one's own, again until they land.
-    """
-
-    def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
-        self.table = SharedTable(uri, backups, {**(options or {}), **ROW_VERSIONS})
-        self._given_up = Event()
-        if (folder := self.table.directory) is not None and not folder.is_dir():
-            raise RemoteError(
-                f"The folder {folder} of a shared store does not exist.",
-                f"Mount it, or make it with the rights of those who share it: mkdir -m 2770 {shell_word(folder)}",
-            )
-
     def give_up(self) -> None:
         """Make no further attempt at what is being written: the failure was reported to its caller."""
         self._given_up.set()
@@ -113,16 +109,16 @@ class Origin:
     @property
     def version(self) -> int:
         """Rises with each write; 0 before the first."""
-        return int(self.table.handle.version) if self.table.exists else 0
+        return int(self.handle.version) if self.exists else 0
 
     def changes_since(self, version: int) -> Iterator[pa.Table]:
         """The rows written after that version, a batch at a time; from 0 on, all there are.
 
         All, too, of a table that does not keep versions of rows: one made before it was shared, or by a server.
         """
-        if not self.table.exists:
+        if not self.exists:
             return
-        handle = self.table.handle
+        handle = self.handle
         query = handle.search().select(handle.schema.names)
         if version and _HAS_ROW_VERSIONS in handle.schema.metadata:
             query = query.where(f"{CHANGED_IN} > {version}")
@@ -134,60 +130,54 @@ class Origin:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """No right of one's own: others write too, and who comes second writes on what the first has left."""
-        with self.table.locked():
+        with self.locked():
             yield
-            if self.table.directory is not None:
-                _share(self.table.directory)
+            if self.directory is not None:
+                _share(self.directory)
 
     def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
-        with self.table.translating("writing to"):
+        with self.translating("writing to"):
             self._until_it_lands(lambda: change(self, *args, **kwargs))
 
     def optimize(self) -> bool:
         """Put the small files of all writers together once they are many. Who has written looks whether they are."""
-        if not self.table.unoptimized or not self.table.exists:
+        if not self.unoptimized or not self.exists:
             return False
-        self.table.unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
-        if self.table.handle.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
+        self.unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
+        if self.handle.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
             return False
         with self.writing():
-            self._until_it_lands(lambda: delete_old_versions(self.table.handle, OLD_VERSIONS, self.table.sync))
+            self._until_it_lands(lambda: delete_old_versions(self.handle, OLD_VERSIONS, self.sync))
         return True
 
     # Changes
 
-    def append(self, rows: Sequence[Row]) -> None:
+    @property
+    def table(self) -> Table:
+        return self
+
+    def append(self, data: pa.Table) -> None:
         """By their ids, so that trying again what may have landed adds nothing twice."""
-        merge = self.table.handle.merge_insert("id").when_not_matched_insert_all()
-        merge.execute(self.table.data(rows), on_bad_vectors="null")
-        self.table.unoptimized += 1
+        merge = self.handle.merge_insert("id").when_not_matched_insert_all()
+        merge.execute(data, on_bad_vectors="null")
+        self.unoptimized += 1
 
-    def merge(self, rows: Sequence[Row]) -> None:
-        self.table.merge(self.table.data(rows))
-
-    def remove(self, ids: Sequence[str]) -> None:
-        if ids:
-            self.table.delete(f"id IN ({quoted(ids)})")
-            self.table.unoptimized += 1
-
-    def remove_forgotten(self, ids: Sequence[str]) -> None:
-        self.table.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
+    def delete(self, where: str) -> None:
+        super().delete(where)
+        self.unoptimized += 1
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
         """Each step lands by itself, so that nothing is lost that others write meanwhile.
 
         Deleting only marks a row. So all the others are rewritten, and then the old files are deleted.
         """
-        rows = self.table.rows(f"id IN ({quoted(ids)})").to_pylist()
+        rows = self.rows(f"id IN ({quoted(ids)})").to_pylist()
         if left is None:
             self._until_it_lands(lambda: self.remove(ids))
         elif rows:
-            self._until_it_lands(lambda: self.merge([left(row) for row in rows]))
-        self._until_it_lands(lambda: self.table.handle.update(values_sql={"title": "title"}))
-        self._until_it_lands(lambda: delete_old_versions(self.table.handle, AT_ONCE, self.table.sync))
-
-    def put_back(self, rows: pa.Table) -> None:
-        self.table.put_back(rows)
+            self._until_it_lands(lambda: self.merge(self.data(left(row) for row in rows)))
+        self._until_it_lands(lambda: self.handle.update(values_sql={"title": "title"}))
+        self._until_it_lands(lambda: delete_old_versions(self.handle, AT_ONCE, self.sync))
 
     def _until_it_lands(self, write: Callable[[], R]) -> R:
         """A commit that another was faster than is made again on top of that one, and so is one that got no answer."""
@@ -198,7 +188,7 @@ class Origin:
             except FOREIGN_ERRORS as error:
                 if not _may_land_later(error) or time.monotonic() > deadline or self._given_up.is_set():
                     raise
-                log.info("a write to %s is tried again: %s", self.table.uri, first_line(error))
+                log.info("a write to %s is tried again: %s", self.uri, first_line(error))
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
             pause = min(2 * pause, LONGEST_PAUSE)
 

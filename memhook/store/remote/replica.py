@@ -102,7 +102,7 @@ class Replica:
                 self.problem = error.message
                 raise
             except FOREIGN_ERRORS as error:  # an error of LanceDB is the origin's, nearly always
-                failure = self.origin.table.failure(error)
+                failure = self.origin.failure(error)
                 self.problem = failure.message
                 raise failure from error
             self.problem = ""
@@ -190,10 +190,10 @@ class Replica:
         fetched = 0
         with self._table.locked():
             for rows in origin.changes_since(seen if seen <= version and there else 0):
-                self._absorb(rows, origin.table.model)
+                self._absorb(rows, origin.model)
                 fetched += len(rows)
-            if self._table.count() != origin.table.count() and self._table.exists:
-                purged = set(self._table.ids()) - set(origin.table.ids())
+            if self._table.count() != origin.count() and self._table.exists:
+                purged = set(self._table.ids()) - set(origin.ids())
                 if purged:
                     self._here.expunge(sorted(purged), None)
             self._table.sync()  # first: what counts as seen is never fetched again

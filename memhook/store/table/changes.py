@@ -27,8 +27,8 @@ class Target(Protocol):
 
     @property
     def table(self) -> Table: ...
-    def append(self, rows: Sequence[Row]) -> None: ...
-    def merge(self, rows: Sequence[Row]) -> None: ...
+    def append(self, data: pa.Table) -> None: ...
+    def merge(self, data: pa.Table) -> None: ...
     def remove(self, ids: Sequence[str]) -> None: ...
     def remove_forgotten(self, ids: Sequence[str]) -> None: ...
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None: ...
@@ -48,7 +48,7 @@ def forget(to: Target, memories: Sequence[Memory], now: datetime) -> None:
     """Keep only what is needed to recognise these if they are imported again."""
     rows = to.table.rows(f"id IN ({quoted(memory.id for memory in memories)})").to_pylist()
     nothing = _LOST | {"terms": "", "vector": None, "forgotten": now}
-    to.merge([row | nothing | {"title": title_key(memory_of(row))} for row in rows])
+    to.merge(to.table.data(row | nothing | {"title": title_key(memory_of(row))} for row in rows))
 
 
 def redact(to: Target, ids: Sequence[str], now: datetime) -> None:
@@ -104,8 +104,8 @@ ANNOTATING: tuple[Callable[..., None], ...] = (mute, set_quarantine)
 """The user's own business: of a store shared with others it stays here."""
 
 
-def _rows(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> list[Row]:
+def _rows(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> pa.Table:
     """Without vectors where another process re-embedded meanwhile: its vectors and these do not mix."""
     to.table.ensure(model)
     kept = vectors if to.table.model == model else [None] * len(memories)
-    return [row_of(memory, vector) for memory, vector in zip(memories, kept, strict=True)]
+    return to.table.data(row_of(memory, vector) for memory, vector in zip(memories, kept, strict=True))

@@ -1,6 +1,6 @@
 """One LanceDB table, which may not exist yet: connected, created, read, written under a lock and synced.
 
-A table of one's own is an `OwnTable`, one that others write to as well a `SharedTable`.
+A table of one's own is an `OwnTable`, one that others write to as well an `Origin`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from memhook.files import durable
 from memhook.files.locking import exclusive, remove_lock
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table import recovery
+from memhook.store.table.filters import quoted
 from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.opening import connected, local_directory, refuse_unusable
 from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE
@@ -196,6 +197,13 @@ class Table(ABC):
     def delete(self, where: str) -> None:
         if self.handle is not None:
             self._handle.delete(where)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.delete(f"id IN ({quoted(ids)})")
+
+    def remove_forgotten(self, ids: Sequence[str]) -> None:
+        self.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
 
     def overwrite(self, data: pa.Table | pa.RecordBatchReader) -> Any:
         """These rows and no others, in place of the old ones in one step."""
