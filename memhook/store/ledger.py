@@ -466,13 +466,17 @@ class Ledger:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _used(self, how: str, hint: str = "") -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
-                with self._connection:
-                    yield self._connection
+                yield self._connection
             except sqlite3.Error as error:
-                raise StoreError(f"The ledger at {self.path} cannot be written ({error}).") from error
+                raise StoreError(f"The ledger at {self.path} cannot be {how} ({error}).", hint) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._used("written") as connection, connection:
+            yield connection
 
     def _write(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
         with self._writing() as connection:
@@ -480,22 +484,16 @@ class Ledger:
 
     def _rewrite(self) -> None:
         """Rewrite the file without traces of deleted rows, and empty its log."""
-        with self._lock:
-            try:
-                self._connection.execute("VACUUM")
-                busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            except sqlite3.Error as error:
-                raise StoreError(f"The ledger at {self.path} cannot be rewritten ({error}).", _OTHERS) from error
+        with self._used("rewritten", _OTHERS) as connection:
+            connection.execute("VACUUM")
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise StoreError(f"The ledger at {self.path} is being read by another process.", _OTHERS)
         durable.sync(self.path.with_name(f"{self.path.name}-wal"))  # SQLite does not sync its being emptied
 
     def _read(self, query: str, arguments: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        with self._lock:
-            try:
-                return self._connection.execute(query, arguments).fetchall()
-            except sqlite3.Error as error:
-                raise StoreError(f"The ledger at {self.path} cannot be read ({error}).") from error
+        with self._used("read") as connection:
+            return connection.execute(query, arguments).fetchall()
 
     def _newest(self, given: Mapping[str, object], most: int, also: str = "true") -> list[tuple[int, Injection]]:
         """The last events, with their numbers, that meet the conditions whose value is not None."""

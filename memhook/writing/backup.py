@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -104,19 +104,6 @@ def _put_back(backup: Unpacked, store: MemoryStore, paths: Paths) -> None:
         ProjectAliases(paths).put_back(backup.projects)
 
 
-def expunged_backups(files: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """Rewrite each without these memories; return those that had one, and those deleted as unreadable."""
-    cleaned, deleted = [], []
-    for file in files:
-        try:
-            if _expunged(file, ids):
-                cleaned.append(file)
-        except InvalidInput:
-            durable.delete(file)
-            deleted.append(file)
-    return cleaned, deleted
-
-
 def rebuilt(paths: Paths, uri: str) -> Rebuilt:
     """Rebuild a store from the readable rows of a damaged one, which is kept; raise if there are none."""
     directory = local_directory(uri)
@@ -139,8 +126,11 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
     return contents
 
 
-def _expunged(file: Path, ids: Collection[str]) -> bool:
-    """Rewrite the backup even if no row is one of them: its ledger may mention them."""
+def expunged_backup(file: Path, ids: Collection[str]) -> bool:
+    """Rewrite a backup without these memories, also if no row is one: its ledger may mention them; whether it had one.
+
+    Raises InvalidInput where it cannot be read.
+    """
     with temporary_folder(file.parent) as folder:
         backup = unpacked(file, folder, ledger_may_be_damaged=True)
         rest = None if backup.rows is None else rows_without(backup.rows, ids)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from memhook.core.memory import Memory, id_of
-from memhook.errors import NotFound
+from memhook.errors import InvalidInput, NotFound, StoreError
 from memhook.files import durable
 from memhook.files.durable import remove_leftovers
 from memhook.library.access import OWNER
@@ -26,11 +26,11 @@ from memhook.library.library import Library
 from memhook.paths import Paths
 from memhook.store.ledger import Ledger
 from memhook.store.table import changes
-from memhook.store.table.expunge import copies_below, expunged_copies, expunged_remains
+from memhook.store.table.expunge import copies_below, expunged
 from memhook.store.table.opening import local_directory
-from memhook.store.table.recovery import DAMAGED, REBUILT
+from memhook.store.table.recovery import DAMAGED, FOREIGN_ERRORS, REBUILT
 from memhook.writing import succession
-from memhook.writing.backup import REPLACED, expunged_backups
+from memhook.writing.backup import REPLACED, expunged_backup
 from memhook.writing.remember import found, unnamed
 
 SET_ASIDE = (DAMAGED, REBUILT)
@@ -81,10 +81,16 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
     shown_in = holdings.ledger.expunge(ids) if holdings.ledger else 0
     backups = holdings.paths.backups
     remove_leftovers(backups)
-    cleaned, unreadable = expunged_copies(_copies(holdings), ids)
-    rewritten, lost = expunged_backups(sorted(backups.glob(f"{REPLACED}-*.zip")), ids)
+    replaced = sorted(backups.glob(f"{REPLACED}-*.zip"))
     set_aside = [path for kind in SET_ASIDE for path in sorted(backups.glob(f"{kind}-*"))]
-    rebuilt, remains = expunged_remains(set_aside, ids)
+    cleaned, unreadable = _told_apart(_copies(holdings), lambda copy: expunged(copy, ids), FOREIGN_ERRORS)
+    rewritten, lost = _told_apart(replaced, lambda file: expunged_backup(file, ids), (InvalidInput,))
+    # Of a damaged store, what cannot be read to its end, and lists of files, of no use once the store is rewritten.
+    rebuilt, remains = _told_apart(
+        set_aside, lambda folder: expunged(folder, ids, is_sound=False), (StoreError, *FOREIGN_ERRORS)
+    )
+    for path in (*lost, *remains):
+        durable.delete(path)
     _empty_log(holdings.paths)
     others = holdings.library.store.find("content_hash", [memory.content_hash for memory in memories])
     return {
@@ -95,6 +101,20 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
         "unreadable_copies": [str(path) for path in unreadable],
         "same_content": [one.urn for one in others if one.id not in ids],
     }
+
+
+def _told_apart(
+    paths: Iterable[Path], expunge: Callable[[Path], bool], errors: tuple[type[Exception], ...]
+) -> tuple[list[Path], list[Path]]:
+    """Return the paths that had one of the memories and no longer do, and those that cannot be read."""
+    cleaned, unreadable = [], []
+    for path in paths:
+        try:
+            if expunge(path):
+                cleaned.append(path)
+        except errors:
+            unreadable.append(path)
+    return cleaned, unreadable
 
 
 def _copies(holdings: Holdings) -> Iterable[Path]:

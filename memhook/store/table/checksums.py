@@ -11,7 +11,6 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 
@@ -27,10 +26,8 @@ _COPIED_MANIFESTS = 2
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Noted:
-    size: int
-    crc: int
+_Noted = tuple[int, int]
+"""The size of a file and its checksum."""
 
 
 def record(table: Path) -> None:
@@ -59,9 +56,9 @@ def damaged(table: Path, most: int | None = None) -> set[Path]:
             continue
         with suppress(FileNotFoundError):
             size = Path(path).stat().st_size
-            if size == note.size and (left := left - note.size) < 0:
+            if size == note[0] and (left := left - size) < 0:
                 continue
-            if size != note.size or _read(path) != note:
+            if size != note[0] or _read(path) != note:
                 found.add(Path(path))
     return found
 
@@ -106,7 +103,7 @@ def _read(path: Path | str) -> _Noted:
     with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             crc, size = zlib.crc32(block, crc), size + len(block)
-    return _Noted(size, crc)
+    return size, crc
 
 
 def _keep_copies(table: Path, current: dict[str, _Noted]) -> None:
@@ -136,12 +133,12 @@ def _noted(table: Path) -> dict[str, _Noted]:
         entry, _, check = line.rpartition(b" ")
         if entry and check == b"%08x" % zlib.crc32(entry):
             crc, size, name = entry.split(b" ", 2)
-            noted[name.decode()] = _Noted(int(size), int(crc, 16))
+            noted[name.decode()] = int(size), int(crc, 16)
     return noted
 
 
 def _write_list(folder: Path, noted: dict[str, _Noted]) -> None:
-    entries = (f"{note.crc:08x} {note.size} {name}".encode() for name, note in noted.items())
+    entries = (f"{crc:08x} {size} {name}".encode() for name, (size, crc) in noted.items())
     _write(folder / _LIST, b"".join(b"%s %08x\n" % (entry, zlib.crc32(entry)) for entry in entries))
 
 

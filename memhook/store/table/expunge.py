@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from memhook.core.memory import FIELDS, Trait, names_with, plain
-from memhook.errors import StoreError
 from memhook.files import durable
 from memhook.store.embedding import language_vectors
 from memhook.store.table import checksums
@@ -22,7 +21,7 @@ from memhook.store.table.filters import quoted
 from memhook.store.table.lance import lancedb
 from memhook.store.table.maintenance import sweep
 from memhook.store.table.opening import SNAPSHOT
-from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE
+from memhook.store.table.recovery import TABLE
 
 _KEPT = frozenset((*names_with(Trait.KEPT_WHEN_REDACTED), "forgotten"))
 _EMPTY: Mapping[str, Any] = {one.name: plain(one.default) for one in FIELDS} | {"terms": ""}
@@ -54,34 +53,6 @@ def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Ite
     yield from added.to_batches()
 
 
-def expunged_copies(copies: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """The copies of a store that had one of these memories and no longer do; and those that cannot be read."""
-    cleaned, unreadable = [], []
-    for copy in copies:
-        try:
-            if _expunged(copy, ids):
-                cleaned.append(copy)
-        except FOREIGN_ERRORS:
-            unreadable.append(copy)
-    return cleaned, unreadable
-
-
-def expunged_remains(folders: Iterable[Path], ids: Collection[str]) -> tuple[list[Path], list[Path]]:
-    """Damaged stores that were set aside: those that had one of these memories, and those that are deleted.
-
-    Deleted is what cannot be read to its end; and lists of files, which are of no use once the store is rewritten.
-    """
-    cleaned, deleted = [], []
-    for folder in folders:
-        try:
-            if _expunged(folder, ids, is_sound=False):
-                cleaned.append(folder)
-        except (StoreError, *FOREIGN_ERRORS):
-            durable.delete(folder)
-            deleted.append(folder)
-    return cleaned, deleted
-
-
 def copies_below(folder: Path) -> list[Path]:
     """The stores in this folder and in the folders of it."""
     found: list[Path] = []
@@ -90,7 +61,8 @@ def copies_below(folder: Path) -> list[Path]:
     return found
 
 
-def _expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool:
+def expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool:
+    """Rewrite a copy of a store without these memories; return whether it had one."""
     for derived in copy.glob(f"{SNAPSHOT}*"):
         derived.unlink(missing_ok=True)
     (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: made again should the copy be used
