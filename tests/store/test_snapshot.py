@@ -15,7 +15,7 @@ import pytest
 from memhook.core import ranking
 from memhook.core.terms import terms
 from memhook.store.cache import cache
-from memhook.store.cache.parts import state_of
+from memhook.store.cache.cache import state_of
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.words import WordIndex
 from memhook.store.memories import MemoryStore
@@ -134,8 +134,8 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     store.keep_in_memory()
     add(store, memory(2, "second"))
     assert len(whole(store) or ()) == 1
-    monkeypatch.setattr("memhook.store.cache.parts.QUICK_ROWS", 1)
-    monkeypatch.setattr("memhook.store.cache.parts.Parts.renew", lambda *_: None)
+    monkeypatch.setattr("memhook.store.cache.cache.QUICK_ROWS", 1)
+    monkeypatch.setattr("memhook.store.cache.cache.Parts.renew", lambda *_: None)
     add(store, memory(3, "third"))
     assert whole(store) is None
     assert matching(store, "third") == ["third"]
