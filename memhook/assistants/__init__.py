@@ -5,12 +5,11 @@ claude     Claude Code: the format of events and answers that the others adopted
 codex      Codex: Claude Code's events with a turn instead of a prompt's id, a limit in bytes, servers in TOML
 copilot    Copilot CLI: Claude Code's events, or its own in camelCase; context at the top level of the answer
 edits      An edit of an assistant's file that can be undone: hooks, an MCP server, or a file of memhook's own
-events     An assistant's event in memhook's own terms, the answer to it, and reading the payload it came in
+events     An assistant's event in memhook's own terms, and reading the payload it came in
 gemini     Gemini CLI: a prompt is BeforeAgent there, timeouts are milliseconds, and memhook is an extension
 known      The assistants memhook knows, one line each, and which of them an event came from
 opencode   OpenCode: a plugin in JavaScript, which memhook installs, sends Claude Code's events
 qwen       Qwen Code: Claude Code's events and answers, Gemini CLI's settings
-reading    What the readers of recorded sessions share: lines, objects, words, times, commands
-recording  A recorded session and its steps: prompts, replies, commands, edits
+reading    Recorded sessions: their steps, and what their readers share: lines, objects, words, times, commands
 switching  Switching memhook on and off: the changes to be shown, then writing them, with a record to undo each
 """

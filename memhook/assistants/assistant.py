@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memhook.assistants.edits import Edit
-from memhook.assistants.events import TOOL_KINDS, UNANSWERED, Answer, Event, Kind, Payload, ToolCall, text, tool_call
-from memhook.assistants.recording import SessionFormat
+from memhook.assistants.events import TOOL_KINDS, UNANSWERED, Event, Kind, Payload, ToolCall, text, tool_call
+from memhook.assistants.reading import SessionFormat
 from memhook.core.packing import PartLimit
 
 SECONDS = 10
@@ -38,23 +38,16 @@ class Where:
         return [f"{launcher} {event} {part} --client {client}" for part in range(1, parts + 1)]
 
     def hooks(
-        self, client: str, events: Sequence[str], parts: int = 1, timeout: int = SECONDS
-    ) -> dict[str, list[dict[str, Any]]]:
-        """For each event its hook entries, in Claude Code's format."""
-        return {
-            event: [
-                {"type": "command", "command": command, "timeout": timeout}
-                for command in self.commands(client, event, parts)
-            ]
-            for event in events
-        }
-
-    def tool_hooks(
-        self, client: str, events: Sequence[str], matcher: str, timeout: int = SECONDS
+        self, client: str, events: Sequence[str], tools: str = "", *, parts: int = 1, timeout: int = SECONDS
     ) -> dict[str, dict[str, Any]]:
-        """For each event of tools its group: one entry, for the tools whose names match."""
-        hooks = self.hooks(client, events, timeout=timeout)
-        return {event: {"matcher": matcher, "hooks": entries} for event, entries in hooks.items()}
+        """For each event its group of entries, in Claude Code's format; with `tools`, for those whose names match."""
+        matcher = {"matcher": tools} if tools else {}
+        groups = {}
+        for event in events:
+            commands = self.commands(client, event, parts)
+            entries = [{"type": "command", "command": command, "timeout": timeout} for command in commands]
+            groups[event] = {**matcher, "hooks": entries}
+        return groups
 
     def server(self, **more: Any) -> dict[str, Any]:
         """The entry of the MCP server, in Claude Code's format."""
@@ -167,12 +160,12 @@ class Assistant:
             tool=tool,
         )
 
-    def output_of(self, event: Event, answer: Answer) -> bytes:
-        """One JSON object, or nothing."""
+    def output_of(self, event: Event, context: str, notice: str) -> bytes:
+        """One JSON object, or nothing; `context` is for the model, `notice` for the user, and both may be empty."""
         if event.kind in UNANSWERED:
             return b""
-        whole = {"systemMessage": answer.notice} if answer.notice else {}
-        whole |= self.context_in(event.name, answer.context) if answer.context else {}
+        whole = {"systemMessage": notice} if notice else {}
+        whole |= self.context_in(event.name, context) if context else {}
         return (json.dumps(whole) + "\n").encode() if whole else b""
 
     def _tool(self, payload: Payload, kind: Kind) -> ToolCall | None:

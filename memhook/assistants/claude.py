@@ -11,8 +11,7 @@ from typing import Any
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, json_object, json_server
 from memhook.assistants.events import Kind, Payload, by_name, text
-from memhook.assistants.reading import inner, line_format, moment, objects, ran, words
-from memhook.assistants.recording import About, Prompt, Reply, Step, Used
+from memhook.assistants.reading import About, Prompt, Reply, Step, Used, inner, line_format, moment, objects, ran, words
 from memhook.core.packing import PartLimit, utf16_units
 
 # Claude Code 2.1 takes 10,000 UTF-16 units of one hook entry whole and replaces 10,001 by a file path.
@@ -47,21 +46,18 @@ def enables_plugin(folder: Path, project: Path | None) -> bool:
     return any(name.startswith(f"{PLUGIN}@") and bool(is_enabled) for name, is_enabled in enabled.items())
 
 
-def _folder(where: Where) -> Path:
-    return where.folder("CLAUDE_CONFIG_DIR", ".claude")
-
-
 def _edits(where: Where) -> tuple[Edit, ...]:
     is_moved = where.environment.get("CLAUDE_CONFIG_DIR", "").startswith("/")
-    servers = (_folder(where) if is_moved else where.home) / ".claude.json"
+    servers = (CLAUDE.folder(where) if is_moved else where.home) / ".claude.json"
     # Of the project, but not shared with those who clone it: the launcher is on this machine.
     local = where.project and where.project / ".claude/settings.local.json"
-    settings = local or _folder(where) / "settings.json"
+    settings = local or CLAUDE.folder(where) / "settings.json"
     at = ("projects", str(where.project), "mcpServers") if where.project else ("mcpServers",)
-    hooks = where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), PARTS)
+    hooks = where.hooks("claude", (*START_AND_PROMPT, "SubagentStart"), parts=PARTS)
     hooks |= where.hooks("claude", ("Stop", "PostCompact"))
+    hooks |= where.hooks("claude", ("PreToolUse", "PostToolUseFailure"), TOOLS)
     return (
-        hook_groups(settings, hooks, where.tool_hooks("claude", ("PreToolUse", "PostToolUseFailure"), TOOLS)),
+        hook_groups(settings, hooks),
         json_server(servers, at, {"type": "stdio", **where.server(alwaysLoad=True)}),
     )
 
@@ -132,15 +128,15 @@ def _assistant(content: object, commands: dict[str, str]) -> Iterator[Step]:
         yield Reply(words(content))
 
 
-CLAUDE = Assistant(
+CLAUDE: Assistant = Assistant(
     name="claude",
     title="Claude Code",
     shows_notices=True,
     more_events=by_name(Kind.SUBAGENT_START, Kind.BEFORE_TOOL, Kind.TOOL_FAILED, Kind.STOP, Kind.COMPACTED),
     part_limit=PART_LIMIT,
-    folder=_folder,
+    folder=lambda where: where.folder("CLAUDE_CONFIG_DIR", ".claude"),
     edits=_edits,
-    has_plugin=lambda where: enables_plugin(_folder(where), where.project),
+    has_plugin=lambda where: enables_plugin(CLAUDE.folder(where), where.project),
     user_notes=("CLAUDE.md", "rules/**/*.md", "agent-memory/*/*.md"),
     project_notes=(
         *(*_OWN, ".claude/rules/**/*.md"),

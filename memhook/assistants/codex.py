@@ -5,14 +5,26 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from memhook.assistants.assistant import START_AND_PROMPT, Assistant, Where
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, toml_server
 from memhook.assistants.events import Kind, Payload, by_name, text
-from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, parsed, ran
-from memhook.assistants.recording import About, Prompt, Reply, Step, Used
+from memhook.assistants.reading import (
+    READ_CHARS,
+    About,
+    Prompt,
+    Reply,
+    Step,
+    Used,
+    inner,
+    line_format,
+    moment,
+    objects,
+    parsed,
+    ran,
+)
 from memhook.core.packing import PartLimit, utf8_bytes
 from memhook.patterns import regex
 
@@ -35,26 +47,19 @@ def _wrote(payload: Payload) -> bool:
     return "turn_id" in payload or transcript.startswith("rollout-") or is_early
 
 
-def _folder(where: Where) -> Path:
-    return where.folder("CODEX_HOME", ".codex")
-
-
 def _edits(where: Where) -> tuple[Edit, ...]:
-    folder = where.project / ".codex" if where.project else _folder(where)
+    folder = where.project / ".codex" if where.project else CODEX.folder(where)
     hooks = where.hooks("codex", START_AND_PROMPT, parts=2) | where.hooks("codex", ("Stop",))
+    hooks |= where.hooks("codex", ("PreToolUse", "PostToolUse"), "Bash|apply_patch|mcp__.*memhook__remember")
     return (
-        hook_groups(
-            folder / "hooks.json",
-            hooks,
-            where.tool_hooks("codex", ("PreToolUse", "PostToolUse"), "Bash|apply_patch|mcp__.*memhook__remember"),
-        ),
+        hook_groups(folder / "hooks.json", hooks),
         toml_server(folder / "config.toml", ("mcp_servers",), where.server(startup_timeout_sec=20)),
     )
 
 
 def _has_plugin(where: Where) -> bool:
     try:
-        plugins = tomllib.loads((_folder(where) / "config.toml").read_text(encoding="utf-8")).get("plugins", {})
+        plugins = tomllib.loads((CODEX.folder(where) / "config.toml").read_text(encoding="utf-8")).get("plugins", {})
     except (OSError, ValueError, RecursionError):
         return False
     entries = plugins.items() if isinstance(plugins, dict) else ()
@@ -130,7 +135,7 @@ CODEX = Assistant(
     keeps_start=True,
     part_limit=PART_LIMIT,
     wrote=_wrote,
-    folder=_folder,
+    folder=lambda where: where.folder("CODEX_HOME", ".codex"),
     edits=_edits,
     has_plugin=_has_plugin,
     note="Codex runs no hook before you have trusted it: start codex, look at the hooks it shows and trust them.",

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from memhook.assistants.assistant import SECONDS, START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import enables_plugin
 from memhook.assistants.edits import Edit, json_server, json_text, whole_file
 from memhook.assistants.events import Kind, Payload, by_name, text
-from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, ran
-from memhook.assistants.recording import UNKNOWN, About, Problem, Prompt, Reply, Step, Used
+from memhook.assistants.reading import (
+    READ_CHARS,
+    UNKNOWN,
+    About,
+    Problem,
+    Prompt,
+    Reply,
+    Step,
+    Used,
+    inner,
+    line_format,
+    moment,
+    ran,
+)
 
 
 def _unnamed_event(payload: Payload) -> str:
@@ -26,12 +37,8 @@ def _wrote(payload: Payload) -> bool:
     return "sessionId" in payload or "stop_reason" in payload or is_bare
 
 
-def _folder(where: Where) -> Path:
-    return where.folder("COPILOT_HOME", ".copilot")
-
-
 def _edits(where: Where) -> tuple[Edit, ...]:
-    folder = where.project / ".github" if where.project else _folder(where)
+    folder = where.project / ".github" if where.project else COPILOT.folder(where)
     hooks = {
         event: [
             {"type": "command", "bash": command, "timeoutSec": SECONDS} for command in where.commands("copilot", event)
@@ -81,7 +88,7 @@ def _about(data: Payload) -> About:
     return About(text(data, "sessionId"), text(context, "cwd"), f"https://{host}/{repository}" if repository else "")
 
 
-COPILOT = Assistant(
+COPILOT: Assistant = Assistant(
     name="copilot",
     title="Copilot CLI",
     keeps_start=True,
@@ -98,9 +105,9 @@ COPILOT = Assistant(
     context_in=lambda _, context: {"additionalContext": context},
     wrote=_wrote,
     runs_here=lambda environment: "COPILOT_CLI" in environment,
-    folder=_folder,
+    folder=lambda where: where.folder("COPILOT_HOME", ".copilot"),
     edits=_edits,
-    has_plugin=lambda where: enables_plugin(_folder(where), where.project),
+    has_plugin=lambda where: enables_plugin(COPILOT.folder(where), where.project),
     user_notes=("copilot-instructions.md", "instructions/**/*.instructions.md"),
     project_notes=(".github/copilot-instructions.md", ".github/instructions/**/*.instructions.md"),
     also_loads=(AlsoLoads("AGENTS.md"), AlsoLoads("CLAUDE.md"), AlsoLoads("GEMINI.md")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,17 +59,10 @@ def joined(path: Path, *edits: Edit) -> Edit:
     return Edit(path, add, remove)
 
 
-def hook_groups(
-    path: Path, wanted: Mapping[str, Sequence[Mapping[str, Any]]], of_tools: Mapping[str, Mapping[str, Any]] = {}
-) -> Edit:
-    """`hooks` in Claude Code's format: for each event a list of groups, and in each a list of commands.
-
-    `of_tools` has groups with a matcher.
-    """
+def hook_groups(path: Path, groups: Mapping[str, dict[str, Any]]) -> Edit:
+    """`hooks` in Claude Code's format: for each event a list of groups, and in each a list of commands."""
 
     def add(text: str) -> str:
-        groups = {event: {"hooks": [dict(hook) for hook in hooks]} for event, hooks in wanted.items()}
-        groups |= {event: dict(group) for event, group in of_tools.items()}
         ours = [(event, group) for event, _, group in _groups(text) if any(map(_runs_memhook, group["hooks"]))]
         if sorted(ours, key=lambda one: one[0]) == sorted(groups.items()):  # whatever the order of events
             return text

@@ -1,4 +1,4 @@
-"""An assistant's event in memhook's own terms, the answer to it, and reading the payload it came in."""
+"""An assistant's event in memhook's own terms, and reading the payload it came in."""
 
 from __future__ import annotations
 
@@ -82,14 +82,6 @@ class Event:
     def is_told_apart(self) -> bool:
         """Whether the same event cannot come twice unless the hook is installed twice."""
         return bool(self.moment) or (self.kind is Kind.SESSION_START and bool(self.session))
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """`context` is for the model, `notice` for the user; both may be empty."""
-
-    context: str = ""
-    notice: str = ""
 
 
 def text(payload: Payload, *keys: str) -> str:

@@ -15,6 +15,12 @@ from memhook.assistants.edits import PLUGIN, SERVER, Edit, hook_groups, joined, 
 from memhook.assistants.events import Kind, Payload, text
 from memhook.assistants.reading import (
     CUT_SHORT,
+    About,
+    Prompt,
+    Reply,
+    SessionFormat,
+    Step,
+    Used,
     in_file,
     inner,
     json_lines,
@@ -25,7 +31,6 @@ from memhook.assistants.reading import (
     with_problems,
     words,
 )
-from memhook.assistants.recording import About, Prompt, Reply, SessionFormat, Step, Used
 from memhook.patterns import regex
 
 DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
@@ -40,27 +45,24 @@ def _wrote(payload: Payload) -> bool:
     return (stamped and not others) or text(payload, "hook_event_name") in ("BeforeAgent", "AfterAgent")
 
 
-def _folder(where: Where) -> Path:
-    return where.home / ".gemini"
-
-
 def _edits(where: Where) -> tuple[Edit, ...]:
     hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent", "AfterAgent"), timeout=SECONDS * 1000)
     # What is said at BeforeTool reaches nobody: there memhook only learns in which session something is saved.
-    of_tools = where.tool_hooks("gemini", ("AfterTool",), "run_shell_command|write_file|replace", SECONDS * 1000)
-    of_tools |= where.tool_hooks("gemini", ("BeforeTool",), "mcp_.*memhook_remember", SECONDS * 1000)
+    tools = {"AfterTool": "run_shell_command|write_file|replace", "BeforeTool": "mcp_.*memhook_remember"}
+    for event, names in tools.items():
+        hooks |= where.hooks("gemini", (event,), names, timeout=SECONDS * 1000)
     if where.project:
         settings = where.project / ".gemini/settings.json"
         server = json_server(settings, ("mcpServers",), where.server())
-        return (joined(settings, hook_groups(settings, hooks, of_tools), server),)
-    extension = _folder(where) / "extensions" / PLUGIN
+        return (joined(settings, hook_groups(settings, hooks), server),)
+    extension = GEMINI.folder(where) / "extensions" / PLUGIN
     manifest = {
         "name": PLUGIN,
         "version": __version__,
         "description": DESCRIPTION,
         "mcpServers": {SERVER: where.server()},
     }
-    groups = hook_groups(extension / "hooks/hooks.json", hooks, of_tools)
+    groups = hook_groups(extension / "hooks/hooks.json", hooks)
     return (
         whole_file(extension / "gemini-extension.json", json_text(manifest)),
         whole_file(groups.path, groups.add("")),
@@ -137,7 +139,7 @@ GEMINI = Assistant(
     wrote=_wrote,
     # Qwen Code is made from Gemini CLI and sets the variables of both.
     runs_here=lambda environment: "GEMINI_PROJECT_DIR" in environment and "QWEN_PROJECT_DIR" not in environment,
-    folder=_folder,
+    folder=lambda where: where.home / ".gemini",
     edits=_edits,
     way="extension",
     user_notes=("GEMINI.md",),

@@ -14,8 +14,7 @@ from pathlib import Path
 from memhook.assistants.assistant import AlsoLoads, Assistant, Where
 from memhook.assistants.edits import Edit, json_server, whole_file
 from memhook.assistants.events import Kind, Payload, by_name, text
-from memhook.assistants.reading import in_file, inner, json_object, moment, parsed, ran, words
-from memhook.assistants.recording import (
+from memhook.assistants.reading import (
     UNKNOWN,
     UNREADABLE,
     About,
@@ -26,6 +25,13 @@ from memhook.assistants.recording import (
     SessionFormat,
     Step,
     Used,
+    in_file,
+    inner,
+    json_object,
+    moment,
+    parsed,
+    ran,
+    words,
 )
 
 
@@ -48,11 +54,6 @@ def _edits(where: Where) -> tuple[Edit, ...]:
 
 
 _EDITS = ("edit", "write", "patch", "apply_patch", "multiedit")
-_DATABASE = "SQLite format 3"
-
-
-def _recordings(path: Path) -> Iterator[Recording]:
-    yield from _in_database(path) if path.suffix == ".db" else in_file(_of_files, path)
 
 
 def _in_database(path: Path) -> Iterator[Recording]:
@@ -140,10 +141,6 @@ def _tool(part: Payload) -> Iterator[Step]:
         yield from ran(inner(state, "input").get("command"), text(state, "output", "error"), failed=failed, code=code)
 
 
-def _recognises(head: str) -> bool:
-    return head.startswith(_DATABASE) or ('"projectID"' in head and '"directory"' in head)
-
-
 OPENCODE = Assistant(
     name="opencode",
     title="OpenCode",
@@ -160,7 +157,10 @@ OPENCODE = Assistant(
         AlsoLoads("~/.claude/CLAUDE.md", ("~/.config/opencode/AGENTS.md",)),
     ),
     # One SQLite database since 1.2, whose name may carry a release channel; before that one file per session.
-    session_format=SessionFormat(_recognises, _recordings),
+    session_format=SessionFormat(
+        lambda head: head.startswith("SQLite format 3") or ('"projectID"' in head and '"directory"' in head),
+        lambda path: _in_database(path) if path.suffix == ".db" else in_file(_of_files, path),
+    ),
     sessions=("opencode*.db", "storage/session/*/*.json"),
     data_folder=lambda where: where.folder("XDG_DATA_HOME", ".local/share") / "opencode",
 )

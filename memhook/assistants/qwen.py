@@ -6,32 +6,39 @@ After a tool has run it sends the prompt's event again with an empty prompt, whi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from memhook.assistants.assistant import START_AND_PROMPT, AlsoLoads, Assistant, Where
 from memhook.assistants.claude import memories_by_directory
 from memhook.assistants.edits import PLUGIN, Edit, hook_groups, joined, json_server
 from memhook.assistants.events import Kind, Payload, by_name, text
-from memhook.assistants.reading import READ_CHARS, inner, line_format, moment, objects, ran, words
-from memhook.assistants.recording import About, Prompt, Reply, Step, Used
+from memhook.assistants.reading import (
+    READ_CHARS,
+    About,
+    Prompt,
+    Reply,
+    Step,
+    Used,
+    inner,
+    line_format,
+    moment,
+    objects,
+    ran,
+    words,
+)
 
 
 def _wrote(payload: Payload) -> bool:
     return "submitted_prompt" in payload or ("timestamp" in payload and "permission_mode" in payload)
 
 
-def _folder(where: Where) -> Path:
-    return where.folder("QWEN_HOME", ".qwen")
-
-
 def _edits(where: Where) -> tuple[Edit, ...]:
-    settings = (where.project / ".qwen" if where.project else _folder(where)) / "settings.json"
+    settings = (where.project / ".qwen" if where.project else QWEN.folder(where)) / "settings.json"
     server = json_server(settings, ("mcpServers",), where.server(alwaysLoadTools=True))
     # What is said at PreToolUse reaches nobody: there memhook only learns in which session something is saved.
-    of_tools = where.tool_hooks("qwen", ("PostToolUse", "PostToolUseFailure"), "run_shell_command|write_file|edit")
-    of_tools |= where.tool_hooks("qwen", ("PreToolUse",), "mcp__.*memhook__remember")
-    hooks = hook_groups(settings, where.hooks("qwen", (*START_AND_PROMPT, "Stop")), of_tools)
-    return (joined(settings, hooks, server),)
+    hooks = where.hooks("qwen", (*START_AND_PROMPT, "Stop"))
+    hooks |= where.hooks("qwen", ("PostToolUse", "PostToolUseFailure"), "run_shell_command|write_file|edit")
+    hooks |= where.hooks("qwen", ("PreToolUse",), "mcp__.*memhook__remember")
+    return (joined(settings, hook_groups(settings, hooks), server),)
 
 
 _EDITS = ("edit", "replace", "write_file")
@@ -73,16 +80,16 @@ def _results(line: Payload, parts: object, commands: dict[str, str]) -> Iterator
         yield from ran(commands.pop(text(response, "id"), ""), output, failed=failed)
 
 
-QWEN = Assistant(
+QWEN: Assistant = Assistant(
     name="qwen",
     title="Qwen Code",
     more_events=by_name(Kind.SUBAGENT_START, Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED, Kind.STOP),
     wrote=_wrote,
     runs_here=lambda environment: "QWEN_PROJECT_DIR" in environment,
-    folder=_folder,
+    folder=lambda where: where.folder("QWEN_HOME", ".qwen"),
     edits=_edits,
     plugin_has_server=False,
-    has_plugin=lambda where: (_folder(where) / "extensions" / PLUGIN).is_dir(),
+    has_plugin=lambda where: (QWEN.folder(where) / "extensions" / PLUGIN).is_dir(),
     user_notes=("QWEN.md",),
     project_notes=("QWEN.md",),
     also_loads=(AlsoLoads("AGENTS.md"),),

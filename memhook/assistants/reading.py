@@ -1,4 +1,4 @@
-"""What the assistants' readers of recorded sessions share.
+"""Recorded sessions and their steps, and what the assistants' readers of them share.
 
 A reader never raises because of a file: whatever is wrong with it is a `Problem` among the steps. Any field may be
 missing or of another type. Tool output is looked at to tell whether a command failed, and goes no further.
@@ -10,15 +10,17 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from memhook.assistants.events import Payload, text
-from memhook.assistants.recording import UNKNOWN, UNREADABLE, About, Problem, Ran, Recording, SessionFormat, Step
 from memhook.patterns import regex
 
+UNKNOWN = "of an unknown format or version"
+UNREADABLE = "cannot be read"
 LARGEST_BYTES = 64 << 20
 TAIL_BYTES = 256 << 10
 READ_CHARS = 20_000
@@ -27,6 +29,71 @@ LONGEST_COMMAND = 2_000
 BEING_WRITTEN = "being written"
 CUT_SHORT = "cut short"
 HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Where the session was; `remote` is the address of the repository, where the assistant records it."""
+
+    session: str
+    directory: str
+    remote: str = ""
+    is_subagent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    text: str
+    when: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A command in a shell; `was_wrong` where it failed for its own words, not for what it found."""
+
+    command: str
+    failed: bool
+    was_wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A tool was asked for."""
+
+    is_edit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    reason: str
+
+
+Step = About | Prompt | Reply | Ran | Used | Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One session: where `key` and `stamp` are as they were, nothing was added to it since."""
+
+    key: str
+    stamp: str
+    modified: float
+    steps: Callable[[], Iterator[Step]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFormat:
+    """How an assistant records. `recognises` is given the start of a file."""
+
+    recognises: Callable[[str], bool]
+    recordings: Callable[[Path], Iterable[Recording]]
+    last_steps: Callable[[Path], Iterator[Step]] = lambda _: iter(())
+    """Those at the end of a file that is being written, without what is wrong with it."""
 
 
 def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Recording]:

@@ -16,7 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from memhook.assistants.assistant import Where
-from memhook.assistants.recording import About
+from memhook.assistants.reading import About
 from memhook.cli.ahead import answered
 from memhook.cli.output import agreed, said_json, say, warn
 from memhook.cli.place import Place

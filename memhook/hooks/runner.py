@@ -20,7 +20,7 @@ from memhook.answering.account import Account
 from memhook.answering.answer import Outcome, Surroundings
 from memhook.answering.silence import Silence
 from memhook.answering.stages import Stages
-from memhook.assistants.events import TRIAL_SESSION, UNANSWERED, Answer, Event, Kind
+from memhook.assistants.events import TRIAL_SESSION, UNANSWERED, Event, Kind
 from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.fencing import collapsed
 from memhook.core.note_requests import Asked, asked_in
@@ -125,8 +125,9 @@ class Runner:
                     self._fulfil(plan, event, environment)
             outcome = plan.outcome.result()
             self._one_part.answered(len(outcome.block.parts), self.engine.loaded().settings)
-            brief = plan.brief if assistant.shows_notices else ""
-            text = assistant.output_of(event, _part_of(outcome, part, brief))
+            context = dict(enumerate(outcome.block.parts, 1)).get(part, "")
+            notices = [outcome.notice, plan.brief if assistant.shows_notices else ""] if part == 1 else []
+            text = assistant.output_of(event, context, " ".join(filter(None, notices)))
             return text, partial(self._delivered, plan, part)
         except Exception:  # the one broad except: a broken memhook must not break a prompt
             log.exception("hook %s failed", name)
@@ -356,9 +357,3 @@ def _payload(name: str, body: bytes) -> dict[str, Any]:
         log.warning("hook %s: stdin is not a JSON object (%d bytes)", name, len(body))
         return {}
     return {"hook_event_name": name, **payload} if name else payload
-
-
-def _part_of(outcome: Outcome, part: int, brief: str) -> Answer:
-    parts = outcome.block.parts
-    context = parts[part - 1] if 1 <= part <= len(parts) else ""
-    return Answer(context, " ".join(filter(None, (outcome.notice, brief))) if part == 1 else "")

@@ -18,8 +18,7 @@ from memhook.answering import silence
 from memhook.answering.usage import used_in
 from memhook.assistants.events import Event, Kind, Payload
 from memhook.assistants.known import KNOWN
-from memhook.assistants.reading import parsed
-from memhook.assistants.recording import Prompt, Ran, Reply, Step, Used
+from memhook.assistants.reading import Prompt, Ran, Reply, Step, Used, parsed
 from memhook.core.receipts import words_in
 from memhook.engine.engine import Engine, Scene
 from memhook.files import durable

@@ -12,7 +12,7 @@ from typing import Any
 
 from memhook.assistants.assistant import Assistant, Where
 from memhook.assistants.known import KNOWN
-from memhook.assistants.recording import UNREADABLE, About, Recording
+from memhook.assistants.reading import UNREADABLE, About, Recording
 from memhook.core.terms import STOP_WORDS, terms
 from memhook.paths import write_private
 from memhook.store.project import Project, remote_identity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from memhook.assistants.recording import About, Problem, Prompt, Ran, Reply, Step, Used
+from memhook.assistants.reading import About, Problem, Prompt, Ran, Reply, Step, Used
 from memhook.core.cues import standing_orders
 from memhook.core.memory import derived_title
 from memhook.core.note_requests import own_words

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memhook.assistants import reading
-from memhook.assistants.recording import UNKNOWN, UNREADABLE
+from memhook.assistants.reading import UNKNOWN, UNREADABLE
 from memhook.cli import place, session_import
 from memhook.cli.place import place_of
 from memhook.cli.session_import import offer_capture, offer_sessions

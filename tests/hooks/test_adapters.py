@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memhook.assistants.events import Answer, Event
+from memhook.assistants.events import Event
 from memhook.assistants.known import FORCED, KNOWN, assistant_for
 from memhook.core.packing import utf8_bytes, utf16_units
 from tests.hooks.conftest import PAYLOADS, Assistant
@@ -19,7 +19,7 @@ from tests.hooks.test_prompt import FACT, QUESTION
 
 GOLDEN = Path(__file__).parent / "golden"
 RECORDED = sorted(path.stem for path in PAYLOADS.glob("*.json"))
-ANSWER = Answer("what was learned", "what the user should know")
+ANSWER = ("what was learned", "what the user should know")
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def recorded(name: str) -> dict[str, Any]:
 def understood(payload: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     assistant = assistant_for(payload, environment)
     event = assistant.event_of(payload, "/elsewhere")
-    output = assistant.output_of(event, ANSWER) if event else b""
+    output = assistant.output_of(event, *ANSWER) if event else b""
     shown_output = json.loads(output) if output else None
     return {"client": assistant.name, "event": event and shown(event), "output": shown_output}
 
@@ -165,7 +165,7 @@ def test_whoever_is_forced_on_a_usual_prompt_answers_in_that_ones_shape(name: st
     event = assistant.event_of(payload, "")
     assert event is not None
     assert (event.client, event.prompt) == (name, QUESTION)
-    assert ("additionalContext" in json.loads(assistant.output_of(event, ANSWER))) == (name == "copilot")
+    assert ("additionalContext" in json.loads(assistant.output_of(event, *ANSWER))) == (name == "copilot")
 
 
 @pytest.mark.parametrize(

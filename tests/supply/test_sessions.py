@@ -11,8 +11,7 @@ import pytest
 
 from memhook.assistants import reading
 from memhook.assistants.assistant import Where
-from memhook.assistants.reading import words
-from memhook.assistants.recording import UNKNOWN, About, Recording, Step
+from memhook.assistants.reading import UNKNOWN, About, Recording, Step, words
 from memhook.store.project import project_of
 from memhook.supply import digests, recorded, sessions
 from memhook.supply.recorded import Bookmarks, Found, found, project_for
