@@ -124,6 +124,11 @@ def number_of(what: str, least: int = 1) -> Callable[[str], int]:
     return number
 
 
+def given(args: Namespace, *names: str) -> dict[str, Any]:
+    """The options of these names that are on the command line, as parameters of an operation."""
+    return {name: value for name in names if (value := getattr(args, name, None)) is not None}
+
+
 def names_in(values: Iterable[str]) -> list[str]:
     """The names of an option that may be repeated and have several with commas."""
     return [name for value in values for part in value.split(",") if (name := part.strip())]

@@ -3,6 +3,8 @@
 import os
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 
 from memhook.cli.output import agreed, counted, said_json, say, warn
 from memhook.cli.parser import Commands, add_yes, command, number_of
@@ -47,12 +49,12 @@ def run(args: Namespace, place: Place) -> int:
     return 0
 
 
-def _asked(settings: Distill) -> distiller.Ask:
+def _asked(settings: Distill) -> Callable[[str], str]:
     if settings.command:
-        return distiller.asked_of_command(settings.command)
+        return partial(distiller.answer_of_command, settings.command)
     if settings.url:
         key = os.environ.get(settings.key_variable, "") if settings.key_variable else ""
-        return distiller.asked_of_address(settings.url, settings.model, key)
+        return partial(distiller.answer_of_address, settings.url, settings.model, key)
     raise InvalidInput(
         "Nothing is configured to distill with, so nothing is sent anywhere.",
         "Set one: memhook config set distill.command 'claude -p', or distill.url http://localhost:11434/v1",

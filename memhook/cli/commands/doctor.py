@@ -69,7 +69,9 @@ def run(args: Namespace, place: Place) -> int:
     findings = list(found(place))
     is_well = all(finding.ok for finding in findings)
     if not said_json(args, {"ok": is_well, "checks": findings}):
-        say_wrapped("\n".join(_line(finding) for finding in findings))
+        for one in findings:
+            problem = f"problem  {one.name}: {one.message} -> {one.repair}"
+            say_wrapped(f"ok       {one.name}: {one.message}" if one.ok else problem)
     return 0 if is_well else 1
 
 
@@ -312,9 +314,3 @@ def round_trip(place: Place) -> Iterator[Finding]:
     problem = trial.failure(place.paths, place.directory)
     repair = f"memhook daemon restart; if that does not help, see {place.paths.log}"
     yield finding("round trip", problem, repair, "a temporary memory came back through the hook, and is deleted again")
-
-
-def _line(finding: Finding) -> str:
-    if finding.ok:
-        return f"ok       {finding.name}: {finding.message}"
-    return f"problem  {finding.name}: {finding.message} -> {finding.repair}"

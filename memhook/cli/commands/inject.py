@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from memhook.cli.parser import Commands, command, number_of
+from memhook.cli.parser import Commands, command, given, number_of
 from memhook.cli.place import Place
 from memhook.cli.views import show_block
 from memhook.core.memory import URN_PREFIX
@@ -23,8 +23,8 @@ def add_parser(commands: Commands) -> None:
     inject.option("--max-tokens", "N", "of the whole text (setting max_tokens)", type=number_of("tokens"))
     inject.option("--hit", "ID:SCORE", "show this memory; repeatable", action="append")
     inject.option("--hits", "FILE", "show these: what search --json prints, or - for stdin")
-    inject.option("--namespace", "NAME", "of this namespace; repeatable", action="append")
-    inject.flag("--include-restricted", "restricted memories too")
+    inject.option("--namespace", "NAME", "of this namespace; repeatable", action="append", dest="namespaces")
+    inject.add_argument("--include-restricted", action="store_true", default=None, help="restricted memories too")
     whole = command(commands, pack, "pack", 'memhook pack "release process" --budget-tokens 2000')
     whole.add_argument("topic", metavar="TOPIC", nargs="+")
     whole.add_argument("--budget-tokens", "--max-tokens", metavar="N", help="of the whole text (2000)", type=int)
@@ -40,22 +40,15 @@ def run(args: Namespace, place: Place) -> None:
     asked: dict[str, Any] = {"query": " ".join(args.query)}
     if args.hit or args.hits:
         asked["hits"] = [*map(_hit, args.hit or ()), *(_hits_in(args.hits) if args.hits else ())]
-    options = {
-        "max_tokens": args.max_tokens,
-        "namespaces": args.namespace,
-        "include_restricted": args.include_restricted or None,
-    }
-    asked |= {name: value for name, value in options.items() if value is not None}
-    answer = place.call("inject", **asked)
+    answer = place.call("inject", **asked, **given(args, "max_tokens", "namespaces", "include_restricted"))
     _refuse_wrong_scores(args.hit or (), answer["unknown"])
     show_block(args, answer)
 
 
 def pack(args: Namespace, place: Place) -> None:
     """As many whole memories about a topic as fit a token budget."""
-    options = {"budget_tokens": args.budget_tokens, "ordering": args.ordering}
-    given = {name: value for name, value in options.items() if value is not None}
-    show_block(args, place.call("pack", topic=" ".join(args.topic), **given))
+    options = given(args, "budget_tokens", "ordering")
+    show_block(args, place.call("pack", topic=" ".join(args.topic), **options))
 
 
 def _hit(text: str) -> dict[str, Any]:

@@ -113,7 +113,9 @@ def uninstall(args: Namespace, place: Place) -> int:
             switching.write(change)
     else:
         say("memhook is switched on nowhere by `memhook install`.")
-    _say_plugins(where)
+    for assistant in KNOWN.values():
+        if assistant.has_plugin(where):  # which is the assistant's to remove
+            say(f"{assistant.title} has memhook as a plugin; remove it there.")
     return bool(failures) or (_purge(args, place) if args.purge else 0)
 
 
@@ -214,13 +216,6 @@ def _say_notes(steps: Sequence[Step], where: Where, records: Records) -> None:
         warn(f"note: {TEMPORARY_NOTE}")
     if any(change.before is not None for step in steps for change in step.changes):
         say(f"Copies of the files as they were: {records.folder}")
-
-
-def _say_plugins(where: Where) -> None:
-    """A plugin is the assistant's to remove."""
-    for assistant in KNOWN.values():
-        if assistant.has_plugin(where):
-            say(f"{assistant.title} has memhook as a plugin; remove it there.")
 
 
 def _purge(args: Namespace, place: Place) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memhook.cli.editor import edited_text
 from memhook.cli.output import said_json, warn
-from memhook.cli.parser import Commands, Parser, add_reference, add_store, command, names_in
+from memhook.cli.parser import Commands, Parser, add_reference, add_store, command, given, names_in
 from memhook.cli.place import Place
 from memhook.cli.views import (
     argument_text,
@@ -21,8 +21,9 @@ from memhook.core.memory import Sensitivity
 from memhook.writing.moments import moment_ahead
 
 STORED_AS = {"stored": "Remembered", "already there": "Already remembered"}
-LINES = ("title", "summary", "namespace", "source", "sensitivity")
-LISTS = {"tag": "tags", "related": "related", "anchor": "anchors", "supersedes": "supersedes"}
+LINES = ("title", "summary", "namespace", "source", "sensitivity", "expires", "pinned")
+LISTS = ("tags", "related", "anchors", "supersedes")
+PINNED = "show it at the start of each session"
 
 
 def add_parser(commands: Commands) -> None:
@@ -30,15 +31,13 @@ def add_parser(commands: Commands) -> None:
         commands, run, "remember", 'memhook remember "Use uv, not pip, in CI" --tag ci --pin', aliases=("add",)
     )
     remember.add_argument("text", metavar="TEXT", nargs="+", help="what to keep, or - to read it from stdin")
-    remember.add_argument("--pin", action="store_true", default=None, help="show it at the start of each session")
+    remember.add_argument("--pin", dest="pinned", action="store_true", default=None, help=PINNED)
     _add_fields(remember)
     add_store(remember, "in this shared store instead of your own")
     change = command(commands, edit, "edit", 'memhook edit urn:memhook:k3v9x2m4p7qa --expires 30d --tag ""')
     add_reference(change)
     change.option("--content", "TEXT", "the new content, or - to read it from stdin")
-    change.add_argument(
-        "--pin", action=BooleanOptionalAction, help="show it at the start of each session, or no longer"
-    )
+    change.add_argument("--pin", dest="pinned", action=BooleanOptionalAction, help=f"{PINNED}, or no longer")
     _add_fields(change)
     add_store(change, "in this shared store, for everybody")
 
@@ -83,10 +82,11 @@ def edit(args: Namespace, place: Place) -> None:
 
 
 def _add_fields(to: Parser) -> None:
-    to.add_argument("--title", help="without one: the first line")
-    to.add_argument("--summary", help="without one: the first sentence")
-    to.option("--namespace", "NAME", "what kind of memory: decisions, incidents, ... (general)")
-    to.option("--tag", "TAG", "repeatable, or several with commas", action="append")
+    several: dict[str, Any] = {"action": "append", "type": argument_text}
+    to.add_argument("--title", type=argument_text, help="without one: the first line")
+    to.add_argument("--summary", type=argument_text, help="without one: the first sentence")
+    to.option("--namespace", "NAME", "what kind of memory: decisions, incidents, ... (general)", type=argument_text)
+    to.option("--tag", "TAG", "repeatable, or several with commas", **several, dest="tags")
     home = to.add_mutually_exclusive_group()
     home.add_argument("--project", dest="here", action="store_const", const=True, help="of this project")
     home.add_argument(
@@ -95,29 +95,25 @@ def _add_fields(to: Parser) -> None:
     to.add_argument(
         "--sensitivity", choices=[str(level) for level in Sensitivity], help="how far it may travel (normal)"
     )
-    to.option("--expires", "WHEN", "a date or a duration: 2026-12-31, 30d, 12h, 2w")
-    to.option("--source", "REF", "where it is from: a link, a file, a ticket")
-    to.option("--supersedes", "URN", "the memory it replaces; repeatable", action="append")
+    to.option("--expires", "WHEN", "a date or a duration: 2026-12-31, 30d, 12h, 2w", type=_expiry)
+    to.option("--source", "REF", "where it is from: a link, a file, a ticket", type=argument_text)
+    to.option("--supersedes", "URN", "the memory it replaces; repeatable", **several)
     to.option(
         "--anchor",
         "NAME",
         "a file, command or code at which it comes up; without any: those its text names; repeatable",
-        action="append",
+        **several,
+        dest="anchors",
     )
-    to.option("--related", "NAME", "what it is about; repeatable", action="append")
+    to.option("--related", "NAME", "what it is about; repeatable", **several)
 
 
 def _given_fields(args: Namespace) -> dict[str, Any]:
     """The fields named on the command line, as the engine takes them; the empty ones too, for they clear."""
-    lines = {name: value for name in LINES if (value := getattr(args, name)) is not None}
-    fields: dict[str, Any] = {name: argument_text(value) for name, value in lines.items()}
-    for option, name in LISTS.items():
-        if (values := getattr(args, option)) is not None:
-            values = [argument_text(value) for value in values if value]
-            fields[name] = names_in(values) if option == "tag" else values
-    if args.expires is not None:
-        now = datetime.now(UTC)
-        fields["expires"] = moment_ahead(args.expires, now).isoformat() if args.expires.strip() else ""
-    if args.pin is not None:
-        fields["pinned"] = args.pin
-    return fields
+    lists = {name: [*filter(None, some)] for name, some in given(args, *LISTS).items()}
+    tags = {"tags": names_in(lists["tags"])} if "tags" in lists else {}
+    return {**given(args, *LINES), **lists, **tags}
+
+
+def _expiry(text: str) -> str:
+    return moment_ahead(text, datetime.now(UTC)).isoformat() if text.strip() else ""

@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
-from memhook.cli.parser import Commands, Parser, add_reference, add_references, add_store, command, names_in, number_of
+from memhook.cli.parser import (
+    Commands,
+    Parser,
+    add_reference,
+    add_references,
+    add_store,
+    command,
+    given,
+    names_in,
+    number_of,
+)
 from memhook.cli.place import Place
 from memhook.cli.views import show_found, show_in_list, show_whole
 from memhook.core.memory import Place as Turn
@@ -77,9 +87,9 @@ def list_(args: Namespace, place: Place) -> None:
 
 
 def _add_conditions(to: Parser) -> None:
-    to.option("--namespace", "NAME", "of this namespace; repeatable", action="append")
-    to.option("--tag", "TAG", "with this tag; repeated, with all of them", action="append")
-    to.flag("--project", "only this project's and the global ones")
+    to.option("--namespace", "NAME", "of this namespace; repeatable", action="append", dest="namespaces")
+    to.option("--tag", "TAG", "with this tag; repeated, with all of them", action="append", dest="tags")
+    to.add_argument("--project", dest="here", action="store_true", help="only this project's and the global ones")
     to.option("--since", "WHEN", "created since then: 2026-01-31, 30d, 12h, 2w")
     to.option("--before", "WHEN", "created before then")
     to.add_argument("--cursor", help='the next page: "next_cursor" of --json')
@@ -88,26 +98,18 @@ def _add_conditions(to: Parser) -> None:
 
 def _given_conditions(args: Namespace, place: Place) -> dict[str, Any]:
     """The conditions of `search` and `list`, as the engine takes them."""
-    if args.project:
+    if args.here:
         place.project_asked_for()
     for when in filter(None, (args.since, args.before)):
         moment_back(when, datetime.now(UTC))  # the engine takes it as typed: a cursor goes with the words
-    conditions: dict[str, Any] = {
-        "here": args.project,
-        "namespaces": args.namespace,
-        "tags": names_in(args.tag or ()),
-        "since": args.since,
-        "before": args.before,
-        "cursor": args.cursor,
-        "ordering": getattr(args, "ordering", None),
-        "quarantined": getattr(args, "quarantined", False),
-    }
+    conditions = given(args, "here", "namespaces", "tags", "since", "before", "cursor", "ordering", "quarantined")
+    conditions["tags"] = names_in(args.tags or ())
     return {name: value for name, value in conditions.items() if value}
 
 
 def _covered(args: Namespace, place: Place) -> str:
     """The projects that a list or a search covers, for a person to know."""
-    return f"{place.project.name} and global memories" if args.project else "all projects"
+    return f"{place.project.name} and global memories" if args.here else "all projects"
 
 
 def get(args: Namespace, place: Place) -> None:
