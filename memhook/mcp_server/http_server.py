@@ -131,31 +131,23 @@ def rights_in(context: Any) -> Rights:
 
 
 def _verdict(scope: AsgiScope, tokens: Tokens, names: frozenset[str], now: datetime) -> Admitted | Refusal:
-    refusal = _from_elsewhere(scope, names)
-    if refusal is not None:
-        return refusal
-    admitted = _admitted(scope, tokens, now)
-    return NO_TOKEN if admitted is None else _beside_the_point(scope) or admitted
-
-
-def _from_elsewhere(scope: AsgiScope, names: frozenset[str]) -> Refusal | None:
     hosts, origins = _values(scope, "host"), _values(scope, "origin")
-    if len(hosts) != 1 or not _is_own(hosts[0], names | {_local_address(scope)}):
+    reached_at = str((scope.get("server") or ("",))[0]).lower()
+    if len(hosts) != 1 or not _is_own(hosts[0], names | {reached_at}):
         return STRANGE_HOST
-    own = {f"http://{hosts[0]}", f"https://{hosts[0]}"}
-    return FOREIGN_ORIGIN if any(origin not in own for origin in origins) else None
+    if not set(origins) <= {f"http://{hosts[0]}", f"https://{hosts[0]}"}:
+        return FOREIGN_ORIGIN
+    if (admitted := _admitted(scope, tokens, now)) is None:
+        return NO_TOKEN
+    if scope["path"].rstrip("/") != PATH:
+        return NO_SUCH_PATH
+    return admitted if scope["method"] == "POST" else NOT_POST
 
 
 def _is_own(host: str, names: frozenset[str]) -> bool:
     """Whatever the port: a tunnel has another one."""
     found = _HOST.fullmatch(host)
     return found is not None and (found[1] or found[2]) in names
-
-
-def _local_address(scope: AsgiScope) -> str:
-    """The one at which this very client reached the server."""
-    server = scope.get("server") or ("",)
-    return str(server[0]).lower()
 
 
 def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | None:
@@ -173,12 +165,6 @@ def _bearer(scope: AsgiScope) -> str:
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return secret.strip() if scheme.lower() == "bearer" else ""
-
-
-def _beside_the_point(scope: AsgiScope) -> Refusal | None:
-    if scope["path"].rstrip("/") != PATH:
-        return NO_SUCH_PATH
-    return None if scope["method"] == "POST" else NOT_POST
 
 
 def _values(scope: AsgiScope, header: str) -> list[str]:

@@ -25,7 +25,7 @@ class _Arguments(BaseModel):
 
     def params(self) -> Params:
         """Those given, as the engine names them."""
-        return self.model_dump(exclude_none=True, exclude_unset=True)
+        return self.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)
 
 
 class Conditions(_Arguments):
@@ -85,13 +85,9 @@ class _Fields(_Arguments):
     sensitivity: Literal["normal", "restricted", "confidential"] | None = None
     pinned: Annotated[bool | None, Field(description="show at each session start")] = None
     supersedes: Annotated[list[str] | None, Field(description="URNs this replaces")] = None
-    source_ref: str | None = None
+    source_ref: Annotated[str | None, Field(serialization_alias="source")] = None
     related: Annotated[list[str] | None, Field(description="entities")] = None
     expires: Annotated[str | None, Field(description="2026-12-31 or 30d")] = None
-
-    def params(self) -> Params:
-        given = super().params()
-        return {"source" if name == "source_ref" else name: value for name, value in given.items()}
 
 
 class Remember(_Fields):
@@ -102,12 +98,8 @@ class Remember(_Fields):
 
 
 class UpdateMemory(_Fields):
-    urn: str
+    urn: Annotated[str, Field(serialization_alias="reference")]
     content: str | None = None
-
-    def params(self) -> Params:
-        given = super().params()
-        return {"reference": given.pop("urn"), **given}
 
 
 @dataclass(frozen=True, slots=True)
