@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +46,11 @@ def whole_file(path: Path, content: str) -> Edit:
 
 def joined(path: Path, *edits: Edit) -> Edit:
     """Several edits of one file as one."""
-
-    def add(text: str) -> str:
-        for edit in edits:
-            text = edit.add(text)
-        return text
-
-    def remove(text: str, found: str) -> str:
-        for edit in reversed(edits):
-            text = edit.remove(text, found)
-        return text
-
-    return Edit(path, add, remove)
+    return Edit(
+        path,
+        lambda text: reduce(lambda so_far, edit: edit.add(so_far), edits, text),
+        lambda text, found: reduce(lambda so_far, edit: edit.remove(so_far, found), reversed(edits), text),
+    )
 
 
 def hook_groups(path: Path, groups: Mapping[str, dict[str, Any]]) -> Edit:
@@ -86,11 +80,9 @@ def json_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Ed
 
 def toml_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Edit:
     """The same in a TOML file."""
-
-    def without(text: str, key: tuple[str, ...], _: str) -> str:
-        return toml_edit.without_table(text, key)
-
-    return _server(path, (*at, SERVER), value, toml_edit.table_at, toml_edit.with_table, without)
+    without = toml_edit.without_table
+    key = (*at, SERVER)
+    return _server(path, key, value, toml_edit.table_at, toml_edit.with_table, lambda text, key, _: without(text, key))
 
 
 def _server(
