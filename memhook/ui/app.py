@@ -17,7 +17,7 @@ from memhook.paths import Paths
 from memhook.ui import health, inbox, lab, memories
 from memhook.ui.page import Asked, Changes, Page, View, fields_in
 from memhook.ui.rendering import ASSETS, environment
-from memhook.ui.session import Session
+from memhook.ui.session import Session, is_same
 
 LARGEST_FORM = 4 << 20
 NOT_OUR_FORM = "This form is not of this page. Load the page again."
@@ -47,7 +47,7 @@ def _endpoint(view: View, page: Page) -> Callable[[Request], Any]:
 
     async def endpoint(request: Request) -> Response:
         form = fields_in((await _body(request)).decode("utf-8", "replace"))
-        if request.method == "POST" and not page.session.is_own_form("".join(form.get("csrf", [])[:1])):
+        if request.method == "POST" and not is_same("".join(form.get("csrf", [])[:1]), page.session.csrf):
             return page.shown("error.html", status=HTTPStatus.FORBIDDEN, message=NOT_OUR_FORM, hint="")
         asked = Asked(fields_in(request.url.query), form, request.path_params)
         return await run_in_threadpool(_answered, view, page, asked)

@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memhook.ui.session import Session
+from memhook.ui.session import Session, is_same
 
 COOKIE = "memhook"
 
@@ -61,8 +61,10 @@ def _answer(scope: Scope, session: Session) -> Response | None:
     if _header(scope, "host") not in session.hosts:
         return STRANGE_HOST
     if scope["path"] == "/" and _opens(scope, session):
-        return _welcome(session)
-    if not _is_admitted(scope, session):
+        cookie = f"{COOKIE}={session.cookie}; Path={session.base}/; HttpOnly; SameSite=Strict"
+        return HTMLResponse(WELCOME.format(base=session.base) + "\n", headers={"set-cookie": cookie})
+    cookie = HTTPConnection(scope).cookies.get(COOKIE, "")
+    if not is_same(cookie, session.cookie) or not scope["path"].startswith(f"{session.base}/"):
         return NOT_ADMITTED
     return None if _is_from_here(scope) else FOREIGN_ORIGIN
 
@@ -72,11 +74,6 @@ def _opens(scope: Scope, session: Session) -> bool:
     given = QueryParams(scope["query_string"]).getlist("token")
     is_ahead = _header(scope, "sec-purpose") or _header(scope, "purpose")
     return scope["method"] == "GET" and not is_ahead and len(given) == 1 and session.exchanged(given[0])
-
-
-def _is_admitted(scope: Scope, session: Session) -> bool:
-    given = HTTPConnection(scope).cookies.get(COOKIE, "")
-    return session.is_own_cookie(given) and scope["path"].startswith(f"{session.base}/")
 
 
 def _is_from_here(scope: Scope) -> bool:
@@ -90,8 +87,3 @@ def _header(scope: Scope, name: str) -> str:
     """Return its value, or nothing where it is missing or given twice."""
     found = Headers(scope=scope).getlist(name)
     return found[0] if len(found) == 1 else ""
-
-
-def _welcome(session: Session) -> Response:
-    cookie = f"{COOKIE}={session.cookie}; Path={session.base}/; HttpOnly; SameSite=Strict"
-    return HTMLResponse(WELCOME.format(base=session.base) + "\n", headers={"set-cookie": cookie})

@@ -39,19 +39,13 @@ def list_(page: Page, asked: Asked) -> Response:
     offset = asked.number("offset", 0)
     chosen = {name: asked.one(name) for name in ("q", "project", "namespace", "tag", "origin", "sensitivity", "state")}
     sort = asked.one("sort", "updated")
-    conditions = {
-        "project": chosen["project"],
-        "sensitivity": chosen["sensitivity"],
-        "namespaces": list(filter(None, [chosen["namespace"]])),
-        "tags": list(filter(None, [chosen["tag"]])),
-        "origins": list(filter(None, [chosen["origin"]])),
-        **({chosen["state"]: True} if chosen["state"] in STATES else {}),
-    }
+    conditions: dict[str, Any] = {name: chosen[name] for name in ("project", "sensitivity")}
+    conditions |= {f"{name}s": [chosen[name]] for name in ("namespace", "tag", "origin") if chosen[name]}
+    conditions |= {chosen["state"]: True} if chosen["state"] in STATES else {}
     found = page.call("browse", query=chosen["q"], sort=sort, limit=LIMIT, offset=offset, **conditions)
     values = {
+        **found,
         "found": found,
-        "memories": found["memories"],
-        "total": found["total"],
         "offset": offset,
         "limit": LIMIT,
         "chosen": chosen,

@@ -36,17 +36,11 @@ class Session:
 
     def exchanged(self, token: str) -> bool:
         """Return whether `token` is the one-time token, which is useless from then on."""
-        if not self.token or not _is_same(token, self.token):
+        if not self.token or not is_same(token, self.token):
             return False
         self.token = ""
         return True
 
-    def is_own_cookie(self, cookie: str) -> bool:
-        return _is_same(cookie, self.cookie)
 
-    def is_own_form(self, csrf: str) -> bool:
-        return _is_same(csrf, self.csrf)
-
-
-def _is_same(given: str, secret: str) -> bool:
+def is_same(given: str, secret: str) -> bool:
     return compare_digest(given.encode("utf-8", "replace"), secret.encode())
