@@ -9,7 +9,7 @@ from memhook.answering.answer import Outcome, Surroundings, prompt_outcome
 from memhook.answering.block import Block
 from memhook.answering.silence import Silence
 from memhook.answering.start import session_outcome, subagent_outcome
-from memhook.assistants.events import Event, Kind, ToolCall
+from memhook.assistants.events import Event, Kind
 from memhook.core.actions import action_of
 from memhook.core.fencing import collapsed
 from memhook.core.memory import shortened
@@ -61,7 +61,9 @@ def brief_notice(block: Block) -> str:
 
 def handled(event: Event, around: Surroundings) -> Outcome:
     if event.tool:
-        return _tool_outcome(event.tool, event.directory, around)
+        root = str(around.project.root or event.directory)
+        failure = event.tool.result if event.tool.failed else ""
+        return action_outcome(action_of(event.tool.input, root, event.directory, failure), around)
     if event.kind is Kind.PROMPT:
         return prompt_outcome(event.prompt, around, event.part_limit)
     if event.kind is Kind.SUBAGENT_START:
@@ -70,8 +72,3 @@ def handled(event: Event, around: Surroundings) -> Outcome:
     if outcome.silence is not Silence.NO_MEMORIES:
         return outcome
     return replace(outcome, notice=WELCOME + (FIRST_PROMPT if around.settings.hooks.capture else FIRST_COMMAND))
-
-
-def _tool_outcome(tool: ToolCall, directory: str, around: Surroundings) -> Outcome:
-    root = str(around.project.root or directory)
-    return action_outcome(action_of(tool.input, root, directory, tool.result if tool.failed else ""), around)

@@ -233,7 +233,9 @@ class Runner:
             outcome = replace(outcome, notice="")  # the next prompt has it
         if _is_recorded(event, outcome):
             plan.brief = brief_notice(outcome.block) if settings.hooks.notice == "brief" else ""
-            plan.injection = _injection(event, outcome, scene, settings, now, stages)
+            names = (event.kind.value, event.session, event.agent, event.client, scene.project.id)
+            whole = outcome.injection(*names, settings.max_tokens, now, stages)
+            plan.injection = replace(whole, considered=whole.considered[:KEPT_CONSIDERED])
             if event.kind is Kind.PROMPT and "search" in stages.milliseconds:
                 plan.searched = Searched(event.prompt, scene.project.id, settings, now)
         notice = self._once(plan, outcome.notice)
@@ -336,15 +338,6 @@ def _described(error: MemhookError) -> str:
 def _project_file_notice(loaded: Loaded) -> str:
     problem = collapsed(loaded.project_problem)
     return f"memhook: {problem} Your own settings apply here, and no note is stored from a prompt." if problem else ""
-
-
-def _injection(
-    event: Event, outcome: Outcome, scene: Scene, settings: Settings, now: datetime, stages: Stages
-) -> Injection:
-    whole = outcome.injection(
-        event.kind.value, event.session, event.agent, event.client, scene.project.id, settings.max_tokens, now, stages
-    )
-    return replace(whole, considered=whole.considered[:KEPT_CONSIDERED])
 
 
 def _payload(name: str, body: bytes) -> dict[str, Any]:

@@ -116,7 +116,8 @@ class Endings:
 
     def _digest(self, event: Event, scene: Scene, ended: Ongoing, now: datetime) -> Iterator[Record]:
         prompt = event.prompt or (ended.prompt if ended.may_capture else "")
-        reply = event.reply or _last_reply(last_steps(event))
+        # Copilot's event lacks the last message.
+        reply = event.reply or next((one.text for one in reversed(last_steps(event)) if isinstance(one, Reply)), "")
         entry = digest(self._exchange(event, scene, prompt, reply, ended.at or now))
         if entry.record is None:
             log.info("no digest of %s: %s", entry.place, entry.problem)
@@ -143,11 +144,6 @@ def last_steps(event: Event) -> list[Step]:
     steps = list(KNOWN[event.client].session_format.last_steps(path)) if path.is_file() else []
     prompts = [at for at, step in enumerate(steps) if isinstance(step, Prompt)]
     return steps[prompts[-1] :] if prompts else steps
-
-
-def _last_reply(steps: Sequence[Step]) -> str:
-    """Return the assistant's last message, which Copilot's event lacks."""
-    return next((step.text for step in reversed(steps) if isinstance(step, Reply)), "")
 
 
 def was_hard_won(steps: Sequence[Step]) -> bool:

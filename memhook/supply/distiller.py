@@ -12,7 +12,7 @@ import shlex
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memhook.core.tokens import estimated_tokens
@@ -34,7 +34,6 @@ Answer with JSON only: [{"note": 1, "fact": "...", "span": "..."}], or [] where 
 """
 
 Note = Mapping[str, Any]
-Ask = Callable[[str], str]
 
 
 def batches(notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
@@ -66,49 +65,34 @@ def facts_in(answer: str, notes: Sequence[Note]) -> dict[str, list[dict[str, str
     return found
 
 
-def asked_of_command(command: str) -> Ask:
-    """A command that reads the request from stdin and prints the answer, with memhook's own hooks off in it."""
-
-    def ask(text: str) -> str:
-        environment = {**os.environ, "MEMHOOK_DISABLE": "1"}
-        try:
-            done = subprocess.run(
-                shlex.split(command),
-                input=text.encode(),
-                capture_output=True,
-                timeout=SECONDS,
-                env=environment,
-                check=False,
-            )
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise RemoteError(
-                f"distill.command failed ({error}).", "See: memhook config get distill.command"
-            ) from error
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise RemoteError(f"distill.command ended with code {done.returncode}. {said}".strip())
-        return done.stdout[:LARGEST_ANSWER].decode("utf-8", "replace")
-
-    return ask
+def answer_of_command(command: str, text: str) -> str:
+    """A command reads the request from stdin and prints the answer, with memhook's own hooks off in it."""
+    asked, environment = text.encode(), {**os.environ, "MEMHOOK_DISABLE": "1"}
+    try:
+        done = subprocess.run(
+            shlex.split(command), input=asked, capture_output=True, timeout=SECONDS, env=environment, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise RemoteError(f"distill.command failed ({error}).", "See: memhook config get distill.command") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise RemoteError(f"distill.command ended with code {done.returncode}. {said}".strip())
+    return done.stdout[:LARGEST_ANSWER].decode("utf-8", "replace")
 
 
-def asked_of_address(url: str, model: str, key: str = "") -> Ask:
+def answer_of_address(url: str, model: str, key: str, text: str) -> str:
     """A server with OpenAI's chat completions, at the address that ends in /v1."""
-
-    def ask(text: str) -> str:
-        body = {"model": model, "messages": [{"role": "user", "content": text}], "temperature": 0}
-        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
-        address = f"{url.rstrip('/')}/chat/completions"
-        if not address.startswith(("http://", "https://")):
-            raise InvalidInput(f"distill.url is no web address: {url}", "It looks like http://localhost:11434/v1")
-        sent = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310  checked above
-        try:
-            with urllib.request.urlopen(sent, timeout=SECONDS) as answer:  # noqa: S310  checked above
-                return str(json.loads(answer.read(LARGEST_ANSWER))["choices"][0]["message"]["content"])
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise RemoteError(f"{address} gave no answer ({error}).", "Check distill.url and distill.model.") from error
-
-    return ask
+    body = {"model": model, "messages": [{"role": "user", "content": text}], "temperature": 0}
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    address = f"{url.rstrip('/')}/chat/completions"
+    if not address.startswith(("http://", "https://")):
+        raise InvalidInput(f"distill.url is no web address: {url}", "It looks like http://localhost:11434/v1")
+    sent = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310  checked above
+    try:
+        with urllib.request.urlopen(sent, timeout=SECONDS) as answer:  # noqa: S310  checked above
+            return str(json.loads(answer.read(LARGEST_ANSWER))["choices"][0]["message"]["content"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RemoteError(f"{address} gave no answer ({error}).", "Check distill.url and distill.model.") from error
 
 
 def _entries(answer: str) -> list[dict[str, Any]]:
