@@ -11,7 +11,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
@@ -188,7 +188,9 @@ def switch_off(changes: Sequence[Change], owner: str, records: Records) -> None:
         write(change)
     folders = disown(records, owner, changes)
     records.save()
-    _remove_empty(folders)
+    for folder in sorted(set(folders), key=len, reverse=True):
+        with suppress(OSError):  # it is not empty
+            Path(folder).rmdir()
 
 
 def disown(records: Records, owner: str, changes: Sequence[Change]) -> list[str]:
@@ -323,12 +325,6 @@ def _content(path: Path) -> bytes | None:
 
 def _lines(content: bytes | None) -> list[str]:
     return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _remove_empty(folders: Iterable[str]) -> None:
-    for folder in sorted(set(folders), key=len, reverse=True):
-        with suppress(OSError):
-            Path(folder).rmdir()
 
 
 def launcher_path(paths: Paths) -> Path:

@@ -50,24 +50,15 @@ class Kept(Start):
     size: int
     entries: tuple[Entry, ...]
 
-    @property
-    def memories(self) -> int:
-        return sum(entry.record is not None for entry in self.entries)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """By which its memories are found again."""
-        return tuple(entry.record["id"] for entry in self.entries if entry.record)
-
     def as_followed(self) -> dict[str, Any]:
-        """The record with which it can be followed."""
+        """The record with which it can be followed, with the names by which its memories are found again."""
         return {
             "path": str(self.path),
             "assistant": self.assistant,
             "project": self.project.id,
             "root": str(self.project.root or ""),
             "loaded_by": sorted(self.loaded_by),
-            "names": list(self.names),
+            "names": [entry.record["id"] for entry in self.entries if entry.record],
             "stamp": stamp_of(self.path),
         }
 

@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memhook.assistants.reading import parsed
 from memhook.patterns import regex
-from memhook.supply.source import Entry, Head, Record, Source, alias_of, name_in_file, not_utf8
+from memhook.supply.source import Entry, Record, Source, alias_of, name_in_file, not_utf8
 
 Line = tuple[int, str]
 
@@ -24,7 +25,7 @@ def records(lines: Sequence[Line]) -> tuple[list[tuple[int, Record]], list[Line]
     relations: list[tuple[int, Record]] = []
     bad: list[Line] = []
     for number, text in lines:
-        value = _value(text)
+        value: Any = parsed(text)
         if reason := _problem(value):
             bad.append((number, reason))
         elif value["type"] == "relation":
@@ -55,13 +56,6 @@ def _record(entity: Record, relations: Sequence[Record]) -> Record:
         "source": "MCP reference memory server",
         "id": f"graph-{alias_of(name)}",
     }
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _problem(value: Any) -> str:
@@ -105,10 +99,6 @@ REFERENCE_SERVER = Source(
 )
 
 
-def _is_list(head: Head) -> bool:
-    return head.suffix == ".json" and head.lines[:1] != () and head.lines[0].startswith("[")
-
-
 def _list_entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
     try:
         found = json.loads(data.decode("utf-8-sig"))
@@ -126,4 +116,6 @@ def _list_entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
             yield Entry(f"entry {number}", None, "not a JSON object")
 
 
-JSON_LIST = Source("JSON list", _is_list, _list_entries)
+JSON_LIST = Source(
+    "JSON list", lambda head: head.suffix == ".json" and "".join(head.lines[:1]).startswith("["), _list_entries
+)

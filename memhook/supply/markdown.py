@@ -53,13 +53,10 @@ def records(text: str, name: str, key: str, *, below_document: bool = False) -> 
         number = seen[title] = seen.get(title, 0) + 1
         alias = alias_of(f"{key}\0{title}\0{number}")
         above = str(known.get("title") or document_title) if below_document else ""
-        titled = {**known, "title": _below(above, title)} if title else known
+        below = title if above in ("", title) else f"{shortened(collapsed(above), DOCUMENT_CHARS)} › {title}"
+        titled = {**known, "title": below} if title else known
         found.append({"source": name, **titled, "content": content, "id": f"md-{alias}"})
     return found
-
-
-def _below(above: str, title: str) -> str:
-    return title if above in ("", title) else f"{shortened(collapsed(above), DOCUMENT_CHARS)} › {title}"
 
 
 def document(record: Mapping[str, Any]) -> str:
@@ -143,7 +140,8 @@ def _sections(body: str) -> Iterator[tuple[str, str, str]]:
     Empty ones are left out.
     """
     lines = body.split("\n")
-    headings = _headings(lines)
+    found = ((number, _HEADING.fullmatch(line)) for number, line in outside_code(lines))
+    headings = [_Heading(number, len(one[1]), _without_closing(one[2])) for number, one in found if one]
     document_title, tops = _tops(headings)
     ends = [*(heading.line for heading in tops), len(lines)]
     preamble = lines[: ends[0]]
@@ -168,11 +166,6 @@ def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]
         return None, tops
     below = min(heading.level for heading in rest)
     return tops[0], [heading for heading in rest if heading.level == below]
-
-
-def _headings(lines: Sequence[str]) -> list[_Heading]:
-    found = ((number, _HEADING.fullmatch(line)) for number, line in outside_code(lines))
-    return [_Heading(number, len(one[1]), _without_closing(one[2])) for number, one in found if one]
 
 
 def outside_code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

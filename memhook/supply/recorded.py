@@ -56,15 +56,10 @@ def _kept(where: Where) -> Iterator[Candidate]:
 
 def _named(places: Iterable[Path]) -> Iterator[Candidate]:
     for place in places:
-        if place.is_dir():
-            yield from ((None, path, place) for path in _files_below(place))
-        else:
+        if not place.is_dir():
             yield None, place, place.parent
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    for at, _, names in os.walk(folder):  # which follows no links to folders
-        yield from (Path(at, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        for at, _, names in os.walk(place):  # which follows no links to folders
+            yield from ((None, Path(at, name), place) for name in sorted(names) if name.endswith(SUFFIXES))
 
 
 def _in(assistant: Assistant | None, path: Path, root: Path, skipped: list[str]) -> Iterator[Found]:
@@ -104,10 +99,7 @@ def project_for(about: About, project_of: Callable[[str], Project]) -> str:
 
 
 def _is_there(directory: Path) -> bool:
-    try:
-        return directory.is_dir()
-    except OSError:
-        return False
+    return os.path.isdir(directory)  # noqa: PTH112  Path.is_dir raises below a folder that may not be entered
 
 
 class Bookmarks:

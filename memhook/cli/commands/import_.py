@@ -210,13 +210,13 @@ def _list_kept(kept: Sequence[host_memories.Kept]) -> None:
     width = max(len(one.shown_path) for one in kept)
     for number, one in enumerate(kept, start=1):
         where = one.project.name if one.project.id else "global"
-        size = f"{one.size / 1000:.1f} kB"
-        warn(f"{number:>3}  {one.assistant:<8}  {one.shown_path:<{width}}  {size:>9}  {counted(one.memories)}, {where}")
+        size, memories = f"{one.size / 1000:.1f} kB", counted(len(one.entries))
+        warn(f"{number:>3}  {one.assistant:<8}  {one.shown_path:<{width}}  {size:>9}  {memories}, {where}")
 
 
 def _named(one: host_memories.Kept) -> dict[str, object]:
     facts = {"assistant": one.assistant, "path": str(one.path), "bytes": one.size}
-    return {**facts, "memories": one.memories, "project": one.project.id}
+    return {**facts, "memories": len(one.entries), "project": one.project.id}
 
 
 def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:

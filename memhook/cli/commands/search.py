@@ -2,7 +2,6 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +19,6 @@ from memhook.cli.parser import (
 )
 from memhook.cli.place import Place
 from memhook.cli.views import show_found, show_in_list, show_whole
-from memhook.core.memory import Place as Turn
 from memhook.core.memory import place_of, sessions_of
 from memhook.core.ranking import Ordering
 from memhook.writing.moments import moment_back
@@ -131,7 +129,16 @@ def source(args: Namespace, place: Place) -> None:
     """Where a memory is from: assistant, session, turn, date and words."""
     record = place.call("get", references=[args.reference], touch=False)[0]
     turn = place_of(record["session"])
-    facts = _origin(record, turn)
+    facts = {
+        "by": record["origin"],
+        "assistant": turn.assistant,
+        "session": turn.session,
+        "turn": turn.turn,
+        "date": record["created"][:10],
+        "source": record["source"],
+        "also_in": sorted(sessions_of(record["aliases"]) - sessions_of([record["session"]])),
+        "quote": record["quote"],
+    }
     if said_json(args, {"urn": record["urn"], **facts}):
         return
     say_title(record["title"])
@@ -143,16 +150,3 @@ def source(args: Namespace, place: Place) -> None:
         say_wrapped(facts["quote"], indent="  ")
     if not record["session"]:
         say("No session is recorded: it was typed, imported or saved before sessions were.")
-
-
-def _origin(record: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
-    return {
-        "by": record["origin"],
-        "assistant": turn.assistant,
-        "session": turn.session,
-        "turn": turn.turn,
-        "date": record["created"][:10],
-        "source": record["source"],
-        "also_in": sorted(sessions_of(record["aliases"]) - sessions_of([record["session"]])),
-        "quote": record["quote"],
-    }
