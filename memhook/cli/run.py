@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memhook.cli.output import warn
 from memhook.cli.parser import parser
-from memhook.cli.place import Place, place_of
+from memhook.cli.place import place_of
 from memhook.errors import MemhookError
 from memhook.paths import user_paths
 
@@ -37,13 +36,12 @@ def _dispatched(argv: list[str]) -> int:
     if unknown:  # said by the command, whose usage helps
         args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
-    return (args.run if args.command else _overview)(args, place) or 0
-
-
-def _overview(args: Namespace, place: Place) -> None:
+    if args.command:
+        return args.run(args, place) or 0
     from memhook.cli.commands import status  # noqa: PLC0415  it needs half of the package
 
-    status.overview(args, place)
+    status.overview(place)
+    return 0
 
 
 def _open_missing_streams() -> None:

@@ -95,15 +95,11 @@ def _chosen(args: Namespace, offer: Offered) -> set[str]:
         (offer.plain, args.yes, "Take over these settings of the backup?"),
         (offer.locations, args.with_stores, "Take over these, too? They say where memories go to and come from."),
     ):
-        if changes and (is_given or _agreed(args, changes, question)):
+        about = ["", *(f"  {collapsed(change.shown)}" for change in changes)]
+        may_ask = sys.stdin.isatty() and not args.json
+        if changes and (is_given or (may_ask and agreed(question, "They are left out.", about))):
             chosen |= {change.key for change in changes}
     return chosen
-
-
-def _agreed(args: Namespace, changes: tuple[Change, ...], question: str) -> bool:
-    if args.json or not sys.stdin.isatty():
-        return False
-    return agreed(question, "They are left out.", ["", *(f"  {collapsed(change.shown)}" for change in changes)])
 
 
 def _settings_report(offer: Offered, chosen: set[str]) -> Iterator[str]:
@@ -112,14 +108,12 @@ def _settings_report(offer: Offered, chosen: set[str]) -> Iterator[str]:
         ("Settings", offer.plain, "--yes"),
         ("Stores and models", offer.locations, "--with-stores"),
     ):
-        taken = [change for change in changes if change.key in chosen]
-        left = [change for change in changes if change.key not in chosen]
-        if taken:
-            yield f"{title} taken over from the backup:"
-            yield from (f"  {collapsed(change.shown)}" for change in taken)
-        if left:
-            yield f"{title} in the backup that were left out (to take them over: {option}):"
-            yield from (f"  {collapsed(change.shown)}" for change in left)
+        for is_taken, heading in (
+            (True, f"{title} taken over from the backup:"),
+            (False, f"{title} in the backup that were left out (to take them over: {option}):"),
+        ):
+            if some := [f"  {collapsed(change.shown)}" for change in changes if (change.key in chosen) is is_taken]:
+                yield from (heading, *some)
     if offer.unusable:
         yield f"Not usable as settings, and left out: {collapsed(', '.join(offer.unusable))}"
 

@@ -31,7 +31,7 @@ def run(args: Namespace, place: Place) -> None:
         return
     where = "this project" if args.project else "all projects"
     say_title(f"Since {report['since'][:10]}, {where}")
-    say(*_spending(report), *_by_origin(report), *_surfaced(report), *_used(report))
+    say(*_spending(report), *_by_origin(report), *_of_memories(report))
 
 
 def _spending(report: Mapping[str, Any]) -> Iterable[str]:
@@ -58,26 +58,20 @@ def _by_origin(report: Mapping[str, Any]) -> Iterable[str]:
         yield f"  {origin:<12}{counts['memories']:>6} {counts['shown']:>6} {counts['used']:>6}"
 
 
-def _surfaced(report: Mapping[str, Any]) -> Iterable[str]:
-    if report["surfaced_most"]:
-        yield f"surfaced most, of {report['surfaced']}"
-        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["surfaced_most"])
-    if report["never_surfaced"]:
-        never = report["never_surfaced"]
-        more = f", {len(report['never_examples'])} of them" if never > len(report["never_examples"]) else ""
-        yield f"never surfaced: {counted(never)}{more}"
-        yield from (f"          {_named(one)}" for one in report["never_examples"])
-
-
-def _used(report: Mapping[str, Any]) -> Iterable[str]:
+def _of_memories(report: Mapping[str, Any]) -> Iterable[str]:
+    never, examples = report["never_surfaced"], report["never_examples"]
+    more = f", {len(examples)} of them" if never > len(examples) else ""
+    most, best = report["surfaced_most"], report["best_of_week"]
+    yield from _listed(f"surfaced most, of {report['surfaced']}", len(most), most)
+    yield from _listed(f"never surfaced: {counted(never)}{more}", never, examples)
     yield f"shown {report['shown']}, used {report['used']}"
-    if report["best_of_week"]:
-        yield "used most, of those used in the last 7 days"
-        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["best_of_week"])
-    if report["never_used"]:
-        yield f"shown often, never used: {counted(report['never_used'])} (memhook tidy)"
-        yield from (f"  {one['times']:>6}  {_named(one)}" for one in report["never_used_examples"])
+    yield from _listed("used most, of those used in the last 7 days", len(best), best)
+    often = f"shown often, never used: {counted(report['never_used'])} (memhook tidy)"
+    yield from _listed(often, report["never_used"], report["never_used_examples"])
 
 
-def _named(one: Mapping[str, str]) -> str:
-    return f"{one['urn']}  {shortened(collapsed(one['title']), TITLE_CHARS)}"
+def _listed(heading: str, count: int, memories: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    """The heading if there are any at all, and those that may be named."""
+    yield from [heading] if count else []
+    for one in memories:
+        yield f"  {one.get('times', ''):>6}  {one['urn']}  {shortened(collapsed(one['title']), TITLE_CHARS)}"

@@ -36,7 +36,7 @@ def add_parser(commands: Commands) -> None:
     command(commands, run, "status", "memhook status")
 
 
-def overview(_args: Namespace, place: Place) -> None:
+def overview(place: Place) -> None:
     """Quick: it neither starts the daemon nor loads what the daemon is there for."""
     state, assistants = daemon_state(place.paths), _assistants(place)
     memories = _counted(place, running=state["running"])
