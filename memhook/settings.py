@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from memhook.errors import InvalidInput, SettingsError
 from memhook.files.layout import toml_layout
@@ -143,12 +143,8 @@ class Ledger(_Section):
     keep_days: int = Field(30, ge=1, le=3650)
 
 
-class Settings(BaseSettings):
+class Settings(_Section):
     """All settings; `config/default.toml` documents them."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=ENVIRONMENT_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
-    )
 
     enabled: bool = True
     max_tokens: int = Field(4000, ge=1, le=100_000)
@@ -165,13 +161,6 @@ class Settings(BaseSettings):
     daemon: Daemon = Daemon()
     ledger: Ledger = Ledger()
     agents: Mapping[str, Agent] = {}
-
-    @classmethod
-    def settings_customise_sources(  # type: ignore[override]  # the other sources are not used
-        cls, _: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_others: PydanticBaseSettingsSource
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use only what `load_settings` passes: the daemon serves many environments and must not read its own."""
-        return (init_settings,)
 
 
 class Problem(NamedTuple):
@@ -546,12 +535,18 @@ OTHER_VARIABLES = frozenset({"MEMHOOK_DISABLE", "MEMHOOK_CLIENT"})  # read by th
 _NAMED_VARIABLE = regex(rf"{ENVIRONMENT_PREFIX}(STORE__OPTIONS__\w+|STORES__[A-Z0-9_-]+?__\w+)")
 
 
+class _Variables(Settings, BaseSettings):
+    """The settings by the names of their variables. Never made: it would look for all of them in several places."""
+
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, env_nested_delimiter="__")
+
+
 class _GivenEnvironment(EnvSettingsSource):
     """The environment source of pydantic-settings, with the caller's environment instead of this process's."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._given = {key.lower(): value for key, value in environment.items()}
-        super().__init__(Settings)
+        super().__init__(_Variables)
 
     def _load_env_vars(self) -> Mapping[str, str | None]:
         return self._given

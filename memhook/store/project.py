@@ -245,7 +245,7 @@ def _real_paths(*paths: str) -> frozenset[Path]:
 
 def _marked_project(candidates: Sequence[Path]) -> Project | None:
     for directory in candidates:
-        if any(_exists(directory / marker) for marker in ROOT_MARKERS):
+        if any(_exists(f"{directory}/{marker}") for marker in ROOT_MARKERS):
             return Project(_path_id(directory), directory, _readable(directory.name))
     return None
 
@@ -447,7 +447,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def _exists(path: Path) -> bool:
+def _exists(path: str | Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110  Path.exists lets a forbidden directory and a path too long through
 
 
