@@ -65,6 +65,7 @@ from memhook.core.rendering import HOOK, INJECT, Level
 from memhook.errors import InvalidInput
 from memhook.evaluation import metrics
 from memhook.files import layout
+from memhook.patterns import regex
 from memhook.screening import (
     intents,
     poison,
@@ -451,8 +452,13 @@ def shapes(length: int) -> Iterator[tuple[str, str]]:
 
 def _literals(module: ModuleType) -> list[str]:
     """The words that the expressions of a module look for."""
-    patterns = (value for value in vars(module).values() if isinstance(value, re.Pattern))
-    return sorted({word for pattern in patterns for word in re.findall("[a-z]{3,}", str(pattern.pattern))})
+    return sorted({word for pattern in patterns_of(module) for word in re.findall("[a-z]{3,}", pattern.pattern)})
+
+
+def patterns_of(module: ModuleType) -> list[re.Pattern[str]]:
+    """Also those that are compiled when they are first used, which they are not yet here."""
+    found = (value for value in vars(module).values() if isinstance(value, re.Pattern | type(regex(""))))
+    return [one for one in found if isinstance(one.pattern, str)]
 
 
 SHAPES = {name: (small, large) for (name, small), (_, large) in zip(shapes(SMALL), shapes(SMALL * TIMES), strict=True)}
@@ -493,7 +499,8 @@ def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
     """Of few characters, which is many times as quick; cached, because making the strategy is what takes the time."""
     escaped = (chr(int(code, 16)) for code in re.findall(r"\\[xu]([0-9a-f]{2,4})", pattern.pattern))
     few = {char for char in (*printable, *HOSTILE, *pattern.pattern, *escaped) if not "\ud800" <= char <= "\udfff"}
-    return st.from_regex(pattern, alphabet="".join(sorted(few))).map(lambda text: next(pattern.finditer(text))[0])
+    compiled = re.compile(pattern.pattern, pattern.flags)
+    return st.from_regex(compiled, alphabet="".join(sorted(few))).map(lambda text: next(pattern.finditer(text))[0])
 
 
 # Where the expressions of a module that has no function for any text are used.
@@ -504,11 +511,7 @@ DOORS = {
     "pasted": ["capture"],
     "secret_values": ["secrets"],
 }
-MODULES = {
-    module.__name__.rpartition(".")[2]: found
-    for module in ROOM
-    if (found := [one for one in vars(module).values() if isinstance(one, re.Pattern) and isinstance(one.pattern, str)])
-}
+MODULES = {module.__name__.rpartition(".")[2]: found for module in ROOM if (found := patterns_of(module))}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -525,6 +528,10 @@ def test_the_time_is_linear_for_a_text_of_nothing_but_what_an_expression_looks_f
     small, large = ((unit * length)[: length - 1] + "!" for length in (SMALL, SMALL * TIMES))
     calls = [call for name, call in CALLS.items() if name.partition(".")[0] in (module, *DOORS.get(module, ()))]
     assert [call for call in calls if not is_linear(call, small, large, count())] == [], unit
+
+
+def test_the_expressions_of_nearly_every_module_are_tried() -> None:
+    assert len(MODULES) > 20
 
 
 def test_a_quadratic_function_would_be_found() -> None:
