@@ -29,7 +29,6 @@ _AFTER_URN = re.compile(
     rf"(?P<id>[a-z0-9]{{{ID_LENGTH}}})\]?"
     r"(?: · [-\w, ]+| \([-\w, ]+\))?"  # inject and pack put date and author there
 )
-_CUT = re.compile(r"^… | …$|…$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +238,9 @@ def _common_words(question: GoldQuery) -> dict[str, set[str]]:
 
 
 def _carried(content: str, entry: ShownMemory) -> int:
-    """Count the characters of `content` that the entry has, with white space collapsed."""
-    whole = _collapsed(content)
-    body = _CUT.sub("", _CUT.sub("", _collapsed(entry.body)))
-    title = _CUT.sub("", _collapsed(entry.title))
-    start = whole.find(body) if body else -1
-    if start < 0 and body:
-        return _aligned(whole, f"{title} {body}")
-    # A title derived from the first line carries that line, unless the body does.
-    first = whole.find(title, 0, len(title) + 8) if title else -1
-    from_title = max(0, min(len(title), start - first) if body else len(title)) if first >= 0 else 0
-    return min(len(whole), len(body) + from_title)
-
-
-def _aligned(whole: str, shown: str) -> int:
-    """Count word by word, if what is shown is not one passage of the content or was escaped."""
-    words = whole.split()
-    matches = SequenceMatcher(None, words, shown.split(), autojunk=False).get_matching_blocks()
+    """Count the characters of `content` that the entry has, word by word, with white space collapsed."""
+    words = content.split()
+    matches = SequenceMatcher(None, words, entry.text.split(), autojunk=False).get_matching_blocks()
     return sum(len(" ".join(words[match.a : match.a + match.size])) for match in matches)
 
 
