@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import islice, pairwise, product, takewhile
+from itertools import islice, pairwise, product
 
 from memhook.core.terms import STOP_WORDS, folded, terms
 from memhook.patterns import regex
@@ -31,7 +31,6 @@ NOTHING_SHARED, ALL_SHARED = 0.55, 0.3
 MOST_SENTENCES = 24  # of each text: of a long one the beginning
 MOST_WORDS = 60  # of a sentence
 READ_CHARS = 8_000
-SHORT = 3  # sentences of a note that says one thing
 ANNOUNCING = 3  # sentences at the start of a text: "now" or "never" further on is about something else
 
 
@@ -68,12 +67,7 @@ say says means lets let do does will may might would shall please we you they it
 _VERBS = _COPULAS | _LIGHT | _MEANS
 _NARROWING = _PREPOSITIONS - {"for"}
 _SAYING_LITTLE = STOP_WORDS | _NEGATIONS | _CHANGES | _LIGHT | _MEANS | _PREPOSITIONS | _COPULAS
-# Where something holds: with another one of these, both statements may be true.
-_PLACES = _table("""
-staging production prod live dev development local locally test ci preview demo sandbox eu us asia macos linux windows
-debian ubuntu android ios frontend backend client server nightly stable beta mobile web desktop python javascript
-typescript rust java
-""")
+
 _SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "min": 60, "h": 3_600, "second": 1, "minute": 60, "hour": 3_600}
 _SECONDS |= {"day": 86_400, "week": 604_800, "month": 2_592_000, "year": 31_536_000}
 _SECONDS |= {"hourly": 3_600, "daily": 86_400, "nightly": 86_400, "weekly": 604_800, "monthly": 2_592_000}
@@ -96,29 +90,23 @@ november december daily weekly hourly nightly monthly yearly night hour day week
 
 _SENTENCE_END = regex(r"(?<=[.!?;])\s+|\n+")
 _CLAUSE_END = regex(r"(?<=[,:])\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
-_ASIDE = regex(r"(?<=,)\s+|(?<=\S)\s++(?=(?:but|instead|while|because|since)\b)|\s[–—-]\s|[()]")
 _WORD = regex(r"`[^`\n]{1,80}`|[^\s`\"'()\[\]{},;!?]+(?:'t)?")
 _NUMBER = regex(r"[v#$€]?\d", re.IGNORECASE)
 _NAME = regex(r"\w[A-Z]|\w[._/@:+-]\w|\d|^[/#@.-]|`")
 _AMOUNT = regex(r"[v#$€~]?(\d[\d.,:]*)([a-z%]{0,7})")
-# "no more than 5" denies nothing, and "are removed after a week" is a rule, not the end of one.
+# "no more than 5" denies nothing.
 _BOUND = regex(r"\b(?:no (?:more|less|fewer|later|longer) than|not only|at most|at least)\b", re.IGNORECASE)
-_HABIT = regex(r"\b(?:are|be|gets?) (?=(?:removed|deleted|dropped|closed|stopped|moved)\b)", re.IGNORECASE)
-_HABITUAL = "~"
 
 _WEIGHTS: Mapping[str, float] = {
     "cosine": 8.66,
     "old words": -1.34,
     "sentences": -0.13,
-    "same heading": 0.05,
     "several": -1.05,
     "new subject": -1.81,
     "lost subject": 0.85,
     "reworded subject": -0.31,
-    "start only": -2.61,
     "copied": -3.99,
     "known": 2.75,
-    "end kept": 0.01,
     "names": 0.82,
     "name lost": -0.65,
     "ended": 1.73,
@@ -165,7 +153,6 @@ class _Sentence:
 @dataclass(frozen=True, slots=True)
 class _Text:
     sentences: tuple[_Sentence, ...]
-    clauses: tuple[_Sentence, ...]
     words: tuple[_Word, ...]
     parts: frozenset[str]
     amounts: frozenset[tuple[str, str]]
@@ -176,11 +163,10 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Words of two sentences that stand in the same place, and those that follow in the older one."""
+    """Words of two sentences that stand in the same place."""
 
     old: tuple[_Word, ...]
     new: tuple[_Word, ...]
-    behind: tuple[_Word, ...]
 
     @property
     def is_filled(self) -> bool:
@@ -220,11 +206,9 @@ def evidence(older: str, newer: str, cosine: float | None) -> dict[str, float]:
 
 
 def _of_lengths(old: _Text, new: _Text) -> dict[str, float]:
-    is_series = min(len(old.sentences), len(new.sentences)) > 1 and old.sentences[0].parts == new.sentences[0].parts
     return {
         "old words": math.log1p(len(old.words)),
         "sentences": math.log1p(len(old.sentences)) + math.log1p(len(new.sentences)),
-        "same heading": float(is_series),
     }
 
 
@@ -233,17 +217,14 @@ def _of_order(old: _Text, new: _Text) -> dict[str, float]:
     frame = _share_in_order(old.words[:MOST_WORDS], new.sentences[0].words)
     one, other = _most_alike(old, new)
     slots = _slots(one, other)
-    is_short = max(len(old.sentences), len(new.sentences)) <= SHORT
-    is_other = is_short and _is_other_value(one, other, slots, new)
+    is_other = _is_other_value(one, other, slots)
     is_unknown = any(old.lacks(word) for word in other.words[: other.subject])
     is_lost = any(new.lacks(word) for word in one.words[: one.subject])
-    start = sum(1 for _ in takewhile(lambda pair: pair[0].key == pair[1].key, zip(old.words, new.words, strict=False)))
     return {
         "several": frame * (sum(slot.is_filled for slot in slots) > 1),
         "new subject": frame * is_unknown,
         "lost subject": frame * is_lost,
         "reworded subject": (1 - frame) * is_lost,
-        "start only": 0.0 if is_other else (1 - frame) * start / len(old.words),
         "copied": 0.0 if is_other else _share_of_neighbours(old, new),
     }
 
@@ -258,10 +239,9 @@ def _compared(words: Sequence[_Word], others: Sequence[_Word]) -> SequenceMatche
 
 
 def _most_alike(old: _Text, new: _Text) -> tuple[_Sentence, _Sentence]:
-    """Return the two sentences or clauses that share most of their words."""
-    stated, said = ((*text.sentences, *text.clauses) for text in (old, new))
-    both = {*stated} & {*said}  # what both say, neither takes back: a list with a number in each line
-    stated, said = (tuple(one for one in some if one not in both) for some in (stated, said))
+    """Return the two sentences that share most of their words."""
+    both = {*old.sentences} & {*new.sentences}  # what both say, neither takes back: a list with a number in each line
+    stated, said = (tuple(one for one in some if one not in both) for some in (old.sentences, new.sentences))
     pairs = product(stated or old.sentences, said or new.sentences)
     return max(pairs, key=lambda pair: len(pair[0].parts & pair[1].parts) / len(pair[0].parts | pair[1].parts))
 
@@ -269,19 +249,18 @@ def _most_alike(old: _Text, new: _Text) -> tuple[_Sentence, _Sentence]:
 def _slots(one: _Sentence, other: _Sentence) -> list[_Slot]:
     """Return where they differ in words that say something."""
     codes = _compared(one.words, other.words).get_opcodes()
-    found = [_Slot(one.words[a:b], other.words[c:d], one.words[b:]) for tag, a, b, c, d in codes if tag != "equal"]
+    found = [_Slot(one.words[a:b], other.words[c:d]) for tag, a, b, c, d in codes if tag != "equal"]
     return [slot for slot in found if _says_something(slot.old) or _says_something(slot.new)]
 
 
-def _is_other_value(one: _Sentence, other: _Sentence, slots: Sequence[_Slot], new: _Text) -> bool:
-    """Return whether a sentence is repeated with another number or last word, or instead of a word named elsewhere."""
+def _is_other_value(one: _Sentence, other: _Sentence, slots: Sequence[_Slot]) -> bool:
+    """Return whether a sentence is repeated with another number, or one other word."""
     if not slots or not slots[0].is_filled or any(slot.old for slot in slots[1:]):
         return False
     slot = slots[0]
     if all(map(_is_amount, (*slot.old, *slot.new))):
         return {*_amounts(one.words)} != {*_amounts(other.words)}
-    is_last = all(map(_is_amount, slot.behind))
-    return len(slot.old) == len(slot.new) == 1 and (is_last or not new.lacks(slot.old[0]))
+    return len(slot.old) == len(slot.new) == 1
 
 
 def _share_of_neighbours(old: _Text, new: _Text) -> float:
@@ -294,10 +273,8 @@ def _of_words(old: _Text, new: _Text) -> dict[str, float]:
     lost, unknown = [word for word in old.words if new.lacks(word)], [word for word in new.words if old.lacks(word)]
     shared = [word for word in new.words if word.is_content and not old.lacks(word)]
     content = [word for word in old.words if word.is_content]
-    last = next(word for word in reversed(old.sentences[0].words) if word.is_content)
     return {
         "known": 1 - len(lost) / len(content),
-        "end kept": float(not last.parts.isdisjoint(new.sentences[0].parts)),
         "names": float(all(any(word.is_name for word in words) for words in (lost, unknown))),
         "name lost": float(any(word.is_name for word in lost)),
         "ended": float(any(word.is_ended for word in shared)),
@@ -361,8 +338,6 @@ def _amounts(words: Sequence[_Word]) -> Iterator[tuple[str, str]]:
                 yield "clock" if ":" in number or behind.low in ("am", "pm") else "", number
         elif word.low in _TIMES and (unit := _unit(word.low)) and not before.is_number:  # "daily", "after a week"
             yield unit[0], f"{unit[1]:g}"
-        elif word.low.endswith("day") and word.low != "day" and word.low in _TIMES:
-            yield "time", word.low
         before = word
 
 
@@ -385,18 +360,9 @@ def _subject_end(words: Sequence[_Word], size: int) -> int:
 def _text(text: str) -> _Text:
     parts = [part for part in _SENTENCE_END.split(text[:READ_CHARS]) if part]
     sentences = tuple(islice(filter(None, map(_sentence, parts)), MOST_SENTENCES))
-    clauses = tuple(islice(filter(None, map(_sentence, _clauses(parts))), MOST_SENTENCES))
     words = tuple(word for one in sentences for word in one.words)
     said = frozenset(part for one in sentences for part in one.parts)
-    return _Text(sentences, clauses, words, said, frozenset(_amounts(words)))
-
-
-def _clauses(sentences: Sequence[str]) -> Iterator[str]:
-    """The clauses of sentences with several that are long enough to be compared alone."""
-    for sentence in sentences[:MOST_SENTENCES]:
-        clauses = [clause for clause in _ASIDE.split(sentence) if clause and clause.strip()]
-        if len(clauses) > 1:
-            yield from (clause for clause in clauses if len(clause.split()) > 2)
+    return _Text(sentences, words, said, frozenset(_amounts(words)))
 
 
 def _sentence(text: str) -> _Sentence | None:
@@ -409,7 +375,7 @@ def _sentence(text: str) -> _Sentence | None:
 
 def _words(sentence: str) -> Iterator[_Word]:
     is_first = True
-    for clause in _CLAUSE_END.split(_HABIT.sub(_HABITUAL, _BOUND.sub(" ", sentence))):
+    for clause in _CLAUSE_END.split(_BOUND.sub(" ", sentence)):
         found = [word for one in _WORD.findall(clause or "") if (word := one.strip(".:*"))]
         label = found[-1] if found and clause.rstrip().endswith(":") else ""
         plain = [folded(word) for word in found]
@@ -428,7 +394,7 @@ def _word(word: str, low: str, is_first: bool) -> _Word:
     low = low.removesuffix("s") if low.removesuffix("s") in _TIMES else low  # "on Thursdays"
     is_number = not is_code and (bool(_NUMBER.match(word)) or low in _DIGITS or low in _TIMES)
     is_marked = is_number or bool(_NAME.search(word))
-    bare = low.strip("`~")
+    bare = low.strip("`")
     found = terms(bare) or [bare]
     key = _DIGITS.get(low, bare if is_marked else found[0])
     parts = {key} if is_number else {key, *found}
