@@ -248,10 +248,10 @@ def _light(memory: Memory, summary_chars: int) -> str:
     summary = shortened(collapsed(said), summary_chars) if said else ""
     brief = indented(f"{summary} [{tags}]".lstrip() if tags else summary)
     # A summary longer than the content would make a poorer level carry more than a richer one.
-    if len(memory.content) > 4 * estimated_tokens(brief):
+    if len(memory.content) > 8 * estimated_tokens(brief):  # certainly: else the two are compared
         return brief
     medium = indented(_beginning(memory.content).text) + _metadata_at(Level.MEDIUM, memory)
-    return min(brief, medium, key=estimated_tokens)
+    return min(medium, brief, key=estimated_tokens)
 
 
 def _labels(names: Iterable[str], limit: int) -> str:

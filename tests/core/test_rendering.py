@@ -167,6 +167,11 @@ def test_a_summary_that_ends_at_an_abbreviation_is_shown_as_it_would_be_derived_
     assert at(Level.LIGHT, memory).text.endswith("\n  Commits: ticket first, e.g. `AB-12 fix`.\n")
 
 
+def test_a_summary_that_takes_as_much_as_the_content_gives_way_to_it() -> None:
+    dense = replace(LEDGER, content="the the ledger config/default.toml", summary="the reads, x9f3 (#12)", tags=())
+    assert at(Level.LIGHT, dense).text.endswith("\n  the the ledger config/default.toml\n")
+
+
 def test_a_summary_longer_than_the_content_gives_way_to_it() -> None:
     short = replace(LEDGER, content="Use the primary.", tags=("ledger",))
     assert at(Level.LIGHT, short).text.endswith("\n  Use the primary.\n  Tags: ledger\n")
