@@ -191,7 +191,6 @@ def test_a_large_store_is_read_in_the_background_and_goes_on_where_it_stopped(
     opened: Open, encoder: Dictionary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(languages_module, "AT_ONCE", 10)
-    monkeypatch.setattr(languages_module, "PAUSE_SECONDS", 0.0)
     library = opened()
     remembered(library, [Draft(f"The table {number} is slow", project="p") for number in range(40)], NOW)
     assert set(cosines(library, ASKED_IN_GERMAN).values()) == {None}
@@ -201,7 +200,6 @@ def test_a_large_store_is_read_in_the_background_and_goes_on_where_it_stopped(
     read_before = library.store.vectors.languages.count()
     assert 0 < read_before < 40
     monkeypatch.undo()
-    monkeypatch.setattr(languages_module, "PAUSE_SECONDS", 0.0)
     again = opened()
     cosines(again, ASKED_IN_GERMAN)  # which asks for this project
     again.languages.keep_up()
