@@ -36,7 +36,7 @@ class _Indexed:
     wanted: Reach | None = None
 
     def is_of(self, reach: Reach) -> bool:
-        return [part() for part in self.parts] == [part for part, _ in reach]
+        return [part() for part in self.parts] == _parts(reach)
 
 
 class AnchorCache:
@@ -65,7 +65,8 @@ class AnchorCache:
     def _renew(self, indexed: _Indexed, reach: Reach) -> None:
         """At once, or else as much as there is time for, and the rest in the background."""
         if indexed.wanted is not None:
-            indexed.wanted = reach
+            if _parts(indexed.wanted) != _parts(reach):  # else it goes on where it is
+                indexed.wanted = reach
         elif not _is_done(_renewal(indexed, reach), AT_ONCE_SECONDS):
             indexed.wanted = reach
             threading.Thread(target=self._finish, args=(indexed,), name="memhook-anchors", daemon=True).start()
@@ -83,6 +84,10 @@ class AnchorCache:
                     steps = _renewal(indexed, reach)
                 if _is_done(steps, 0.0):
                     indexed.wanted = None
+
+
+def _parts(reach: Reach) -> list[Snapshot]:
+    return [part for part, _ in reach]
 
 
 def _is_done(steps: Iterator[None], seconds: float) -> bool:
