@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from memhook.answering.block import Ranked
 from memhook.answering.stages import Stages
@@ -22,9 +23,10 @@ from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings
 from memhook.store.embedding.encoder import Vector, multilingual_calibration
 from memhook.store.ledger import Considered
+from memhook.store.remote.replica import in_thread
 from memhook.store.table.filters import Filter
 
-_Vectors = dict[str, "Vector | None"]
+_Vectors = dict[str, "Future[Vector | None]"]
 
 CANDIDATES = 50
 HEAD_CHARS = 8_000
@@ -222,8 +224,11 @@ def _prompt_ranking(
 ) -> _Ranking:
     """Search for the whole prompt and for its author's own words, and return the better ranking."""
     prompt = request_in(prompt)
-    whole = _understood(library, prompt, allowed, stages, known=known)
+    known = {} if known is None else known
     own_words = gist(_excerpt(prompt))
+    if own_words and own_words not in known:  # on another core meanwhile
+        known[own_words] = in_thread(partial(_vector, library, own_words), "memhook-embed")
+    whole = _understood(library, prompt, allowed, stages, known=known)
     return max(whole, _understood(library, own_words, allowed, stages, known=known), key=_best) if own_words else whole
 
 
@@ -263,10 +268,11 @@ def _ranking(
     known = {} if known is None else known
 
     def embedded() -> Vector | None:
-        if text not in known:
-            with stages.timed("embed"):
-                known[text] = library.query_vector(ranking.embedded_prompt(text))
-        return known[text]
+        with stages.timed("embed"):
+            if text not in known:
+                known[text] = Future()
+                known[text].set_result(_vector(library, text))
+            return known[text].result()
 
     with stages.timed("terms"):
         asked = terms(text)
@@ -298,10 +304,14 @@ def _ranking(
         if not in_english and is_read:
             answer = graded(multilingual, is_multilingual=True)
         else:
-            answer = graded(known.get(text), is_multilingual=False)
+            answer = graded(known[text].result() if text in known else None, is_multilingual=False)
             if is_read and _is_foreign(library, ranked[0].id, allowed):
                 answer = answer.supported_by(graded(multilingual, is_multilingual=True))
     return _Ranking(allowed, {one.id: one for one in candidates}, answer, weights)
+
+
+def _vector(library: Searchable, text: str) -> Vector | None:
+    return library.query_vector(ranking.embedded_prompt(text))
 
 
 def _is_foreign(library: Searchable, memory: str, allowed: Filter) -> bool:
