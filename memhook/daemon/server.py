@@ -40,7 +40,8 @@ REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 5.0
 SUPERVISE_SECONDS = 1.0  # a daemon that clients cannot find is replaced within the deadline of a hook
-WORTH_GIVING_BACK = {False: 16, True: 48}  # megabytes above the baseline, busy and quiet: code in use takes 30
+WORTH_GIVING_BACK = 16  # megabytes more than the last time
+CODE_MEGABYTES = 48  # above the least at rest: prompts and housekeeping take 40 of code, which they would map again
 QUIET_SECONDS = 5.0  # without a request: then nobody waits while memory is given back
 USELESS_SECONDS = 60.0  # after which a daemon that failed to load stops
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
@@ -73,7 +74,8 @@ class Server:
         self._housekeeping = threading.Thread()
         self._last_housekeeping = self._started
         self._warm = threading.Event()
-        self._baseline_megabytes = {False: 0.0, True: 0.0}  # after giving back: busy, quiet
+        self._given_back_to = {False: 0.0, True: 0.0}  # megabytes left the last time: busy, quiet
+        self._at_rest = 0.0
 
     def run(self) -> None:
         """Accept connections while loading: clients wait in the queue instead of failing to connect."""
@@ -311,14 +313,19 @@ class Server:
     def _give_memory_back(self) -> None:
         """Return free memory to the system after an import or a change of model: the allocators would keep it.
 
-        A busy process needs more than a quiet one, so each has a baseline of its own. Code is unmapped when nobody
-        waits for it.
+        A busy process needs more than a quiet one, so each is compared with itself. Code is unmapped when nobody waits
+        for it.
         """
         is_quiet = self._rested(QUIET_SECONDS)
-        if _resident_megabytes() < self._baseline_megabytes[is_quiet] + WORTH_GIVING_BACK[is_quiet]:
+        used = _resident_megabytes()
+        if used < self._given_back_to[is_quiet] + WORTH_GIVING_BACK or (
+            is_quiet and used < self._at_rest + CODE_MEGABYTES
+        ):
             return
         self._runner.result().engine.give_memory_back(is_quiet)
-        self._baseline_megabytes[is_quiet] = _resident_megabytes()
+        self._given_back_to[is_quiet] = left = _resident_megabytes()
+        if is_quiet:
+            self._at_rest = min(left, self._at_rest or left)
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,16 @@ def test_the_next_process_answers_the_same_without_opening_the_table(store: Memo
     assert is_open(again)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_process_that_wrote_it_answers_out_of_it_from_then_on(store: MemoryStore, saved: Open) -> None:
+    before = asked(store)
+    saved()
+    assert str(file_of(store)) in Path("/proc/self/maps").read_text(encoding="utf-8")
+    assert asked(store) == before
+    add(store, memory(90, "one more about the ledger"))
+    assert "m00000000090" in store.by_ids(["m00000000090"])
+
+
 def test_what_was_not_asked_before_is_decided_by_the_table(store: MemoryStore, saved: Open) -> None:
     again = saved()
     assert again.newest(OTHERS, 100) == store.newest(OTHERS, 100)
@@ -88,18 +99,24 @@ def test_a_stale_snapshot_is_deleted_and_written_again(store: MemoryStore, saved
     assert not is_open(again)
 
 
+def replace(file: Path, content: bytes) -> None:
+    """As a new file: the store that wrote the old one has it mapped."""
+    file.unlink()
+    file.write_bytes(content)
+
+
 @pytest.mark.parametrize("at", [3, 30, 200, -300])
 def test_a_changed_byte_is_noticed(store: MemoryStore, saved: Open, at: int) -> None:
     content = bytearray(file_of(store).read_bytes())
     content[at] ^= 1
-    file_of(store).write_bytes(content)
+    replace(file_of(store), content)
     again = saved()
     assert asked(again) == asked(store)
     assert is_open(again)
 
 
 def test_a_snapshot_that_was_cut_off_is_not_used(store: MemoryStore, saved: Open) -> None:
-    file_of(store).write_bytes(file_of(store).read_bytes()[:40])
+    replace(file_of(store), file_of(store).read_bytes()[:40])
     assert asked(saved()) == asked(store)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, State, load, remove_file, save
+from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, State, load, move_to_file, remove_file, save
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.indexes import Sizes
@@ -100,6 +100,9 @@ class Cache:
             save(self._file, snapshot, state)
             if state_of(self._folder) != state:  # what was expunged meanwhile must not be in it
                 remove_file(self._file)
+            else:
+                move_to_file(snapshot, self._file, state)
+                give_back()
 
     def renew_parts(self, projects: Collection[str]) -> None:
         """Read these now, instead of after the first who asks for them."""

@@ -52,6 +52,7 @@ MAGIC = b"memhook snapshot"
 DIGEST = 32
 HEADER = 64  # what follows is aligned
 _DETAILS = b"snapshot"
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, pa.ArrowException)
 
 Places = npt.NDArray[np.intp]
 State = tuple[int, int, frozenset[str]]
@@ -65,18 +66,23 @@ class Snapshot:
 
     def __init__(self, rows: pa.Table, model: ModelIdentity, *, is_sorted: bool = False) -> None:
         self.model = model
-        self.rows = rows = (rows if is_sorted else rows.sort_by("id")).combine_chunks()
+        rows = (rows if is_sorted else rows.sort_by("id")).combine_chunks()
+        self.keep_in(rows)
         self.words = WordIndex(only_chunk(rows, "terms"))
-        self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
-        self._vectors = _one_for_each(stored_vectors(rows), self._has_vector)
-        self._rows = rows.select(MEMORY_COLUMNS)
-        self._facts = rows.select(FACTS)
         self._place = {key: place for place, key in enumerate(rows["id"].to_pylist())}
         never = np.iinfo(np.int64).max
         self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
         self._first_expiry = int(self._expires.min(initial=never))
         self.known: Mapping[str, Places] = {}
         """Where those stand for which a condition holds, as the table said."""
+
+    def keep_in(self, rows: pa.Table) -> None:
+        """Use these rows from now on; later ones must be the same, so that whoever reads meanwhile may have both."""
+        self.rows = rows
+        self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
+        self._vectors = _one_for_each(stored_vectors(rows), self._has_vector)
+        self._rows = rows.select(MEMORY_COLUMNS)
+        self._facts = rows.select(FACTS)
 
     @property
     def ids(self) -> list[str]:
@@ -199,20 +205,37 @@ def save(file: Path, snapshot: Snapshot, state: State) -> None:
 def load(file: Path, state: State) -> Snapshot | None:
     """The snapshot if it is of this state; else None."""
     try:
-        with file.open("rb") as given:
-            content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
-            if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
-                return None
-        rows = pa.ipc.open_file(pa.py_buffer(content).slice(HEADER)).read_all()
-        details = json.loads(rows.schema.metadata[_DETAILS])
-        if details["written_for"] != _written_for(state):
+        rows = _mapped(file, state)
+        if rows is None:
             return None
+        details = json.loads(rows.schema.metadata[_DETAILS])
         snapshot = Snapshot(rows.replace_schema_metadata(None), ModelIdentity(*details["model"]), is_sorted=True)
         snapshot.known = {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except _UNREADABLE as error:
         log.info("the snapshot in %s is not used: %s", file, error)
         return None
     return snapshot
+
+
+def move_to_file(snapshot: Snapshot, file: Path, state: State) -> None:
+    """Keep the rows in the file that was made of them: what of it is not asked for takes no memory."""
+    try:
+        rows = _mapped(file, state)
+        if rows is not None and len(rows) == len(snapshot.rows):
+            snapshot.keep_in(rows.replace_schema_metadata(None))
+    except _UNREADABLE as error:
+        log.info("the snapshot in %s is not used: %s", file, error)
+
+
+def _mapped(file: Path, state: State) -> pa.Table | None:
+    """The rows in the file, mapped, if they are whole and of this state."""
+    with file.open("rb") as given:
+        content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
+        if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
+            return None
+    rows = pa.ipc.open_file(pa.py_buffer(content).slice(HEADER)).read_all()
+    is_of_it = json.loads(rows.schema.metadata[_DETAILS])["written_for"] == _written_for(state)
+    return rows.combine_chunks() if is_of_it else None
 
 
 def remove_file(file: Path) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from memhook.patterns import regex
 
 MADV_DONTNEED = 4  # of Linux
-_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*)\s")
+_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x][ps]) \S+ \S+ ([1-9]\d*)\s")
 _CHANGED = regex(r"Anonymous: +[1-9]")
 
 
