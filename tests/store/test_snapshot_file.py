@@ -109,7 +109,7 @@ def replace(file: Path, content: bytes) -> None:
 def test_a_changed_byte_is_noticed(store: MemoryStore, saved: Open, at: int) -> None:
     content = bytearray(file_of(store).read_bytes())
     content[at] ^= 1
-    replace(file_of(store), content)
+    replace(file_of(store), bytes(content))
     again = saved()
     assert asked(again) == asked(store)
     assert is_open(again)
