@@ -46,8 +46,14 @@ def stand_aside() -> None:
 
 @contextmanager
 def interrupted_by(stop: Callable[[], None]) -> Iterator[None]:
+    if _is_answering():
+        yield
+        return
     with _changed:
         _running.add(stop)
+        is_late = _answers > 0
+    if is_late:
+        stop()
     try:
         yield
     finally:

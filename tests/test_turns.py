@@ -65,3 +65,17 @@ def test_an_answer_interrupts_what_is_running_then() -> None:
     stopped.clear()
     with answering():
         assert not stopped
+
+
+def test_what_begins_beside_an_answer_is_interrupted_and_what_is_part_of_one_is_not() -> None:
+    stopped: list[str] = []
+
+    def run() -> None:
+        with interrupted_by(lambda: stopped.append("beside")):
+            pass
+
+    with ThreadPoolExecutor() as pool, answering():
+        run()
+        assert not stopped
+        pool.submit(run).result()
+        assert stopped == ["beside"]
