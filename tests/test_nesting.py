@@ -26,7 +26,7 @@ OWN = {
     "settings.py _parsed": "its caller catches it",
     "store/embedding/encoder.py calibration_of": "a file of the package",
     "store/embedding/model_files.py": "files verified by their hash",
-    "store/cache/snapshot.py load": "what memhook wrote itself, checked by its digest",
+    "store/cache/snapshot.py _mapped": "what memhook wrote itself, checked by its digest",
     "store/ledger.py": "columns that memhook wrote itself",
     "store/project_aliases.py _parsed": "its caller catches it",
     "ui/health.py _findings": "what memhook's own doctor printed",

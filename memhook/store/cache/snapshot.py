@@ -205,11 +205,11 @@ def save(file: Path, snapshot: Snapshot, state: State) -> None:
 def load(file: Path, state: State) -> Snapshot | None:
     """The snapshot if it is of this state; else None."""
     try:
-        rows = _mapped(file, state)
-        if rows is None:
+        found = _mapped(file, state)
+        if found is None:
             return None
-        details = json.loads(rows.schema.metadata[_DETAILS])
-        snapshot = Snapshot(rows.replace_schema_metadata(None), ModelIdentity(*details["model"]), is_sorted=True)
+        rows, details = found
+        snapshot = Snapshot(rows, ModelIdentity(*details["model"]), is_sorted=True)
         snapshot.known = {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
     except _UNREADABLE as error:
         log.info("the snapshot in %s is not used: %s", file, error)
@@ -220,22 +220,24 @@ def load(file: Path, state: State) -> Snapshot | None:
 def move_to_file(snapshot: Snapshot, file: Path, state: State) -> None:
     """Keep the rows in the file that was made of them: what of it is not asked for takes no memory."""
     try:
-        rows = _mapped(file, state)
-        if rows is not None and len(rows) == len(snapshot.rows):
-            snapshot.keep_in(rows.replace_schema_metadata(None))
+        found = _mapped(file, state)
+        if found is not None and len(found[0]) == len(snapshot.rows):
+            snapshot.keep_in(found[0])
     except _UNREADABLE as error:
         log.info("the snapshot in %s is not used: %s", file, error)
 
 
-def _mapped(file: Path, state: State) -> pa.Table | None:
-    """The rows in the file, mapped, if they are whole and of this state."""
+def _mapped(file: Path, state: State) -> tuple[pa.Table, dict[str, Any]] | None:
+    """The rows in the file, mapped, and what is said of them, if they are whole and of this state."""
     with file.open("rb") as given:
         content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
         if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
             return None
     rows = pa.ipc.open_file(pa.py_buffer(content).slice(HEADER)).read_all()
-    is_of_it = json.loads(rows.schema.metadata[_DETAILS])["written_for"] == _written_for(state)
-    return rows.combine_chunks() if is_of_it else None
+    details = json.loads(rows.schema.metadata[_DETAILS])
+    if details["written_for"] != _written_for(state):
+        return None
+    return rows.replace_schema_metadata(None).combine_chunks(), details
 
 
 def remove_file(file: Path) -> None:
