@@ -1,6 +1,7 @@
 """Prompts come first: what works in the background stands aside while somebody waits for an answer.
 
 with answering(): ...          somebody waits for what is done here
+with part_of_an_answer(): ...  the same in another thread, for which the first one waits
 stand_aside()                  between two short steps of work that nobody waits for, without a lock
 with interrupted_by(stop): ... `stop` is called when an answer begins meanwhile
 """
@@ -20,6 +21,16 @@ _this_thread = threading.local()
 
 
 @contextmanager
+def part_of_an_answer() -> Iterator[None]:
+    """In another thread than the one that is answering, and waits for this one."""
+    was_answering, _this_thread.is_answering = _is_answering(), True
+    try:
+        yield
+    finally:
+        _this_thread.is_answering = was_answering
+
+
+@contextmanager
 def answering() -> Iterator[None]:
     global _answers  # noqa: PLW0603  a process has one interpreter and so many cores
     with _changed:
@@ -27,11 +38,10 @@ def answering() -> Iterator[None]:
         stops = tuple(_running)
     for stop in stops:
         stop()
-    was_answering, _this_thread.is_answering = _is_answering(), True
     try:
-        yield
+        with part_of_an_answer():
+            yield
     finally:
-        _this_thread.is_answering = was_answering
         with _changed:
             _answers -= 1
             _changed.notify_all()

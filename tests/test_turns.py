@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memhook import turns
-from memhook.turns import answering, interrupted_by, stand_aside
+from memhook.turns import answering, interrupted_by, part_of_an_answer, stand_aside
 from tests.patience import SECONDS
 
 
@@ -79,3 +79,12 @@ def test_what_begins_beside_an_answer_is_interrupted_and_what_is_part_of_one_is_
         assert not stopped
         pool.submit(run).result()
         assert stopped == ["beside"]
+
+
+def test_a_thread_that_an_answer_waits_for_does_not_wait_for_the_answer() -> None:
+    def work() -> None:
+        with part_of_an_answer():
+            stand_aside()
+
+    with ThreadPoolExecutor() as pool, answering():
+        pool.submit(work).result()

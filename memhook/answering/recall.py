@@ -270,8 +270,9 @@ def _ranking(
     def embedded() -> Vector | None:
         with stages.timed("embed"):
             if text not in known:
-                known[text] = Future()
-                known[text].set_result(_vector(library, text))
+                made: Future[Vector | None] = Future()
+                made.set_result(_vector(library, text))
+                known[text] = made
             return known[text].result()
 
     with stages.timed("terms"):

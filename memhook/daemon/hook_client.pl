@@ -28,7 +28,8 @@ $is_patient = $event !~ /^(PreToolUse|PostToolUse|PostToolUseFailure|AfterTool|p
 $base = $ENV{XDG_STATE_HOME} =~ m{^/} ? $ENV{XDG_STATE_HOME} : "$ENV{HOME}/.local/state";
 $here = readlink('/proc/self/cwd') || $ENV{PWD};
 $here = '' unless -d $here;
-hand_over() unless $base =~ m{^/.} && chdir("$base/memhook") && -O '.' && -w _ && -x _ && -S 'daemon.sock';
+opendir HERE, '.';
+hand_over() unless $base =~ m{^/.} && ($is_there = chdir "$base/memhook") && -O '.' && -w _ && -x _ && -S 'daemon.sock';
 
 1 while wait_for(STDIN) && sysread STDIN, $body, 1 << 20, length $body;
 exit 0 if $body !~ /\S/;
@@ -47,8 +48,9 @@ written(DAEMON, pack 'N/a* N/a*', join("\0", 1, $version, 'hook', $event, $part,
 $size = received(4);
 if ($size eq $still_starting && $is_patient) {
     $left += $more_for_a_start;
-    alarm 6;
+    alarm 4;
     $size = received(4);
+    exit 0 unless length $size == 4; # it failed to start: another one would not be ready in time either
 }
 $answer = received(unpack 'N', $size) if length $size == 4 && $size lt $retry;
 if (!defined $answer || length $answer != unpack 'N', $size) {
@@ -81,7 +83,7 @@ sub written {
 }
 
 sub give_up {
-    open LOG, '>>', 'memhook.log' and print LOG "hook client $$: hook gave up: no answer in time\n";
+    $is_there && !-l 'memhook.log' && open LOG, '>>', 'memhook.log' and print LOG "hook client $$: hook gave up: no answer in time\n";
     exit 0;
 }
 
@@ -90,8 +92,8 @@ sub hand_over {
     alarm 0;
     $SIG{$_} = 'IGNORE' for qw(HUP INT TERM); # also after exec: Python cannot catch one while it starts
     if (length $body) {
-        pipe READ, WRITE;
-        if (!fork) {
+        exit 0 unless pipe(READ, WRITE) && defined(my $child = fork);
+        if (!$child) {
             close READ;
             $SIG{PIPE} = 'DEFAULT';
             written(WRITE, $body);
@@ -100,7 +102,7 @@ sub hand_over {
         close WRITE;
         open STDIN, '<&', READ;
     }
-    chdir $here if $here ne '';
+    chdir HERE;
     exec @ARGV;
     exit 0;
 }

@@ -223,6 +223,8 @@ class Engine:
         gc.collect()  # arrays in a cycle keep what they were read into
         give_back()
         if is_quiet:
+            for library in self._libraries.all():
+                library.store.unmap()
             unmap_unused()
 
     def reopen(self) -> None:

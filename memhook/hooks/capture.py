@@ -19,6 +19,7 @@ from memhook.assistants.events import Event
 from memhook.core.note_requests import TAKE_BACK
 from memhook.engine.engine import Engine, Scene
 from memhook.errors import MemhookError
+from memhook.turns import part_of_an_answer
 from memhook.writing import notes
 
 log = logging.getLogger("memhook")
@@ -138,6 +139,10 @@ class Captures:
         return ""
 
     def _execute(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
+        with part_of_an_answer():
+            self._executed(commands, event, scene, number)
+
+    def _executed(self, commands: Sequence[str], event: Event, scene: Scene, number: int) -> None:
         messages: list[Message] = []
         try:
             if not self._engine.accounts.was_captured(event.session, event.moment):  # by the other part of the prompt

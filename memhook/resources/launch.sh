@@ -28,7 +28,7 @@ run() { # PYTHON FOLDER ARGUMENT...
   # Perl starts in a fifth of Python's time, and is part of macOS and of most Linux systems.
   if [ -x /usr/bin/perl ] && [ -f "$folder/hook_client.pl" ]; then
     unset PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
-    exec /usr/bin/perl -f "$folder/hook_client.pl" "$@"
+    PERL_BADLANG=0 exec /usr/bin/perl -f "$folder/hook_client.pl" "$@"
   fi
   exec "$@"
 }

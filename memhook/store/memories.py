@@ -59,6 +59,7 @@ class MemoryStore:
         self._disk = DiskSearch(here.table, here.sizes)
         self.uri = here.table.uri
         self.keep_in_memory = here.keep_in_memory
+        self.unmap = here.unmap
         self.open_table = here.open_table
         self.health = here.maintenance.health
         self.mark = here.mark

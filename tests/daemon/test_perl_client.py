@@ -212,3 +212,23 @@ def test_the_socket_of_another_user_is_left_to_the_client_in_python(paths: Paths
             other.kill()
     assert status == 0
     assert b"belongs to another user" in out
+
+
+def test_what_it_becomes_is_where_it_was_started(paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (paths.state / "elsewhere").mkdir(parents=True)
+    done = subprocess.run(
+        ["perl", "-f", str(CLIENT), "/bin/sh", "-c", "pwd", "sh", "", ""], input=b"", capture_output=True, check=True
+    )
+    assert done.stdout == f"{tmp_path}\n".encode()
+
+
+def test_a_locale_that_is_not_installed_is_not_complained_about(paths: Paths) -> None:
+    paths.interpreter.parent.mkdir(parents=True, exist_ok=True)
+    paths.interpreter.write_text(f"{sys.executable}\n{hook_client.__file__}\n{hook_client.VERSION}\n", encoding="utf-8")
+    launch = Path(__file__).parents[2] / "hooks/launch"
+    environment = {**os.environ, "LC_ALL": "xx_YY.UTF-8"}
+    done = subprocess.run(
+        ["/bin/sh", str(launch), "PreToolUse", "1"], input=b"{}", capture_output=True, check=True, env=environment
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")

@@ -70,6 +70,8 @@ def test_the_process_that_wrote_it_answers_out_of_it_from_then_on(store: MemoryS
     saved()
     assert str(file_of(store)) in Path("/proc/self/maps").read_text(encoding="utf-8")
     assert asked(store) == before
+    store.unmap()
+    assert asked(store) == before
     add(store, memory(90, "one more about the ledger"))
     assert "m00000000090" in store.by_ids(["m00000000090"])
 

@@ -60,6 +60,8 @@ class AnchorCache:
 
     def drop(self) -> None:
         with self._lock:
+            for indexed in self._kept.values():
+                indexed.wanted = None
             self._kept.clear()
 
     def _renew(self, indexed: _Indexed, reach: Reach) -> None:
@@ -75,15 +77,20 @@ class AnchorCache:
         """One memory after the other: a tool call waits for no more than one, and a prompt for none."""
         reach: Reach | None = None
         steps: Iterator[None] = iter(())
-        while indexed.wanted is not None:
-            time.sleep(PAUSE_SECONDS)
-            stand_aside()
-            with self._lock:
-                if reach is not indexed.wanted:
-                    reach = indexed.wanted
-                    steps = _renewal(indexed, reach)
-                if _is_done(steps, 0.0):
-                    indexed.wanted = None
+        try:
+            while True:
+                time.sleep(PAUSE_SECONDS)
+                stand_aside()
+                with self._lock:
+                    if indexed.wanted is None:
+                        return
+                    if reach is not indexed.wanted:
+                        reach = indexed.wanted
+                        steps = _renewal(indexed, reach)
+                    if _is_done(steps, 0.0):
+                        return
+        finally:
+            indexed.wanted = None  # also after a failure: the next call begins again
 
 
 def _parts(reach: Reach) -> list[Snapshot]:

@@ -94,6 +94,8 @@ class Cache:
         if kept.snapshots is not None and (len(kept.snapshots) > 1 or kept.may_be_newer):
             self._store.renew([WHOLE], again=True)
             kept = self._store.last(WHOLE)
+        if kept.snapshots is None or len(kept.snapshots) > 1 or kept.may_be_newer:
+            return  # it could not be read again as a whole
         snapshot, known = kept.as_read, frozenset(kept.as_read.known if kept.as_read else ())
         if snapshot and kept.state == state and known and self._saved != (state, known):
             self._saved = state, known
@@ -103,6 +105,10 @@ class Cache:
             else:
                 move_to_file(snapshot, self._file, state)
                 give_back()
+
+    def unmap(self) -> None:
+        if (latest := self.latest) is not None:
+            latest.unmap()
 
     def renew_parts(self, projects: Collection[str]) -> None:
         """Read these now, instead of after the first who asks for them."""

@@ -77,6 +77,11 @@ class CachedTable:
         self.cache.save()
         self.cache.read_titles()
 
+    def unmap(self) -> None:
+        """Give back what of the snapshot's file is in memory."""
+        if self.cache is not None:
+            self.cache.unmap()
+
     def open_table(self) -> None:
         """Open the table behind what is answered from the file; if it cannot be opened, nothing is answered."""
         try:

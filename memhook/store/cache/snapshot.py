@@ -76,13 +76,22 @@ class Snapshot:
         self.known: Mapping[str, Places] = {}
         """Where those stand for which a condition holds, as the table said."""
 
-    def keep_in(self, rows: pa.Table) -> None:
-        """Use these rows from now on; later ones must be the same, so that whoever reads meanwhile may have both."""
+    def keep_in(self, rows: pa.Table, mapping: mmap.mmap | None = None) -> None:
+        """Use these rows from now on; later ones must be the same, so that whoever reads meanwhile may have both.
+
+        `mapping` is the file that they are in.
+        """
         self.rows = rows
+        self._mapping = mapping
         self._has_vector = only_chunk(rows, "vector").is_valid().to_numpy(zero_copy_only=False)
         self._vectors = _one_for_each(stored_vectors(rows), self._has_vector)
         self._rows = rows.select(MEMORY_COLUMNS)
         self._facts = rows.select(FACTS)
+
+    def unmap(self) -> None:
+        """Give the pages of the file back; those that are asked for come again."""
+        if self._mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapping.madvise(mmap.MADV_DONTNEED)
 
     @property
     def ids(self) -> list[str]:
@@ -188,7 +197,8 @@ def save(file: Path, snapshot: Snapshot, state: State) -> None:
     rows = snapshot.rows.replace_schema_metadata({_DETAILS: json.dumps(details).encode()})
     aside = _aside(file)
     try:
-        with os.fdopen(os.open(aside, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_NOFOLLOW, 0o600), "r+b") as out:
+        aside.unlink(missing_ok=True)  # not written into: another process may just have made it the snapshot
+        with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "r+b") as out:
             out.write(bytes(HEADER))
             with pa.ipc.new_file(out, rows.schema) as writer:
                 writer.write_table(rows)
@@ -208,8 +218,9 @@ def load(file: Path, state: State) -> Snapshot | None:
         found = _mapped(file, state)
         if found is None:
             return None
-        rows, details = found
+        rows, details, mapping = found
         snapshot = Snapshot(rows, ModelIdentity(*details["model"]), is_sorted=True)
+        snapshot.keep_in(snapshot.rows, mapping)
         snapshot.known = {name: _unpacked(text, len(rows)) for name, text in details["known"].items()}
     except _UNREADABLE as error:
         log.info("the snapshot in %s is not used: %s", file, error)
@@ -222,13 +233,13 @@ def move_to_file(snapshot: Snapshot, file: Path, state: State) -> None:
     try:
         found = _mapped(file, state)
         if found is not None and len(found[0]) == len(snapshot.rows):
-            snapshot.keep_in(found[0])
+            snapshot.keep_in(found[0], found[2])
     except _UNREADABLE as error:
         log.info("the snapshot in %s is not used: %s", file, error)
 
 
-def _mapped(file: Path, state: State) -> tuple[pa.Table, dict[str, Any]] | None:
-    """The rows in the file, mapped, and what is said of them, if they are whole and of this state."""
+def _mapped(file: Path, state: State) -> tuple[pa.Table, dict[str, Any], mmap.mmap] | None:
+    """The rows in the file, what is said of them and the mapping, if they are whole and of this state."""
     with file.open("rb") as given:
         content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
         if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
@@ -237,7 +248,7 @@ def _mapped(file: Path, state: State) -> tuple[pa.Table, dict[str, Any]] | None:
     details = json.loads(rows.schema.metadata[_DETAILS])
     if details["written_for"] != _written_for(state):
         return None
-    return rows.replace_schema_metadata(None).combine_chunks(), details
+    return rows.replace_schema_metadata(None).combine_chunks(), details, content
 
 
 def remove_file(file: Path) -> None:

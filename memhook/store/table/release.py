@@ -15,7 +15,7 @@ import pyarrow as pa
 from memhook.patterns import regex
 
 MADV_DONTNEED = 4  # of Linux
-_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x][ps]) \S+ \S+ ([1-9]\d*)\s")
+_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*) +/\S*\.so[\d.]*\n")
 _CHANGED = regex(r"Anonymous: +[1-9]")
 
 
@@ -37,7 +37,10 @@ def unmap_unused() -> None:
 
 
 def _unchanged_mappings() -> Iterator[tuple[int, int]]:
-    """Read-only mappings of files, no page of which is a private copy: a relocated one exists nowhere else."""
+    """Read-only mappings of libraries, no page of which is a private copy: a relocated one exists nowhere else.
+
+    Of libraries alone: while this is read, another thread may unmap any other file and use its addresses.
+    """
     try:
         listed = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
     except OSError:
