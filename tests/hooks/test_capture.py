@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from memhook import turns
 from memhook.files.locking import exclusive
 from memhook.hooks import capture
 from memhook.hooks.runner import Runner
@@ -44,6 +45,13 @@ def everything(assistant: Assistant) -> list[str]:
     library = assistant.runner.engine.library(assistant.runner.engine.settings())
     table = library.store._table.handle
     return sorted(str(row) for row in table.to_arrow().to_pylist()) if table is not None else []
+
+
+def test_a_note_does_not_wait_for_the_prompt_that_waits_for_it(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "MOST_SECONDS", 2 * capture.WAIT_SECONDS)
+    assert said(assistant, f"remember: {FACT}").startswith("memhook: remembered")
 
 
 def test_a_note_is_stored_with_project_and_source_and_told_in_one_line(assistant: Assistant) -> None:
