@@ -36,9 +36,9 @@ def answering() -> Iterator[None]:
     with _changed:
         _answers += 1
         stops = tuple(_running)
-    for stop in stops:
-        stop()
     try:
+        for stop in stops:
+            stop()
         with part_of_an_answer():
             yield
     finally:
