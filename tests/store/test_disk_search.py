@@ -71,21 +71,25 @@ def test_a_filter_asked_after_the_ranking_gives_what_it_gives_before_it(
 
 
 def test_the_best_that_may_be_seen_are_found_behind_many_that_may_not(on_disk: MemoryStore) -> None:
-    seen, searched = found(on_disk, Filter(muted=False))
+    seen, _ = found(on_disk, Filter(muted=False))
     assert ids(NEAREST[HIDDEN : HIDDEN + 10]) <= seen
     assert not ids(NEAREST[:HIDDEN]) & seen
-    assert searched == ROWS - HIDDEN
 
 
-def test_what_is_forgotten_is_neither_found_nor_counted(on_disk: MemoryStore) -> None:
-    assert found(on_disk, Filter())[1] == ROWS
+def test_what_is_forgotten_is_not_found(on_disk: MemoryStore) -> None:
     forgotten = on_disk.by_ids(sorted(ids(NEAREST[:3])))
     with on_disk.writing():
         on_disk.write(changes.forget, list(forgotten.values()), NOW)
-    seen, searched = found(on_disk, Filter())
+    seen, _ = found(on_disk, Filter())
     assert not set(forgotten) & seen
     assert ids(NEAREST[3:13]) <= seen
-    assert searched == ROWS - 3
+
+
+def test_what_indexes_know_is_asked_before_the_ranking(on_disk: MemoryStore) -> None:
+    add(on_disk, memory(ROWS, "the mail server of the office", project="other"))
+    seen, searched = found(on_disk, Filter(projects=("other",), muted=False), terms("office mail"))
+    assert (seen, searched) == (ids([ROWS]), 1)
+    assert found(on_disk, Filter(projects=("other",), captured=True), terms("office mail")) == (set(), 0)
 
 
 def test_a_memory_is_found_and_counted_as_soon_as_it_is_stored(on_disk: MemoryStore) -> None:
@@ -99,7 +103,7 @@ def test_a_memory_is_found_and_counted_as_soon_as_it_is_stored(on_disk: MemorySt
 def test_rows_that_a_write_may_have_numbered_anew_are_searched_for_again(
     on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = found(on_disk, Filter())
+    expected = found(on_disk, Filter(), [])
     real, asked = on_disk._disk._nearest, list[pa.Table]()
 
     def nearest(vector: Any, scope: Any) -> pa.Table:
@@ -109,7 +113,7 @@ def test_rows_that_a_write_may_have_numbered_anew_are_searched_for_again(
         return asked[-1]
 
     monkeypatch.setattr(on_disk._disk, "_nearest", nearest)
-    assert found(on_disk, Filter()) == expected
+    assert found(on_disk, Filter(), []) == expected
     assert len(asked) == 2
 
 

@@ -22,31 +22,40 @@ from memhook.store.table.table import Table
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
 PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
-WIDE = 4  # a filter that lets every fourth row through is applied to what was found: before, it is asked of every row
+WIDE = 4  # projects with every fourth row are looked for among what was found: before, an index lists all their rows
+SPARE = 2  # one more for every second is asked for, as some may not be seen
 KEPT_COUNTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The rows for which `where` holds, `searched` of `rows` in a version, and how many of them are wanted."""
+    """The rows for which `where` holds, of which the best `limit` are wanted.
+
+    Indexes answer `first`, a part of `where` or nothing, at once; for the rest LanceDB would read eight columns of each
+    row that `first` leaves. So the rest is asked of the best `depth` alone, unless it `is_exact`. There are `searched`
+    of `rows` for which `first` holds or, where it is nothing, for which it would.
+    """
 
     where: str
+    first: str
     limit: int
     searched: int
     rows: int
     version: int
     is_few: bool
-    is_narrow: bool
+    is_exact: bool = False
 
     @property
     def depth(self) -> int:
-        """So many of the best of all rows should have `limit` for which `where` holds: twice as many spare ones."""
-        return self.limit - (-2 * self.limit * (self.rows - self.searched) // self.searched)
+        """So many should have `limit` for which `where` holds."""
+        share = 1 if self.first else self.rows / max(1, self.searched)
+        return int((self.limit + self.limit // SPARE + 1) * share)
 
     def answer(self, query: Any, score: str) -> pa.Table:
-        """The best rows for which `where` holds; if it holds for most, the ids of the best of all rows."""
-        if self.is_narrow:
+        """The row ids of the best, or the best rows themselves."""
+        if self.is_exact:
             return read(query.where(self.where).select([*COLUMNS, score]).limit(self.limit))
+        query = query.where(self.first) if self.first else query
         return read(query.select(["_rowid", score]).limit(self.depth))
 
 
@@ -62,6 +71,7 @@ class DiskSearch:
     def candidates(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
+        """The best by each, and out of how many: as the indexes count them, with the few that may not be seen."""
         scope = self._searching.submit(self._scope, allowed, limit)
         answers = self._answers(vector_of_query, words, scope.result)
         found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
@@ -75,21 +85,21 @@ class DiskSearch:
         vector = vector_of_query()
         answers = [] if vector is None else [self._nearest(vector, scope())]
         answers += [] if by_words is None else [by_words.result()]
-        if scope().is_narrow:
+        if scope().is_exact:
             return answers
         rows = self._best_rows([one["_rowid"].to_pylist() for one in answers], scope())
-        narrow = replace(scope(), is_narrow=True)
-        return self._answers(vector_of_query, words, lambda: narrow) if rows is None else [rows]
+        exact = replace(scope(), is_exact=True)
+        return self._answers(vector_of_query, words, lambda: exact) if rows is None else [rows]
 
     def _scope(self, allowed: Filter, limit: int) -> _Scope:
-        version, rows = int(self._table.handle.version), self._table.count()
-        searched = self._counted(version, allowed)
+        version, rows, first = int(self._table.handle.version), self._table.count(), allowed.indexed_sql()
+        searched = self._counted(version, first) if first else rows
         is_few = searched <= self._sizes.exact
-        return _Scope(allowed.sql(), limit, searched, rows, version, is_few, is_few or rows > WIDE * searched)
+        is_wide = not is_few and rows <= WIDE * searched
+        return _Scope(allowed.sql(), "" if is_wide else first, limit, searched, rows, version, is_few)
 
-    def _counted(self, version: int, allowed: Filter) -> int:
-        """Once for each version of the table; what has expired is counted too, for the moment is another each time."""
-        condition = replace(allowed, alive_at=None).sql()
+    def _counted(self, version: int, condition: str) -> int:
+        """Once for each version of the table."""
         key = version, condition
         if key not in self._counts:
             kept = {one: count for one, count in self._counts.items() if one[0] == key[0]}

@@ -49,20 +49,32 @@ class Filter:
             self.only_muted and "muted = true",
             self.origins and f"origin IN ({quoted(self.origins)})",
             self.not_loaded_by and f"(loaded_by IS NULL OR NOT array_has(loaded_by, {quoted([self.not_loaded_by])}))",
-            self.captured is not None and f"origin {'=' if self.captured else '<>'} {quoted([Origin.CAPTURED])}",
             self.except_ids and f"id NOT IN ({quoted(self.except_ids)})",
-            self.projects and f"project IN ({quoted(self.projects)})",
-            self.namespaces and f"namespace IN ({quoted(self.namespaces)})",
+            self.indexed_sql(),
             self.tags and f"array_has_all(tags, [{quoted(self.tags)}])",
             filed_under and f"(namespace IN ({filed_under}) OR array_has_any(tags, [{filed_under}]))",
             self.pinned is not None and f"pinned = {str(self.pinned).lower()}",
             self.since and f"created >= {timestamp(self.since)}",
             self.before and f"created < {timestamp(self.before)}",
         )
-        return " AND ".join(one for one in conditions if one and isinstance(one, str))
+        return _joined(conditions)
+
+    def indexed_sql(self) -> str:
+        """The part of it that indexes answer without a look at the rows."""
+        return _joined(
+            (
+                self.projects and f"project IN ({quoted(self.projects)})",
+                self.namespaces and f"namespace IN ({quoted(self.namespaces)})",
+                self.captured is not None and f"origin {'=' if self.captured else '<>'} {quoted([Origin.CAPTURED])}",
+            )
+        )
 
 
 ANY = Filter()
+
+
+def _joined(conditions: Iterable[object]) -> str:
+    return " AND ".join(one for one in conditions if one and isinstance(one, str))
 
 
 def quoted(values: Iterable[str]) -> str:

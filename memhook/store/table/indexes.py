@@ -29,13 +29,13 @@ _FULL_TEXT = {
 INDEXES: dict[str, str] = {
     "terms": "FTS",
     **dict.fromkeys(("id", "content_hash", "created"), "BTree"),
-    **dict.fromkeys(("project", "namespace"), "Bitmap"),
+    **dict.fromkeys(("project", "namespace", "origin"), "Bitmap"),
     **dict.fromkeys(("tags", "aliases", "supersedes"), "LabelList"),
 }
 """The kind of each column's index, as LanceDB calls it.
 
 A condition that holds for nearly every row has none: LanceDB would list all these rows for each query, where it can
-look at the few that the other conditions leave.
+look at the few that the other conditions leave. Of `origin` the few that were captured are asked for, or excluded.
 """
 
 
