@@ -304,7 +304,7 @@ class Server:
 
     def _housekeep(self) -> None:
         try:
-            self._runner.result().keep_house()
+            self._runner.result().keep_house(is_quiet=self._rested(QUIET_SECONDS))
             self._give_memory_back()
         except Exception as error:
             log.exception("housekeeping failed")

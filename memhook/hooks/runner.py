@@ -137,9 +137,10 @@ class Runner:
         self._one_part.renew(self.engine.loaded().settings)
         self.engine.open()
 
-    def keep_house(self) -> None:
+    def keep_house(self, *, is_quiet: bool = True) -> None:
         self._one_part.renew(self.engine.loaded().settings)
-        self._withheld.record()
+        if is_quiet:
+            self._withheld.record()
         self._endings.store()
         self.engine.keep_house(datetime.now(UTC))
 

@@ -22,7 +22,6 @@ from memhook.store.cache.words import TermStatistics, worth_looking_up
 from memhook.store.embedding.encoder import ModelIdentity, Vector
 from memhook.store.remote.replica import Replica
 from memhook.store.table.changes import Target
-from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.filters import ANY, Filter, quoted, timestamp
 from memhook.store.table.indexes import SIZES, Sizes
 from memhook.store.vectors import Vectors
@@ -56,7 +55,7 @@ class MemoryStore:
         self._here = here
         self._table = here.table
         self._writer = replica or here
-        self._disk = DiskSearch(here.table, here.sizes)
+        self._disk = here.disk
         self.uri = here.table.uri
         self.keep_in_memory = here.keep_in_memory
         self.unmap = here.unmap

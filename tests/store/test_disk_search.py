@@ -132,3 +132,14 @@ def test_few_words_that_match_less_than_was_asked_for_are_all_there_is(
     candidates, _ = on_disk.candidates(lambda: None, terms("office mail"), Filter(muted=False), 10)
     assert [one.id for one in candidates] == [f"m{ROWS:011d}"]
     assert len(asked) == 1  # the filter was not asked again before the ranking
+
+
+def test_what_was_found_last_is_read_by_its_place_and_after_a_write_by_its_id(on_disk: MemoryStore) -> None:
+    seen = sorted(found(on_disk, Filter(muted=False), [])[0])
+    by_place = on_disk.by_ids(seen, Filter(muted=False))
+    assert sorted(by_place) == seen
+    assert on_disk.by_ids(seen, Filter(muted=True, pinned=True)) == {}  # the filter is asked all the same
+    with on_disk.writing():
+        on_disk.write(changes.forget, [by_place[seen[0]]], NOW)
+    assert sorted(on_disk.by_ids(seen, Filter(muted=False))) == seen[1:]
+    assert {key: one for key, one in by_place.items() if key != seen[0]} == on_disk.by_ids(seen[1:])

@@ -23,6 +23,7 @@ from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.embedding.language_vectors import LanguageVectors
 from memhook.store.table import recovery
 from memhook.store.table.changes import Target
+from memhook.store.table.disk_search import DiskSearch
 from memhook.store.table.expunge import rewritten
 from memhook.store.table.filters import ANY, Filter, quoted
 from memhook.store.table.indexes import SIZES, Sizes
@@ -43,6 +44,7 @@ class CachedTable:
     def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
         self.table = OwnTable(uri, backups)
         self.directory, self._folder = self.table.place
+        self.disk = DiskSearch(self.table, sizes)
         self.maintenance = Maintenance(self.table, sizes)
         self.cache: Cache | None = None
         self.sizes = sizes
@@ -109,8 +111,7 @@ class CachedTable:
         in_memory, on_disk = self.split(allowed) if ids else ([], None)
         found = {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
         if on_disk is not None and (others := [key for key in ids if key not in found]):
-            where = f"{on_disk.sql()} AND id IN ({quoted(others)})"
-            found |= {memory.id: memory for memory in self.table.memories(where)}
+            found |= self.disk.memories(others, on_disk)
         return found
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:

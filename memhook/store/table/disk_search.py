@@ -11,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
-from memhook.store.table.filters import Filter
+from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.indexes import ROWS_IN_PARTITION, Sizes
 from memhook.store.table.lance import lancedb, query_of, read
 from memhook.store.table.schema import FACTS, candidates, stored_vectors
-from memhook.store.table.table import Table
+from memhook.store.table.table import ROW_ID, Table
 
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
@@ -25,6 +26,7 @@ PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
 WIDE = 4  # projects with every fourth row are looked for among what was found: before, an index lists all their rows
 SPARE = 2  # one more for every second is asked for, as some may not be seen
 KEPT_COUNTS = 64
+KEPT_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class _Scope:
         if self.is_exact:
             return read(query.where(self.where).select([*COLUMNS, score]).limit(self.limit))
         query = query.where(self.first) if self.first else query
-        return read(query.select(["_rowid", score]).limit(self.depth))
+        return read(query.select([ROW_ID, score]).limit(self.depth))
 
 
 class DiskSearch:
@@ -67,6 +69,8 @@ class DiskSearch:
         self._sizes = sizes
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._counts: dict[tuple[int, str], int] = {}
+        self._found: tuple[int, dict[str, int]] = 0, {}
+        """The row ids of what was found last, in one version of the table."""
 
     def candidates(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], allowed: Filter, limit: int
@@ -77,6 +81,20 @@ class DiskSearch:
         found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
         return [found[key] for key in sorted(found)], scope.result().searched
 
+    def memories(self, ids: Sequence[str], allowed: Filter) -> dict[str, Memory]:
+        """Those with these ids; where the last searches found them, they need not be looked for."""
+        version, rows = self._found
+        if version == self._version and rows.keys() >= set(ids):
+            where = f"{ROW_ID} IN ({', '.join(str(rows[key]) for key in ids)}) AND {allowed.sql()}"
+            found = {memory.id: memory for memory in self._table.memories(where, by_row=True)}
+            if version == self._version:
+                return found
+        return {one.id: one for one in self._table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
+
+    @property
+    def _version(self) -> int:
+        return int(self._table.handle.version)
+
     def _answers(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], scope: Callable[[], _Scope]
     ) -> list[pa.Table]:
@@ -85,14 +103,14 @@ class DiskSearch:
         vector = vector_of_query()
         answers = [] if vector is None else [self._nearest(vector, scope())]
         answers += [] if by_words is None else [by_words.result()]
-        if scope().is_exact:
+        if scope().is_exact or not answers:
             return answers
-        rows = self._best_rows([one["_rowid"].to_pylist() for one in answers], scope())
+        rows = self._best_rows([one[ROW_ID].to_pylist() for one in answers], scope())
         exact = replace(scope(), is_exact=True)
         return self._answers(vector_of_query, words, lambda: exact) if rows is None else [rows]
 
     def _scope(self, allowed: Filter, limit: int) -> _Scope:
-        version, rows, first = int(self._table.handle.version), self._table.count(), allowed.indexed_sql()
+        version, rows, first = self._version, self._table.count(), allowed.indexed_sql()
         searched = self._counted(version, first) if first else rows
         is_few = searched <= self._sizes.exact
         is_wide = not is_few and rows <= WIDE * searched
@@ -125,16 +143,22 @@ class DiskSearch:
         plan that.
         """
         rows = ", ".join(map(str, sorted(set().union(*rankings))))
-        condition = f"_rowid IN ({rows}) AND {scope.where}" if rows else "false"
-        found = read(query_of(self._table.handle).where(condition).select([*COLUMNS, "_rowid"]))
-        allowed = set(found["_rowid"].to_pylist())
+        condition = f"{ROW_ID} IN ({rows}) AND {scope.where}" if rows else "false"
+        found = read(query_of(self._table.handle).where(condition).select([*COLUMNS, ROW_ID]))
+        allowed = set(found[ROW_ID].to_pylist())
         best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
         is_enough = all(
             len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
         )
-        if not is_enough or int(self._table.handle.version) != scope.version:
+        if not is_enough or self._version != scope.version:
             return None
-        return found.filter(pc.is_in(found["_rowid"], pa.array(set().union(*best), found["_rowid"].type)))
+        found = found.filter(pc.is_in(found[ROW_ID], pa.array(set().union(*best), found[ROW_ID].type)))
+        self._note(scope.version, found)
+        return found
+
+    def _note(self, version: int, found: pa.Table) -> None:
+        known = self._found[1] if self._found[0] == version and len(self._found[1]) < KEPT_ROWS else {}
+        self._found = version, {**known, **dict(zip(found["id"].to_pylist(), found[ROW_ID].to_pylist(), strict=True))}
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:

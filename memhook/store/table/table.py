@@ -33,6 +33,7 @@ log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
 NEW_TABLE = ".new-table-"
+ROW_ID = "_rowid"  # where a row stands in one version of the table, by which it is found at once
 LOCK_SECONDS = 30.0
 
 _SUSPECTED: set[Path] = set()
@@ -125,7 +126,7 @@ class Table(ABC):
     def _present(self, columns: Sequence[str]) -> list[str]:
         """Those that the table has. Columns are only ever added, and to ask for them takes as long as to count."""
         if not self._columns.issuperset(columns):
-            self._columns = frozenset(self._handle.schema.names)
+            self._columns = frozenset((*self._handle.schema.names, ROW_ID))
         return [name for name in columns if name in self._columns]
 
     def count(self, where: str | None = None) -> int:
@@ -135,9 +136,12 @@ class Table(ABC):
         found: list[str] = self.rows(where, ["id"])["id"].to_pylist()
         return found
 
-    def memories(self, where: str, forgotten: bool | None = None) -> Iterator[Memory]:
-        """Whether they are forgotten is looked at here: of a million rows, an index says so only after 20 ms."""
-        rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten"]).to_pylist()
+    def memories(self, where: str, forgotten: bool | None = None, *, by_row: bool = False) -> Iterator[Memory]:
+        """Whether they are forgotten is looked at here: of a million rows, an index says so only after 20 ms.
+
+        A condition on row ids is only planned as such if they are asked for as well: `by_row`.
+        """
+        rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten", *([ROW_ID] if by_row else [])]).to_pylist()
         return (memory_of(row) for row in rows if forgotten is None or (row["forgotten"] is not None) == forgotten)
 
     def newest_by(self, column: str, where: str, limit: int, offset: int = 0) -> list[Memory]:
