@@ -75,7 +75,7 @@ class DiskSearch:
     def candidates(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        """The best by each, and out of how many: as the indexes count them, with the few that may not be seen."""
+        """The best by each, and out of how many: in a large table with those that may not be seen, as indexes count."""
         scope = self._searching.submit(self._scope, allowed, limit)
         answers = self._answers(vector_of_query, words, scope.result)
         found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
@@ -111,7 +111,8 @@ class DiskSearch:
 
     def _scope(self, allowed: Filter, limit: int) -> _Scope:
         version, rows, first = self._version, self._table.count(), allowed.indexed_sql()
-        searched = self._counted(version, first) if first else rows
+        counted = first if rows > self._sizes.exact else allowed.sql()
+        searched = self._counted(version, counted) if counted else rows
         is_few = searched <= self._sizes.exact
         is_wide = not is_few and rows <= WIDE * searched
         return _Scope(allowed.sql(), "" if is_wide else first, limit, searched, rows, version, is_few)
