@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": SETTINGS
     | {"assistants", "store.ledger", "answering", "engine", "files", "supply"}
     | {"writing.captured", "writing.notes", "writing.transfer"},
-    "daemon": {"errors", "files", "paths", "screening", "engine", "hooks"},
+    "daemon": {"errors", "files", "paths", "screening", "store.table.release", "engine", "hooks"},
     "mcp_server": BASE | {"paths", "store.access_tokens", "engine.catalogue", "engine.scopes", "daemon"},
     "ui": {
         "core.fencing",

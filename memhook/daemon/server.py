@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import logging
@@ -28,6 +27,7 @@ from memhook.daemon.place import HAND_OVER_SECONDS, Place, acquired
 from memhook.errors import InvalidInput, MemhookError
 from memhook.paths import Paths, private_directory, refuse_foreign, user_paths, write_private
 from memhook.screening.secrets import masked
+from memhook.store.table.release import few_arenas
 
 if TYPE_CHECKING:
     from memhook.hooks.runner import Runner
@@ -45,7 +45,7 @@ CODE_MEGABYTES = 48  # above the least at rest: prompts and housekeeping take 40
 QUIET_SECONDS = 5.0  # without a request: then nobody waits while memory is given back
 USELESS_SECONDS = 60.0  # after which a daemon that failed to load stops
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
-M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h
+ARENAS = 2
 # A prompt releases the interpreter some dozen times, for files and for the model, and waits up to so long to get it
 # back while another thread imports or keeps house. With Python's 0.005 it takes two to three times as long.
 SWITCH_SECONDS = 0.0002
@@ -362,9 +362,7 @@ def set_up_libraries() -> None:
     """
     # numpy's threads spin after each product, which costs a prompt more than it gains.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if mallopt := getattr(libc, "mallopt", None):  # not with musl, which has no arenas
-        mallopt(M_ARENA_MAX, ARENAS)
+    few_arenas(ARENAS)
     # Arrow parses the documentation of its functions to write theirs: half of that import.
     parser = SimpleNamespace(NumpyDocString=lambda _text: {"Parameters": ()})
     sys.modules["pyarrow.vendored.docscrape"] = parser  # type: ignore[assignment]  # a duck

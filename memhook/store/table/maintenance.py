@@ -29,7 +29,7 @@ from memhook.store.table.indexes import INDEXES, Sizes, make_missing, missing, u
 from memhook.store.table.opening import connected
 from memhook.store.table.own import OwnTable
 from memhook.store.table.recovery import FOREIGN_ERRORS, TABLE, first_line
-from memhook.store.table.release import give_back
+from memhook.store.table.release import few_arenas, give_back
 from memhook.store.table.schema import NO_MODEL, model_of
 
 log = logging.getLogger("memhook")
@@ -237,6 +237,7 @@ def make_current(table: Any, sizes: Sizes) -> None:
 
 def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     os.nice(LOWEST)
+    few_arenas(1)
     os.environ.update(READ_AHEAD)  # LanceDB is imported only now
     handle = _locked(directory / LOCK)
     if handle is None:

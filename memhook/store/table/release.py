@@ -10,17 +10,27 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from memhook.patterns import regex
 
 MADV_DONTNEED = 4  # of Linux
+M_ARENA_MAX = -8  # of glibc's malloc.h
 _MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*) +/\S*\.so[\d.]*\n")
 _CHANGED = regex(r"Anonymous: +[1-9]")
 
 
+def few_arenas(number: int) -> None:
+    """Have all threads allocate from these few, where glibc would have eight for each core, each with holes of its own.
+
+    Before any thread is started.
+    """
+    if mallopt := _of_libc("mallopt"):  # not with musl, which has no arenas
+        mallopt(M_ARENA_MAX, number)
+
+
 def give_back() -> None:
     """Return unused memory to the system; takes tens of milliseconds."""
+    import pyarrow as pa  # noqa: PLC0415 - a process that limits its arenas has not imported it yet
+
     pa.default_memory_pool().release_unused()
     if trim := _of_libc("malloc_trim"):
         trim(0)
