@@ -143,3 +143,10 @@ def test_what_was_found_last_is_read_by_its_place_and_after_a_write_by_its_id(on
         on_disk.write(changes.forget, [by_place[seen[0]]], NOW)
     assert sorted(on_disk.by_ids(seen, Filter(muted=False))) == seen[1:]
     assert {key: one for key, one in by_place.items() if key != seen[0]} == on_disk.by_ids(seen[1:])
+
+
+def test_in_a_table_without_rows_nothing_is_found(on_disk: MemoryStore) -> None:
+    with on_disk.writing():
+        on_disk.write(changes.remove, sorted(ids(list(range(ROWS)))))
+    assert found(on_disk, Filter()) == (set(), 0)
+    assert found(on_disk, Filter(muted=False)) == (set(), 0)

@@ -50,7 +50,7 @@ class _Scope:
     @property
     def depth(self) -> int:
         """So many should have `limit` for which `where` holds."""
-        share = 1 if self.first else self.rows / max(1, self.searched)
+        share = 1 if self.first else max(1, self.rows / max(1, self.searched))
         return int((self.limit + self.limit // SPARE + 1) * share)
 
     def answer(self, query: Any, score: str) -> pa.Table:
