@@ -16,7 +16,6 @@ cues           sentences that correct or give a standing order, and the line tha
 note_requests  requests to remember something, and `forget that`, in a prompt
 ranking        the evidence for each candidate, and the order it gives; sorting by relevance, recency or both
 grading        the probability that a result is relevant, and what to show by it, of captured memories too
-supersession   whether a new memory contradicts an older one
 receipts       whether an answer went by a memory
 staleness      what a memory names, checked against an index of the repository
 passages       the one passage of a long text to show

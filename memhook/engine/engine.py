@@ -33,6 +33,7 @@ from memhook.library.library import Library, loading_embedder
 from memhook.library.opened import OpenedLibraries
 from memhook.paths import PROJECT_FILE, Paths
 from memhook.settings import Loaded, Settings, load_settings
+from memhook.store.embedding import judge
 from memhook.store.embedding.encoder import Embedder, OnnxEmbedder
 from memhook.store.ledger import Ledger, Proposal
 from memhook.store.pauses import Pause, Pauses
@@ -220,6 +221,7 @@ class Engine:
         for embedder in (one.result() for one in loading):
             if isinstance(embedder, OnnxEmbedder):
                 embedder.give_back()
+        judge.release()
         gc.collect()  # arrays in a cycle keep what they were read into
         give_back()
         if is_quiet:

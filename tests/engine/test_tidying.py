@@ -92,7 +92,7 @@ def test_what_waits_for_a_decision_is_listed_however_many_memories_came_since(
     older = assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 10 seconds.")
     assistant.remembers("Ledger reconciliation reads from the replica, with a timeout of 40 seconds.")
     monkeypatch.setattr(inbox, "MOST_COMPARED", 2)
-    assistant.imports("The cat is on floor 3.", "The lift is out of order.", "Lunch is at noon.")
+    assistant.imports("The cat is on floor 3.", "Parcels are left at the gate.", "Lunch is at noon.")
     (item,) = assistant.calls("tidy_list")["items"]
     assert (item["kind"], item["memory"]["urn"]) == ("contradiction", older)
 

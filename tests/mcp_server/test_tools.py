@@ -297,7 +297,7 @@ def test_remember_names_an_older_memory_with_another_value(call: Call, assistant
     newer = assistant.record("remember", content="The mailer listens on port 2587.")
     assert newer["may_supersede"] == [{"urn": older["urn"], "title": "The mailer listens on port 2525."}]
     assert newer["very_close_to"] == []
-    decided = assistant.record("remember", content="The mailer listens on port 25.", supersedes=[newer["urn"]])
+    decided = assistant.record("remember", content="The mailer listens on port 465.", supersedes=[newer["urn"]])
     assert [one["urn"] for one in decided["may_supersede"]] == [older["urn"]]
 
 

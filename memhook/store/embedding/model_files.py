@@ -14,14 +14,20 @@ import os
 import shutil
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memhook.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Floats: TypeAlias = "npt.NDArray[np.float32]"
 
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
@@ -195,12 +201,12 @@ def verified(file: PackageFile) -> Path:
 def _small_files(model: PackagedModel, weights: Path) -> dict[str, bytes]:
     """Everything besides the weights."""
     return {
-        **({GRAPH: _resource(model.graph)} if model.graph else {}),
-        TOKENIZER: _unpadded(verified(model.tokenizer)) if model.tokenizer else _tokenizer_in(weights),
+        **({GRAPH: own_resource(model.graph)} if model.graph else {}),
+        TOKENIZER: _unpadded(verified(model.tokenizer)) if model.tokenizer else tokenizer_in(weights),
     }
 
 
-def _resource(resource: Resource) -> bytes:
+def own_resource(resource: Resource) -> bytes:
     try:
         content = (resources.files("memhook") / "resources" / resource.name).read_bytes()
     except OSError as error:
@@ -210,7 +216,7 @@ def _resource(resource: Resource) -> bytes:
     return content
 
 
-def _tokenizer_in(pack: Path) -> bytes:
+def tokenizer_in(pack: Path) -> bytes:
     header, offset = pack_header(pack)
     with pack.open("rb") as file:
         file.seek(offset)
@@ -218,8 +224,7 @@ def _tokenizer_in(pack: Path) -> bytes:
 
 
 def _matrices(expected: Resource, pack: Path) -> bytes:
-    header, offset = pack_header(pack)
-    content = _requantised(pack, header, offset + header["tokenizer_len"])
+    content = _requantised(pack)
     if (found := hashlib.sha256(content).hexdigest()) != expected.sha256:
         raise EmbeddingError(
             f"The matrices of the embedding model come out differently on this machine: sha256 {found[:12]}…",
@@ -289,30 +294,64 @@ def _lock(directory: Path) -> Iterator[None]:
         yield
 
 
-def _requantised(pack: Path, header: dict[str, Any], tensors: int) -> bytes:
+def _requantised(pack: Path) -> bytes:
     """Every matrix of the pack in the form that a processor multiplies fastest: eight bits, a scale for each column.
 
-    The pack, whose tensors begin at `tensors`, has a scale for every 64 values of a row, which no integer kernel reads,
-    so ONNX Runtime would multiply floats: twice the time for a prompt and four times the memory. What the second
-    rounding costs was measured: the cosine between a text's vectors is .997 to .9985, and recall on the development
-    sets is the same. Division and rounding are exact in IEEE arithmetic, so every machine makes the same bytes.
+    The pack has a scale for every 64 values of a row, which no integer kernel reads, so ONNX Runtime would multiply
+    floats: twice the time for a prompt and four times the memory. What the second rounding costs was measured: the
+    cosine between a text's vectors is .997 to .9985, and recall on the development sets is the same. Division and
+    rounding are exact in IEEE arithmetic, so every machine makes the same bytes.
     """
     import numpy as np  # noqa: PLC0415 - 100 ms, once for each version
 
-    content = np.memmap(pack, dtype=np.uint8, mode="r")
     made: list[bytes] = []
-    for tensor in header["tensors"]:
-        stored = content[tensors : tensors + tensor["len"]]
-        tensors += tensor["len"]
+    for tensor, stored in _tensors(pack):
         if is_multiplied(tensor):
-            (rows, columns), group = tensor["shape"], tensor["group"]
-            weights = stored[: rows * columns].view(np.int8).reshape(rows, columns // group, group)
-            by_group = np.frombuffer(stored[rows * columns :].tobytes(), dtype="<f4").reshape(rows, columns // group, 1)
-            matrix = (weights.astype(np.float32) * by_group).reshape(rows, columns)
+            matrix = _floats(tensor, stored).reshape(tensor["shape"])
             scales = np.abs(matrix).max(axis=1) / np.float32(127)
             rounded = np.rint(matrix / scales[:, None]).astype(np.int8)
             made += (rounded.T.tobytes(), scales.astype("<f4").tobytes())
     return b"".join(made)
+
+
+def pack_tensors(pack: Path) -> dict[str, Floats]:
+    """Every tensor of the pack as floats, but the table of words: of that, rows are looked up with `word_rows`."""
+    return {tensor["name"]: _floats(tensor, stored) for tensor, stored in _tensors(pack) if tensor["name"] != LOOKED_UP}
+
+
+def word_rows(pack: Path, tokens: Sequence[int]) -> Floats:
+    """The rows of the table of words for these tokens."""
+    tensor, stored = next(one for one in _tensors(pack) if one[0]["name"] == LOOKED_UP)
+    weights, scales = _quantised(tensor, stored)
+    return (weights[tokens] * scales[tokens]).reshape(len(tokens), -1)
+
+
+def _tensors(pack: Path) -> Iterator[tuple[dict[str, Any], npt.NDArray[np.uint8]]]:
+    """The description of each tensor and its bytes, which stay on disk until they are used."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    header, start = pack_header(pack)
+    start += header["tokenizer_len"]
+    content = np.memmap(pack, dtype=np.uint8, mode="r")
+    for tensor in header["tensors"]:
+        yield tensor, content[start : start + tensor["len"]]
+        start += tensor["len"]
+
+
+def _floats(tensor: dict[str, Any], stored: npt.NDArray[np.uint8]) -> Floats:
+    if tensor["dtype"] == "f32":
+        return stored.view("<f4").reshape(tensor["shape"])
+    weights, scales = _quantised(tensor, stored)
+    return (weights * scales).reshape(tensor["shape"])
+
+
+def _quantised(tensor: dict[str, Any], stored: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int8], Floats]:
+    """The integers of each row in groups, and the scale of each group."""
+    (rows, columns), group = tensor["shape"], tensor["group"]
+    groups = rows, columns // group
+    return stored[: rows * columns].view("i1").reshape(*groups, group), stored[rows * columns :].view("<f4").reshape(
+        *groups, 1
+    )
 
 
 def reinstall(requirement: str) -> str:

@@ -1,0 +1,121 @@
+"""The judge of whether one note replaces another, with the real model. Each pair is an older note and a newer one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memhook.errors import EmbeddingError
+from memhook.store.embedding import judge, model_files
+from memhook.store.embedding.judge import loaded_judge
+from memhook.writing.closeness import PROPOSED, TOLD_APART
+
+CONTRADICTING = [
+    ("The mailer runs on port 2525.", "The mailer runs on port 2587."),
+    ("Tests are started with `nose`.", "`nose` was removed; tests are started with pytest."),
+    ("We build the site with Gatsby.", "The site is built with Astro now, Gatsby is gone."),
+    ("Deploy keys are rotated every year.", "Deploy keys are rotated every month."),
+    ("Commits may skip the hooks.", "Commits must not skip the hooks."),
+    ("Use black for formatting.", "Use ruff format instead of black."),
+    ("The cluster has 3 nodes.", "The cluster has 5 nodes since March."),
+    ("Ask Jette about the price list.", "Ask Milan about the price list, Jette is on leave."),
+    ("Upload limit of the portal: 25 MB.", "The portal has an upload limit of 2 GB, tested."),
+    ("We deploy on Thursdays.", "Deploys happen every Tuesday morning since the release manager left."),
+    ("Key rotation is started by hand.", "Key rotation starts automatically."),
+    ("Invoices are printed from Crystal.", "Invoices are printed from Jasper."),
+    ("Thumbnails are cut by Pillow.", "libvips cuts the thumbnails."),
+    ("Sensors are polled every 90 s.", "Sensors are polled every 2 minutes."),
+    ("Reads must come from the primary, timeout 10 s.", "Reads must come from the primary, timeout 40 s."),
+    ("Ask Ilse before a restore.", "Kofi is asked before a restore. Ilse has left the company."),
+    (
+        "The ledger is locked for 30 seconds.",
+        "While it writes, the job holds a lock on the ledger for 2 minutes.",
+    ),
+    ("Der Dienst läuft unter Tomcat.", "Der Dienst läuft jetzt unter Jetty, Tomcat ist entfernt."),
+]
+LOOK_ALIKE = [
+    ("The mailer runs on port 2525.", "The scheduler runs on port 2587."),
+    ("Staging has 3 nodes.", "Production has 5 nodes."),
+    ("Antenna 3 is calibrated with offset 12.", "Antenna 5 is calibrated with offset 9."),
+    ("Sensors are polled every 90 s.", "Sensors are polled every 1.5 minutes."),
+    ("Sensors are calibrated after 7 days.", "Sensors are calibrated after a week."),
+    ("Use black in the api folder.", "Use prettier in the web folder."),
+    ("Deploy keys are rotated every month.", "Deploy keys are rotated every month, on the first."),
+    ("Deploy keys are never sent by mail, only by courier.", "Deploy keys are never sent by mail."),
+    ("Tests are started with pytest.", "Fixtures are in tests/data, one folder per test."),
+    ("VAT in Spain is 21 %.", "VAT in Italy is 22 %."),
+    ("The site is built with Astro.", "Images are resized by a worker at the edge."),
+    ("Pages are cached in Varnish.", "Pages are cached in Varnish for 20 seconds."),
+    ("The night shift starts at 22:00.", "The night shift has 6 people."),
+    ("Upload limit of the portal: 25 MB.", "Upload limit of the shop: 10 MB."),
+    ("Key rotation starts automatically.", "Key rotation takes an hour in the large cluster."),
+    ("Weekly report.\nQueue empty, 3 workers idle.", "Weekly report.\nQueue full, 5 workers busy now."),
+    ("CI builds with Node 22.", "The e2e container ships Node 20 for the old browser driver."),
+    ("Pages are cached in Varnish.", "Varnish runs on two hosts behind the balancer."),
+    ("Unit tests must finish in 2 minutes.", "Integration tests must finish in 15 minutes, not in 2."),
+    ("The bus runs at 500 kbit/s.", "The bus needs terminators of 120 ohm at both ends."),
+    ("The roof leaks in spring.", "Coffee is bought on Friday."),
+    ("No more than 12 jobs run at once.", "At most 12 jobs run at once."),
+    ("Force pushes are not allowed on main.", "On main, force pushes are forbidden."),
+]
+WITH_A_CHANGE = [
+    ("Use black for formatting.", "Use ruff format instead of black, which is no longer installed."),
+    ("Ask Jette about the price list.", "Ask Milan about the price list from now on, Jette has left."),
+    ("We build the site with Gatsby.", "The site is built with Astro now, Gatsby is gone."),
+]
+
+
+def replaces(older: str, newer: str) -> float:
+    return loaded_judge().verdict(older, newer).replaces
+
+
+def share_proposed(pairs: list[tuple[str, str]]) -> float:
+    return sum(replaces(*pair) >= PROPOSED for pair in pairs) / len(pairs)
+
+
+def test_most_notes_with_another_value_for_the_same_subject_are_proposed() -> None:
+    assert share_proposed(CONTRADICTING) >= 0.8
+
+
+def test_few_pairs_of_notes_that_are_both_true_are_proposed() -> None:
+    """In other units, or once more in short words, the same is what it is most often wrong about."""
+    assert share_proposed(LOOK_ALIKE) <= 0.25
+
+
+def test_a_note_does_not_replace_itself() -> None:
+    assert share_proposed([(older, older) for older, _ in CONTRADICTING]) == 0
+
+
+def test_the_note_that_speaks_of_a_change_is_the_newer_one() -> None:
+    for older, newer in WITH_A_CHANGE:
+        assert loaded_judge().verdict(older, newer).in_order >= TOLD_APART
+        assert loaded_judge().verdict(newer, older).in_order <= 1 - TOLD_APART
+
+
+def test_two_notes_without_a_word_of_change_do_not_tell_which_is_the_newer_one() -> None:
+    verdict = loaded_judge().verdict("The mailer runs on port 2525.", "The mailer runs on port 2587.")
+    assert 1 - TOLD_APART < verdict.in_order < TOLD_APART
+
+
+def test_a_long_report_that_mentions_the_subject_contradicts_nothing() -> None:
+    report = " ".join(f"On day {day} we looked at the queue of the mailer and found nothing." for day in range(60))
+    assert replaces("The mailer runs on port 2525.", report) < PROPOSED
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.text(), st.text())
+def test_any_two_texts_have_a_verdict(older: str, newer: str) -> None:
+    assert 0 <= replaces(older, newer) <= 1
+
+
+def test_what_is_too_long_to_read_is_read_from_its_beginning() -> None:
+    older, newer = CONTRADICTING[0]
+    rest = " Pumps hum." * 100_000
+    assert replaces(older + rest, newer + rest) == replaces(older + rest, newer + rest * 2)
+
+
+def test_a_judge_of_other_content_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "ADDED", model_files.Resource(judge.ADDED.name, "0" * 64))
+    with pytest.raises(EmbeddingError, match="judge"):
+        judge.Judge()
