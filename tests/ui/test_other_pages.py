@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.conftest import GiveModel
+from tests.patience import patient_source
 from tests.ui.conftest import MEMORIES
-from tests.ui.site import COMMAND, Site, serving
+from tests.ui.site import Site, serving
 from tests.ui.test_memories import press
 
 
@@ -78,7 +80,7 @@ def test_events_show_what_was_shown_and_why_not_without_the_prompt(tab: Page, si
     ]
     for session, fields in hooked:
         event = {"session_id": session, **fields}
-        hook = [*COMMAND, "hook", fields["hook_event_name"]]
+        hook = [sys.executable, "-I", "-S", "-c", patient_source(), fields["hook_event_name"]]
         cwd = site.home / "work"
         subprocess.run(
             hook, input=json.dumps(event).encode(), env=environment, cwd=cwd, check=True, capture_output=True
