@@ -51,7 +51,7 @@ def loaded_judge() -> Judge:
 
 
 def release() -> None:
-    """Free its 50 MB; the next to ask waits a quarter of a second."""
+    """Free its 50 MB; the next to ask waits an eighth of a second."""
     loaded_judge.cache_clear()
 
 
