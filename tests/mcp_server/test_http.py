@@ -125,7 +125,9 @@ def test_loopback_is_answered_by_each_of_its_names_also_through_a_tunnel(served:
 
 
 def test_a_request_without_a_host_is_refused(served: Served) -> None:
-    assert served.asked(served.token(), Host=None).status in (400, 421)
+    """Sent without a body: one that comes after the connection was closed would reset it before the answer is read."""
+    headers = [("Authorization", f"Bearer {served.token()}"), ("Content-Length", "0")]
+    assert served.sent("POST", "/mcp", headers, b"").status in (400, 421)
 
 
 def test_only_post_to_the_one_path_is_answered(served: Served) -> None:
@@ -149,7 +151,8 @@ def test_a_body_has_a_largest_size_whether_it_is_announced_or_not(served: Served
     headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
     announced = [*headers, ("Content-Length", str(MAX_BODY_BYTES + 1))]
     assert served.sent("POST", "/mcp", announced, b"{").status == 413
-    chunks = b"".join(b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20)) for _ in range((MAX_BODY_BYTES >> 20) + 1))
+    sizes = [*[1 << 20] * (MAX_BODY_BYTES >> 20), 1]  # nothing comes after the byte that is too many
+    chunks = b"".join(b"%x\r\n%s\r\n" % (size, b" " * size) for size in sizes)
     with socket.create_connection(("127.0.0.1", served.port), timeout=300) as connection:
         lines = [*headers, ("Transfer-Encoding", "chunked")]
         head = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines) + "\r\n"
