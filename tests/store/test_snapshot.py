@@ -135,10 +135,25 @@ def test_a_small_store_is_read_anew_at_once_and_a_larger_one_meanwhile_searched_
     add(store, memory(2, "second"))
     assert len(whole(store) or ()) == 1
     monkeypatch.setattr("memhook.store.cache.cache.QUICK_ROWS", 1)
-    monkeypatch.setattr("memhook.store.cache.cache.Parts.renew", lambda *_: None)
-    add(store, memory(3, "third"))
+    monkeypatch.setattr("memhook.store.cache.cache.Parts.renew", lambda *_, **__: None)
+    with store.writing():
+        store.write(changes.mute, ["m00000000001"], True)
     assert whole(store) is None
+    assert matching(store, "second") == ["second"]
+
+
+def test_what_is_added_to_a_larger_one_is_counted_with_the_rest_by_housekeeping(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memhook.store.cache.cache.QUICK_ROWS", 1)
+    add(store, memory(1, "first"), memory(2, "second"))
+    store.keep_in_memory()
+    add(store, memory(3, "third"))
+    assert len(whole(store) or ()) == 2
     assert matching(store, "third") == ["third"]
+    store.keep_in_memory()
+    assert len(whole(store) or ()) == 1
+    assert store.statistics.documents == 3
 
 
 @pytest.fixture
@@ -185,6 +200,64 @@ def test_what_came_lately_is_looked_up_at_once(forty: MemoryStore, monkeypatch: 
         add(forty, memory(number, f"late note {number}"))
     assert set(forty.by_ids(["m00000000001", "m00000000041"], Filter(pinned=False)))
     assert asked == [40, 2]
+
+
+def test_while_something_is_added_answers_are_made_of_what_was_there_before(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, during, append = whole(forty), [], forty._here.table.append
+
+    def looked_at_behind(data: pa.Table) -> None:
+        append(data)
+        during.append(whole(forty))
+
+    monkeypatch.setattr(forty._here.table, "append", looked_at_behind)
+    add(forty, memory(40, "a late note about the ledger"))
+    assert during == [before]
+    assert len(whole(forty) or ()) == 2
+
+
+def test_where_many_that_were_added_stand_is_known_before_a_prompt_asks(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memhook.store.cache.cache.FEW", 1)
+    forty.by_ids(["m00000000001"], Filter(pinned=False))
+    add(forty, memory(40, "a late note"), memory(41, "a pinned one", pinned=True))
+    assert forty._here.cache is not None
+    monkeypatch.setattr(forty._here.cache, "_ids", None)  # it would fail
+    assert set(forty.by_ids(["m00000000040", "m00000000041"], Filter(pinned=False))) == {"m00000000040"}
+
+
+def test_what_only_lies_otherwise_on_disk_is_not_read_again(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(forty, memory(40, "a late note about the ledger"))
+    before = whole(forty)
+    forty._here.table.unoptimized = 1000
+    monkeypatch.setattr(forty._here.cache, "_read", None)  # it would fail
+    assert forty.optimize()
+    assert whole(forty) == before
+
+
+def test_what_is_added_while_the_store_is_read_again_is_not_lost(
+    forty: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = forty._here.cache
+    assert kept is not None
+    add(forty, memory(40, "a late note about the ledger"))
+    read, added = kept._read, []
+
+    def slow(allowed: Filter) -> Snapshot | None:
+        found = read(allowed)
+        if not added:
+            added.append(memory(41, "a later note about the ledger"))
+            add(forty, *added)
+        return found
+
+    monkeypatch.setattr(kept, "_read", slow)
+    kept._store.renew([cache.WHOLE], again=True)
+    assert len(whole(forty) or ()) == 3
+    assert set(forty.by_ids(["m00000000040", "m00000000041"])) == {"m00000000040", "m00000000041"}
 
 
 def test_what_is_added_while_the_store_is_first_read_is_not_missed(

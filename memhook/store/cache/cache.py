@@ -27,6 +27,7 @@ log = logging.getLogger("memhook")
 
 FEW = 64  # are asked for by name
 KEPT_FILTERS = 24  # four for each project that is worked on at the same time
+PREPARED_FILTERS = 4  # of what is added
 
 TITLES_AT_ONCE = 100
 ANSWER_SECONDS = 0.5  # until then a project is not read into memory, which would take the time of who asked for it
@@ -65,7 +66,8 @@ class Cache:
         return self._store.last(WHOLE).as_read
 
     def renew(self) -> None:
-        self._store.renew([WHOLE])
+        """Read the store if it is not in memory, or too much of it is in no count of words."""
+        self._store.renew([WHOLE], again=self._is_much(()))
 
     def restore(self) -> bool:
         """Take the store from the file, if that is what the table holds; return whether it was."""
@@ -151,14 +153,38 @@ class Cache:
             whole = {WHOLE: Snapshot(rows, model)}
             kept = changed & self._parts.names
             added = {one: Snapshot(rows.filter(pc.equal(rows["project"], one)), model) for one in kept}
+        with self._changing_nothing_else() as before:
+            yield
+            after = state_of(self._folder)
+            if before is None or after is None or not is_one_write(before, after):
+                return
+            self._prepare(whole | added)
+            if not self._is_much(whole.values()) or self._store.last(WHOLE).rows > QUICK_ROWS:
+                self._store.carry(before, after, whole, whole)
+            self._parts.carry(before, after, changed, added)
+
+    @contextmanager
+    def rearranging(self) -> Iterator[None]:
+        """Files are joined and indexed meanwhile, and no memory is changed."""
+        with self._changing_nothing_else() as before:
+            yield
+            if before is not None and (after := state_of(self._folder)) is not None:
+                self._store.carry(before, after, (), {})
+                self._parts.carry(before, after, (), {})
+
+    @contextmanager
+    def _changing_nothing_else(self) -> Iterator[State | None]:
+        """Whoever asks meanwhile is answered from what was there before, until what changes is in memory too."""
         before = state_of(self._folder)
-        yield
-        after = state_of(self._folder)
-        if before is None or after is None or not is_one_write(before, after):
-            return
-        if not self._is_much(whole.values()):
-            self._store.carry(before, after, whole, whole)
-        self._parts.carry(before, after, changed, added)
+        with self._store.as_of(before), self._parts.as_of(before):
+            yield before
+
+    def _prepare(self, added: Mapping[str, Snapshot]) -> None:
+        """Have it known where the memories stand that prompts ask for; of a few the table knows it soon enough."""
+        usual = list(self.latest.known if self.latest else ())[-PREPARED_FILTERS:]
+        for part in (one for one in added.values() if one.words.documents > FEW):
+            for condition in usual:
+                part.note(condition, self._ids(condition, part.ids), KEPT_FILTERS)
 
     def _is_much(self, added: Iterable[Snapshot]) -> bool:
         """Whether with these too much of the store would be new to the count of its words."""
@@ -290,6 +316,16 @@ class Parts:
         self._making = threading.Lock()
         self._drops = 0
         self._next = 0.0
+        self._before: State | None = None
+
+    @contextmanager
+    def as_of(self, before: State | None) -> Iterator[None]:
+        """Take what is in memory for current as long as it is of this state: the one who may write is just writing."""
+        self._before = before
+        try:
+            yield
+        finally:
+            self._before = None
 
     def last(self, name: str) -> Part:
         """As it was last read, whether or not the table has changed since."""
@@ -300,11 +336,16 @@ class Parts:
 
         With `wait`, small ones are waited for also while another just reads them.
         """
-        state = state_of(self._table)
+        state = self._state()
         if stale := [name for name in names if self.last(name).state != state]:
             self._renew_stale(stale, wait)
-            state = state_of(self._table)
+            state = self._state()
         return {} if state is None else self._used(names, state)
+
+    def _state(self) -> State | None:
+        """That of the table, or the one before while it is being written, unless its folder was replaced."""
+        before, state = self._before, state_of(self._table)
+        return before if before is not None and state is not None and before[0] == state[0] else state
 
     @property
     def names(self) -> set[str]:
@@ -364,9 +405,10 @@ class Parts:
             return
         snapshot = self._read(name)
         with self._changing:
-            if drops == self._drops:
+            latest = state_of(self._table)
+            if drops == self._drops and (latest == state or self.last(name).state != latest):
                 snapshots = None if snapshot is None else (snapshot,)
-                part = Part(state, snapshots, may_be_newer=state != state_of(self._table))
+                part = Part(state, snapshots, may_be_newer=latest != state)
                 self._kept = {one: kept for one, kept in self._kept.items() if one != name} | {name: part}
                 self._leave_room()
 

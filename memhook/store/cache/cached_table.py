@@ -45,7 +45,7 @@ class CachedTable:
         self.table = OwnTable(uri, backups)
         self.directory, self._folder = self.table.place
         self.disk = DiskSearch(self.table, sizes)
-        self.maintenance = Maintenance(self.table, sizes)
+        self.maintenance = Maintenance(self.table, sizes, self._rearranging)
         self.cache: Cache | None = None
         self.sizes = sizes
         self.languages = LanguageVectors(self.directory / language_vectors.FILE)
@@ -201,6 +201,10 @@ class CachedTable:
     def _adding(self, rows: pa.Table | None = None) -> AbstractContextManager[None]:
         """Nothing but these rows, of what can be seen, is written meanwhile."""
         return nullcontext() if self.cache is None else self.cache.adding(rows, self.table.model)
+
+    def _rearranging(self) -> AbstractContextManager[None]:
+        """No memory is changed meanwhile, only how they lie on disk."""
+        return nullcontext() if self.cache is None else self.cache.rearranging()
 
     def _all_terms(self, limit: int) -> pa.Array:
         with self.table.reading("counting the terms of"):

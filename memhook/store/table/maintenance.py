@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,11 @@ _ATTEMPTS = 3
 class Maintenance:
     """Of a table of one's own; of a large one it is done by another process."""
 
-    def __init__(self, table: OwnTable, sizes: Sizes) -> None:
+    def __init__(
+        self, table: OwnTable, sizes: Sizes, rearranging: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
         self._table = table
+        self._rearranging = rearranging
         self._sizes = sizes
         directory, self._folder = table.place
         self.upkeep = Upkeep(directory, sizes)
@@ -91,7 +94,7 @@ class Maintenance:
             return False
         if is_large:
             return self._optimize_apart(self._age_to_keep(is_settled), rows)
-        with table.locked():
+        with table.locked(), self._rearranging():
             make_current(table.handle, self._sizes)
             delete_old_versions(table.handle, self._age_to_keep(is_settled), table.sync)
         table.unoptimized = 0
