@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scale_corpus as corpus
-from bench import CACHE, LAUNCH, machine, percentile
+from bench import CACHE, LAUNCH, REST_SECONDS, machine, percentile
 
 from memhook.daemon import control
 from memhook.library.access import surfacing
@@ -189,10 +189,17 @@ def _measure(stores: Sequence[Store], rounds: int) -> None:
     _interleaved(stores, "search in all projects", rounds // 2, partial(_search, project=""))
     _interleaved(stores, "search in a project", rounds // 2, partial(_search, project="here"))
     for store in stores:
-        store.facts["daemon, MB"] = float(control.called(store.paths, "daemon_status")["memory_mb"])
+        store.facts["daemon, busy, MB"] = _daemon_megabytes(store)
+    time.sleep(REST_SECONDS)
+    for store in stores:
+        store.facts["daemon, at rest, MB"] = _daemon_megabytes(store)
     _interleaved(stores, "prompt hook, project not in memory", len(OTHER_PROJECTS), _first_hook)
     _interleaved(stores, "remember", rounds // 2, _remember)
     _interleaved(stores, "prompt hook, just remembered", rounds // 4, _remembered_hook)
+
+
+def _daemon_megabytes(store: Store) -> float:
+    return float(control.called(store.paths, "daemon_status")["memory_mb"])
 
 
 def _warmed(store: Store, enough: float) -> float:
@@ -349,7 +356,8 @@ def _print(stores: Sequence[Store], rounds: int) -> None:
         for percent in (50, 95):
             values = [percentile(store.samples[name], percent) for store in stores]
             _print_row(f"{name}, p{percent}, ms", values)
-    for name in ("daemon, MB", "on disk, MB", "index build, s", "index build, MB", "until warm, s"):
+    sizes = ("daemon, busy, MB", "daemon, at rest, MB", "on disk, MB", "index build, MB")
+    for name in (*sizes, "index build, s", "until warm, s"):
         _print_row(name, [store.facts[name] for store in stores])
     print(f"| {ANSWERED} | " + " | ".join(f"{store.facts[ANSWERED]:.0f}" for store in stores) + " |")
     for name in [name for name in first.facts if name.startswith("recall")]:
