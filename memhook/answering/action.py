@@ -42,7 +42,8 @@ def action_outcome(action: Action, around: Surroundings) -> Outcome:
 def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     """Return the best matches that may be shown, each with its anchors as the parts of its score.
 
-    What was captured and not reviewed counts only after a failure, where it may be how such a failure ended.
+    What the session has seen comes last, so that it takes no place from what is new. What was captured and not reviewed
+    counts only after a failure, where it may be how such a failure ended.
     """
     allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
     if action.error:
@@ -59,7 +60,8 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
         for one in matches
         if one.memory in memories
     ]
-    ranked.sort(key=lambda one: (-one.score, -one.memory.updated.timestamp(), one.memory.id))
+    has_seen = around.account.has_seen
+    ranked.sort(key=lambda one: (has_seen(one.memory), -one.score, -one.memory.updated.timestamp(), one.memory.id))
     best = [one.memory for one in ranked[: 2 * MOST_MEMORIES]]
     fit = {memory.id: memory for memory in around.library.fit_to_show(best)}
     return [replace(one, memory=fit[one.memory.id]) for one in ranked if one.memory.id in fit][:MOST_MEMORIES]

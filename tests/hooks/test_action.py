@@ -182,6 +182,16 @@ def test_at_most_two_memories_within_300_tokens(session: Session) -> None:
     assert estimated_tokens(block) <= MOST_TOKENS
 
 
+def test_what_found_no_place_at_one_call_comes_at_the_next(session: Session) -> None:
+    known = session.knows(*(f"Rule {number} about `deploy.toml`: ask {number} people." for number in range(5)))
+    shown = []
+    for number in range(4):
+        shown.append(urns(session.edits("deploy.toml")))
+        session.assistant.prompts(f"Thanks, that is good: go on with step {number}.")
+    assert [len(some) for some in shown] == [2, 2, 1, 0]
+    assert sorted(urn for some in shown for urn in some) == sorted(known)
+
+
 def test_what_may_not_surface_does_not_come_up_here_either(session: Session) -> None:
     (rule,) = session.knows(RULE)
     session.assistant.calls("mute", references=[rule])
