@@ -83,7 +83,7 @@ def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
         parts = {
             "nearness": nearness.get(memory.id, 0.0),
             "recency": recency(_age_in_days(memory, around.now), HALF_LIFE_DAYS),
-            "use": 1 - 1 / (1 + math.log1p(uses + (memory.accessed is not None))),
+            "use": 1 - 1 / (1 + math.log1p(uses)),
             "project": float(bool(memory.project)),
             "written": float(memory.origin in (Origin.USER, Origin.AGENT)),
             "rule": _rule(memory),

@@ -51,7 +51,7 @@ class Accounts:
     """The number of the event; 0 when it was not recorded."""
     add_considered = _or(Ledger.add_considered, None)
     mark_delivered = _or(Ledger.delivered, None)
-    mark_used = _or(Ledger.mark_used, None)
+    mark_used = _or(Ledger.mark_used, [])
     mark_judged = _or(Ledger.mark_judged, None)
     usage = _or(Ledger.usage, {})
     project_at = _or(Ledger.project_at, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
+SHOWN_LATELY = timedelta(days=1)  # before it is fetched: a session seldom goes on for longer
 
 
 def remember_(
@@ -82,14 +83,15 @@ def _session_here(caller: Caller, client: str, session: str) -> str:
     return f"{last.client}/{last.session}#{caller.accounts.turn_of(last.session)}"
 
 
-def get(caller: Caller, references: Sequence[str], touch: bool = True, used: bool = True) -> list[dict[str, Any]]:
-    """Whole memories by reference; unless `touch` is false, they count as accessed, and if `used`, as used."""
+def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
+    """Whole memories by reference; unless `touch` is false, those shown lately count as used and accessed."""
     memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
         try:
-            caller.all.touch(memories, caller.now)
-            caller.accounts.mark_used([memory.id for memory in memories if used], caller.now)
+            names, lately = [memory.id for memory in memories], caller.now - SHOWN_LATELY
+            fetched = caller.accounts.mark_used(names, caller.now, since=lately)
+            caller.all.touch([memory for memory in memories if memory.id in fetched], caller.now)
         except StoreError as error:  # a store that can only be read is still read
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)

@@ -164,24 +164,32 @@ class Ledger:
             )
             connection.execute(f"UPDATE considered SET delivered = 1 WHERE {arrived}", (number, part))  # noqa: S608  as above
 
-    def mark_used(self, memories: Sequence[str], at: datetime, session: str = "") -> None:
+    def mark_used(
+        self, memories: Sequence[str], at: datetime, session: str = "", since: datetime | None = None
+    ) -> list[str]:
         """The assistant went by these: their words are in its answer, or it fetched them whole.
 
-        It is the last showing that was used: in that session, or in any if none is known.
+        It is the last showing that was used: in that session, or in any if none is known; it counts once. Return the
+        memories that it counts for: none that was not shown `since` then.
         """
-        rows = [(memory, at.isoformat()) for memory in memories if memory not in self._gone]
+        earliest = since.isoformat() if since else ""
         with self._writing() as connection:
+            counted = [
+                memory
+                for memory in memories
+                if connection.execute(
+                    "UPDATE considered SET used = 1 WHERE memory = ?1 AND delivered = 1 AND used = 0 AND injection ="
+                    " (SELECT max(id) FROM injection JOIN considered ON injection = id WHERE memory = ?1"
+                    " AND delivered = 1 AND ?2 IN ('', session) AND at >= ?3)",
+                    (memory, session, earliest),
+                ).rowcount
+            ]
             connection.executemany(
                 "INSERT INTO usage (memory, used, last_used) VALUES (?1, 1, ?2)"
                 " ON CONFLICT (memory) DO UPDATE SET used = used + 1, last_used = ?2",
-                rows,
+                [(memory, at.isoformat()) for memory in counted],
             )
-            connection.executemany(
-                "UPDATE considered SET used = 1 WHERE memory = ?1 AND delivered = 1 AND injection = (SELECT max(id)"
-                " FROM injection JOIN considered ON injection = id WHERE memory = ?1 AND delivered = 1"
-                " AND ?2 IN ('', session))",
-                [(memory, session) for memory, _ in rows],
-            )
+        return counted
 
     def mark_judged(self, memories: Sequence[str]) -> None:
         """An exchange has ended in which these were shown, so that it is known which of them were used."""

@@ -125,7 +125,7 @@ def test_get_shows_the_whole_record(engine: Engine, cli: Cli) -> None:
         NOTE | {"title": "Other"},
     ]
     result = cli("get", "k3v9x2m4p7qa", "other")
-    assert engine.asked == [("get", {"references": ["k3v9x2m4p7qa", "other"], "used": True})]
+    assert engine.asked == [("get", {"references": ["k3v9x2m4p7qa", "other"], "touch": True})]
     assert result.out.startswith(
         "Replica lag\n"
         "urn:memhook:k3v9x2m4p7qa\n"
@@ -325,7 +325,7 @@ def test_remembered_text_cannot_act_on_the_terminal(engine: Engine, cli: Cli) ->
 
 
 def test_json_survives_half_a_surrogate_pair_and_keeps_letters(engine: Engine, cli: Cli) -> None:
-    engine.answers["get"] = lambda references, used=True: [NOTE | {"content": "ü \udc80"}]
+    engine.answers["get"] = lambda references, touch=True: [NOTE | {"content": "ü \udc80"}]
     out = cli("get", "x", "--json").out
     assert "ü \\udc80" in out
     assert json.loads(out)["memories"][0]["content"] == "ü \udc80"

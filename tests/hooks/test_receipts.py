@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -84,12 +84,34 @@ def test_what_a_subagent_does_is_no_part_of_the_answer(assistant: Assistant) -> 
     assert usage(assistant, urn).used == 0
 
 
-def test_a_memory_that_was_fetched_counts_as_used(assistant: Assistant) -> None:
+def test_a_memory_that_was_shown_and_then_fetched_counts_as_used_once(assistant: Assistant) -> None:
+    urn = assistant.remembers(f"{FACT} The fix is `ledgerctl resync --primary`.")
+    assert urn in assistant.prompts(QUESTION)
+    assistant.calls("get", references=[urn], touch=False)
+    assert usage(assistant, urn).used == 0
+    for _ in range(2):
+        assistant.calls("get", references=[urn])
+    stops(assistant, "I ran ledgerctl resync --primary and it is green.")
+    assert (usage(assistant, urn).shown, usage(assistant, urn).used) == (1, 1)
+    (event,) = assistant.calls("explain", reference=urn)["history"]
+    assert event["used"]
+    stats = assistant.calls("stats")
+    assert (stats["used"], [one["times"] for one in stats["best_of_week"]]) == (1, [1])
+    assert assistant.calls("status")["used"]["used"] == 1
+    assert assistant.calls("get", references=[urn], touch=False)[0]["accessed"]
+
+
+def test_a_memory_that_is_fetched_without_being_shown_lately_is_not_used(assistant: Assistant) -> None:
     urn = assistant.remembers(FACT)
     assistant.calls("get", references=[urn])
-    assert usage(assistant, urn).used == 1
-    assistant.calls("get", references=[urn], touch=False)
-    assert usage(assistant, urn).used == 1
+    assert urn in assistant.prompts(QUESTION, read=False)  # which never arrived
+    assistant.calls("get", references=[urn])
+    assert urn in assistant.prompts(QUESTION)
+    with assistant.runner.engine.accounts.ledger._writing() as connection:  # type: ignore[union-attr]
+        connection.execute("UPDATE injection SET at = ?", ((datetime.now(UTC) - timedelta(days=3)).isoformat(),))
+    (record,) = assistant.calls("get", references=[urn])
+    assert (record["accessed"], usage(assistant, urn).used) == (None, 0)
+    assert assistant.calls("stats")["best_of_week"] == []
 
 
 def test_only_showings_in_exchanges_whose_end_was_reported_count_as_unused(assistant: Assistant) -> None:

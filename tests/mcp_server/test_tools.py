@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError, types
 
+from memhook.core.memory import id_of
 from memhook.core.tokens import estimated_tokens
 from memhook.engine.engine import Engine
 from memhook.engine.scopes import DEFAULT_SCOPES, Rights, Scope
@@ -17,6 +20,7 @@ from memhook.errors import StoreError
 from memhook.library.library import Library
 from memhook.mcp_server.server import server_for
 from memhook.store.cache.cached_table import CachedTable
+from memhook.store.ledger import Considered, Injection
 from memhook.store.memories import MemoryStore
 from tests.mcp_server.conftest import Call, Counting
 
@@ -192,11 +196,21 @@ def test_list_pages_by_recency_and_counts(call: Call, assistant: Assistant) -> N
     assert page["total"] == 2
 
 
-def test_get_gives_the_whole_memory_and_marks_it_as_accessed(call: Call, assistant: Assistant) -> None:
-    urn = urn_of(call, DEPLOY)
-    assert call("get", references=[urn], touch=False)[0]["accessed"] is None
-    assert assistant.record("get_memory", urn=urn)["content"] == DEPLOY
-    assert call("get", references=[urn], touch=False)[0]["accessed"] is not None
+@pytest.mark.parametrize(
+    "read", [lambda one, urn: one.record("get_memory", urn=urn)["content"], lambda one, urn: one.reads(urn)]
+)
+def test_reading_the_whole_of_a_memory_counts_as_use_if_it_was_shown(
+    call: Call, engine: Engine, assistant: Assistant, read: Callable[[Assistant, str], str]
+) -> None:
+    urn, now = urn_of(call, DEPLOY), datetime.now(UTC)
+    for was_shown in (False, True):
+        if was_shown:
+            considered = (Considered(id_of(urn), "", 0.9, part=1),)
+            event = Injection(now, "s1", "", "claude", "UserPromptSubmit", "", "shown", "", 40, 800, {}, considered)
+            engine.accounts.mark_delivered(engine.accounts.record(event), 1)
+        assert read(assistant, urn) == DEPLOY
+        assert call("status")["used"]["used"] == was_shown
+        assert bool(call("get", references=[urn], touch=False)[0]["accessed"]) == was_shown
 
 
 def test_a_urn_resolves_as_a_resource(call: Call, assistant: Assistant) -> None:

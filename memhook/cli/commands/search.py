@@ -116,7 +116,7 @@ def get(args: Namespace, place: Place) -> None:
     With --json: {"memories": [...]}, also for one.
     """
     # In a terminal the user reads it. An assistant, which learned the URN from a block, reads from a pipe.
-    records = place.call("get", references=args.references, used=not sys.stdout.isatty())
+    records = place.call("get", references=args.references, touch=not sys.stdout.isatty())
     if said_json(args, {"memories": records}):
         return
     for number, record in enumerate(records):
