@@ -10,5 +10,6 @@ json_files     JSON of other tools: one list of records, and the graph of MCP's 
 markdown       Memories from and to Markdown
 recorded       The recorded sessions on this machine, or below folders that the user names; how far each was read
 sessions       From a recorded session to the notes that are kept of it
+signatures     What a command that failed is known by when it fails again, on whatever it is run
 source         A format memories can be imported from, and the entries it yields
 """

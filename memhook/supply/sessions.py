@@ -12,6 +12,7 @@ from memhook.core.note_requests import own_words
 from memhook.patterns import regex
 from memhook.screening.secret_values import may_hold_credentials
 from memhook.supply.digests import PRIVATE, SECRETS, Exchange, begins_exchange, captured, digest, typed
+from memhook.supply.signatures import signature
 from memhook.supply.source import Entry, Record
 
 NO_PROJECT = "of no project, or of an excluded one"
@@ -50,6 +51,11 @@ class Pair:
     @property
     def words(self) -> str:
         return f"`{self.wrong}` does not work here; `{self.right}` does."
+
+    @property
+    def anchors(self) -> tuple[str, ...]:
+        """What brings the pair up again; none of its own where the text says it best."""
+        return tuple(filter(None, [signature(self.wrong, self.right)]))
 
     @property
     def quote(self) -> str:
@@ -138,18 +144,19 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
     found.turns = number
     found.entries.append(digest(exchange))
     if not about.is_subagent and PRIVATE not in prompt.text.lower():
-        plain = {one.words: one.quote for one in turn.pairs if one.is_plain}
-        failed = {one.words: one.quote for one in turn.pairs if not one.is_plain}
-        said = {sentence: sentence for sentence in standing_orders(own_words(typed(exchange.asked)))}
+        plain = {one.words: one for one in turn.pairs if one.is_plain}
+        failed = {one.words: one for one in turn.pairs if not one.is_plain}
+        said = dict.fromkeys(standing_orders(own_words(typed(exchange.asked))))
         found.entries += _entries(plain, exchange, "")
         found.orders += [one.record for one in _entries({**said, **failed}, exchange, "rule") if one.record]
 
 
-def _entries(quotes: Mapping[str, str], exchange: Exchange, kind: str) -> Iterator[Entry]:
-    """A record for each text with its quote, or why there is none."""
-    for number, (content, quote) in enumerate(quotes.items(), start=1):
+def _entries(texts: Mapping[str, Pair | None], exchange: Exchange, kind: str) -> Iterator[Entry]:
+    """A record for each text, which may be that of a pair, or why there is none."""
+    for number, (content, pair) in enumerate(texts.items(), start=1):
         place = f"{exchange.place}.{kind}{number}"
-        record = captured(exchange, derived_title(content), content, quote, place)
+        record = captured(exchange, derived_title(content), content, pair.quote if pair else content, place)
+        record |= {"anchors": list(pair.anchors)} if pair and pair.anchors else {}
         yield Entry(place, None, SECRETS) if may_hold_credentials(content) else Entry(place, record)
 
 

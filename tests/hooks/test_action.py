@@ -13,6 +13,7 @@ from memhook.core.tokens import estimated_tokens
 from memhook.hooks import runner as runner_module
 from memhook.paths import user_paths
 from memhook.store.pauses import EVERYWHERE, Pause, pause, resume
+from memhook.supply.sessions import Pair
 from tests.hooks.conftest import Assistant
 from tests.hooks.test_prompt import configure, urns
 
@@ -205,6 +206,16 @@ def test_what_nobody_reviewed_comes_up_after_a_failure_only(session: Session) ->
     session.knows()
     assert session.runs("make db-reset") == ""
     assert "make db-reset" in session.runs("make db-reset", error="Exit code 1\nsetup failed: E1207 at fixture 4")
+
+
+def test_a_captured_pair_of_commands_comes_up_when_the_first_fails_on_another_file(session: Session) -> None:
+    pair = Pair("bellplan render --out week.pdf", "bellplan render --output week.pdf", is_plain=True)
+    record = {"content": pair.words, "session": "claude/5f2e#1.1", "anchors": list(pair.anchors)}
+    assert session.assistant.calls("capture", records=[record])["stored"] == 1
+    session.knows()
+    error = "Exit code 2\nNo such option: --out"
+    assert pair.right in session.runs("bellplan render --out may.pdf", error=error)
+    assert session.runs("bellplan list --out may.pdf", error=error, session_id="s2") == ""
 
 
 def test_a_changed_memory_is_anchored_to_what_it_names_now(session: Session) -> None:

@@ -17,6 +17,7 @@ from memhook.supply import digests, recorded, sessions
 from memhook.supply.recorded import Bookmarks, Found, found, project_for
 from memhook.supply.sessions import Learned, learned
 from memhook.supply.source import Record
+from tests.supply import recordings
 from tests.supply.recordings import ALL, RIGHT, WRONG, Turn, Write, claude, claude_lines, opencode, written
 
 LEDGER = Turn(
@@ -213,6 +214,16 @@ def test_bookmarks_that_cannot_be_read_count_as_none(tmp_path: Path) -> None:
     bookmarks.save()
     assert Bookmarks(tmp_path / "read.json").is_read(one)
     assert Bookmarks(tmp_path / "read.json").turns(one) == 4
+
+
+def test_a_pair_of_commands_is_anchored_to_what_failed_without_what_it_was_run_on(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recordings, "WRONG", "bellplan render --out week.pdf")
+    monkeypatch.setattr(recordings, "RIGHT", "bellplan render --output week.pdf")
+    claude(home, [LEDGER], str(home / "work"))
+    records = [entry.record for entry in only(read(home)).entries if entry.record]
+    assert [record.get("anchors") for record in records] == [None, ["bellplan render --out"]]
 
 
 def test_orders_are_found_in_what_the_user_typed_and_questions_are_none(home: Path) -> None:
