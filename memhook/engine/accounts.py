@@ -59,6 +59,7 @@ class Accounts:
     turn_of = _or(Ledger.turn_of, 1)
     propose = _or(Ledger.propose, None)
     proposals = _or(Ledger.proposals, [])
+    declined = _or(Ledger.declined, set())
     withdraw = _or(Ledger.withdraw, None)
     was_captured = _or(Ledger.was_captured, False)
     last_captured = _or(Ledger.last_captured, None)

@@ -70,6 +70,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "follow": Operation("following.follow", OWNER_ALONE, repeatable=True),
     "forget_captured": Operation("captures.forget_captured_", OWNER_ALONE),
     "tidy_list": Operation("inbox.tidy_list", OWNER_ALONE, repeatable=True),
+    "tidy_keep": Operation("inbox.tidy_keep", OWNER_ALONE),
     "inbox_list": Operation("inbox.inbox_list", OWNER_ALONE, repeatable=True),
     "inbox_keep": Operation("inbox.inbox_keep", OWNER_ALONE),
     "inbox_drop": Operation("inbox.inbox_drop", OWNER_ALONE),

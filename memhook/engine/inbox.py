@@ -36,6 +36,7 @@ NEAREST = 3
 REVIEWED: Mapping[str, Any] = {"origin": Origin.USER, "expires": None}
 MOST_COMPARED = 300
 NEVER_SHOWN_DAYS = 30
+SAME_TEXT = "nearly the same text"
 
 
 def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = False) -> dict[str, Any]:
@@ -185,12 +186,35 @@ def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, 
     return {"items": kept[:limit], "total": len(kept), "kinds": dict(Counter(item["kind"] for item in kept))}
 
 
+def tidy_keep(caller: Caller, reference: str, other: str = "") -> dict[str, Any]:
+    """Decline what is proposed about a memory, or about it and the newer `other`: both are true.
+
+    Two that are only nearly the same have no proposal yet: they get a declined one, so that they are not listed again.
+    """
+    memories = remember.found(caller.library, [name for name in (reference, other) if name])
+    pair = tuple(memory.id for memory in memories)
+    asked = _open_ones(caller, pair)
+    if asked or not other:
+        return changed(caller, [], [], memories, asked)
+    caller.record.propose([Proposal("supersede", pair[0], SAME_TEXT, pair[1])], caller.now)
+    made = _open_ones(caller, pair)
+    answer = changed(caller, [], [], memories, made)
+    answer["undo"]["params"] = {"memories": [], "withdrawn": [one.number for one in made]}
+    return answer
+
+
+def _open_ones(caller: Caller, pair: tuple[str, ...]) -> list[Proposal]:
+    return [one for one in caller.record.proposals() if {one.memory, one.other} - {""} == set(pair)]
+
+
 def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
-    """Nearly the same texts. What they supersede is proposed, unless the user has declined it before."""
+    """Nearly the same texts. What they supersede is proposed; nothing is asked that the user has declined before."""
+    declined = caller.accounts.declined()
     for memory in memories:
         near = neighbours(caller.library, memory, caller.rights.visible)
         older = [one for one in near.close if one.updated <= memory.updated and not are_two(one, memory)]
-        yield from (_item("duplicate", one, memory, "nearly the same text") for one in older)
+        asked = [one for one in older if frozenset((one.id, memory.id)) not in declined]
+        yield from (_item("duplicate", one, memory, SAME_TEXT) for one in asked)
         caller.accounts.propose(superseding(memory, near), caller.now)
 
 

@@ -50,11 +50,17 @@ def put_back(
     memories: Sequence[Mapping[str, Any]],
     versions: Mapping[str, str] = {},
     proposals: Sequence[int] = (),
+    withdrawn: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Put memories back as they were, and proposals into the inbox. `versions` are what the change to undo has made."""
+    """Put memories back as they were, and proposals into the inbox. `versions` are what the change to undo has made.
+
+    Those `withdrawn` were made and declined in one, so that nothing is left of them.
+    """
     restored = revision.put_back(caller.library, memories, versions) if memories else []
     if proposals:
         caller.record.decide(proposals, decided=False)
+    if withdrawn:
+        caller.record.withdraw(withdrawn)
     return {"memories": [versioned(one) for one in restored]}
 
 

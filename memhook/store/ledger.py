@@ -229,6 +229,11 @@ class Ledger:
             for kind, memory, reason, other, at, number in self._read(query, ())
         ]
 
+    def declined(self) -> set[frozenset[str]]:
+        """The pairs of memories that the user was asked about and has answered."""
+        query = "SELECT memory, other FROM proposal WHERE decided = 1 AND other <> ''"
+        return {frozenset(pair) for pair in self._read(query, ())}
+
     def decide(self, numbers: Sequence[int], decided: bool = True) -> None:
         self._write("UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers])
 

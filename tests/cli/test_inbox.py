@@ -51,6 +51,9 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], int]]:
     os.close(ours)
 
 
+Keys = Callable[[str], int]
+
+
 def contents(cli: Cli) -> list[str]:
     return [item["memory"]["content"] for item in cli("inbox", "--json").json["items"]]
 
@@ -127,6 +130,45 @@ def test_a_proposal_is_shown_with_its_reason_and_the_other_memory(engine: Engine
     engine.accounts.propose([proposal], datetime.now(UTC))
     out = cli("inbox").out
     assert f"superseded? newer: {new['title']}  {new['urn']}  (another value" in out
+
+
+@pytest.fixture
+def contradicting(engine: Engine) -> tuple[str, str]:
+    """The texts of two memories, of which the newer repeats one of the facts of the older."""
+    facts = " ".join(f"Rack {number} is cooled by unit {number * 7}." for number in range(40))
+    texts = (f"The data centre has two rooms. {facts} The door code changes monthly.", "The door code changes weekly.")
+    old, new = (engine.call("remember", {"content": text}, "/", {})["memory"]["id"] for text in texts)
+    engine.accounts.propose([Proposal("supersede", old, "another value", new)], datetime.now(UTC))
+    return texts
+
+
+@pytest.mark.parametrize("command", [["inbox"], ["tidy", "--list"], ["tidy", "--json"], ["inbox", "--json"]])
+def test_whether_one_supersedes_another_is_asked_with_both_texts_in_full(
+    cli: Cli, contradicting: tuple[str, str], command: list[str]
+) -> None:
+    out = cli(*command).out
+    assert all(text in out for text in contradicting)
+
+
+@pytest.mark.usefixtures("contradicting")
+def test_tidy_says_what_each_key_does_and_keeps_both_with_undo(engine: Engine, cli: Cli, keys: Keys) -> None:
+    keys("kq")
+    out = cli("tidy").out
+    assert "[k]eep both, do not ask again  [s]upersede the older by the newer  [f]orget the older" in out
+    assert "1 memory changed." in out
+    assert cli("tidy").out == "Everything is tidy.\n"
+    assert contents(cli) == []
+    assert engine.call("list", {}, "/", {})["total"] == 2
+
+
+@pytest.mark.usefixtures("contradicting")
+def test_what_tidy_kept_can_be_undone_at_the_next_one(engine: Engine, cli: Cli, keys: Keys) -> None:
+    for port in (2525, 2587):
+        engine.call("remember", {"content": f"The mailer listens on port {port}."}, "/", {})
+    assert cli("tidy", "--json").json["total"] == 2
+    keys("kuq")
+    assert "0 memories changed." in cli("tidy").out
+    assert cli("tidy", "--json").json["total"] == 2
 
 
 @pytest.mark.usefixtures("filled")

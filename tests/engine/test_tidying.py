@@ -59,6 +59,26 @@ def test_duplicates_contradictions_and_unused_memories_are_listed_and_a_decision
     assert kinds(assistant) == expected
 
 
+def test_what_is_kept_is_not_listed_again_and_that_can_be_undone(assistant: Assistant) -> None:
+    older = assistant.remembers("The mailer listens on port 2525.")
+    newer = assistant.remembers("The mailer listens on port 2587.")
+    twin = assistant.remembers("Invoices are sent on Monday morning.")
+    other = assistant.remembers("Invoices are sent on Monday morning!")
+    listed = [("duplicate", twin), ("contradiction", older)]
+    assert kinds(assistant) == listed
+    undo = []
+    for left, pair in (([listed[0]], (older, newer)), ([], (twin, other))):
+        done = assistant.calls("tidy_keep", reference=pair[0], other=pair[1])
+        undo.append(done["undo"])
+        assert [one["urn"] for one in done["memories"]] == list(pair)
+        assert kinds(assistant) == left
+    assert assistant.calls("inbox_list")["items"] == []
+    for one in reversed(undo):
+        assistant.calls(one["method"], **one["params"])
+    assert kinds(assistant) == listed
+    assert [one["memory"]["urn"] for one in assistant.calls("inbox_list")["items"]] == [older]
+
+
 def test_one_text_under_two_titles_is_no_duplicate_and_no_contradiction(assistant: Assistant) -> None:
     text = "Two spaces, no tabs; frozen_string_literal in each file."
     for number in range(4):

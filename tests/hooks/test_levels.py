@@ -132,7 +132,7 @@ OWNERS_CALLS = {
     *("mute", "release", "redact", "purge", "why", "stats", "import_lines", "export_page", "status", "health"),
     *("projects", "merge_projects", "split_project", "move_memories", "share", "refresh", "explain"),
     *("capture", "forget_captured", "follow", "inbox_list", "inbox_near", "inbox_keep", "inbox_drop", "inbox_merge"),
-    *("undistilled", "distilled", "tidy_list", "try_prompt", "browse", "look", "facets", "events"),
+    *("undistilled", "distilled", "tidy_list", "tidy_keep", "try_prompt", "browse", "look", "facets", "events"),
     *("numbers", "revise", "retract", "put_back"),
 }
 

@@ -6,6 +6,7 @@ import termios
 import tty
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,18 +19,30 @@ from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
 from memhook.errors import InvalidInput, MemhookError
 
-TIDY_KEYS = "[f]orget  [s]upersede  [m]ute  [l]ater  [u]ndo  [q]uit"
 TIDY_LISTED = 50
 TIDY_EXCERPT_CHARS = 160
-KEYS = "[k]eep  [d]rop  [e]dit  [m]erge  [l]ater  [u]ndo  [q]uit"
+KEYS = "[l]ater  [u]ndo  [q]uit"
 LISTED = 20
 EXCERPT_CHARS = 200
+DECLINABLE = ("duplicate", "contradiction", "stale")
 PROPOSED = {"retire": "forget it?", "supersede": "superseded? newer:"}
 
 Item = Mapping[str, Any]
 Answer = dict[str, Any]
 Action = Callable[[], Answer | None]
 """Returns the daemon's answer, which says how to undo it; None when nothing was decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a key does, in words that have it in brackets: "[k]eep both"."""
+
+    words: str
+    action: Action
+
+    @property
+    def key(self) -> str:
+        return self.words.partition("[")[2][:1]
 
 
 def add_parser(commands: Commands) -> None:
@@ -82,8 +95,11 @@ def _show_item(item: Item) -> None:
     say_title(memory["title"])
     say_wrapped(f"  {memory['urn']}  {item['at'][:10]}  {item['from'] or memory['origin']}")
     if item["kind"] in PROPOSED:
+        say_wrapped(memory["content"], indent="  ")
         other = f" {item['other']['title']}  {item['other']['urn']}" if item["other"] else ""
         say_wrapped(f"  {PROPOSED[item['kind']]}{other}  ({item['reason']})")
+        if item["other"]:
+            say_wrapped(item["other"]["content"], indent="    ")
     else:
         say_wrapped(shortened(collapsed(memory["content"]), EXCERPT_CHARS), indent="  ")
 
@@ -118,18 +134,20 @@ def _review(args: Namespace, place: Place) -> None:
     """Go through them, one key each."""
     total = place.call("inbox_list", limit=1, here=args.project)["total"]
     items = place.call("inbox_list", limit=total, here=args.project)["items"] if total else []
-    decided = _walked(place, items, _show_item, _actions, KEYS, "Run: memhook inbox keep URN, or drop URN")
+    decided = _walked(place, items, _show_item, _reviewing, "Run: memhook inbox keep URN, or drop URN")
     say(f"{counted(decided)} reviewed.")
 
 
-def _actions(place: Place, item: Item) -> dict[str, Action]:
+def _reviewing(place: Place, item: Item) -> list[Choice]:
     reference = item["memory"]["id"]
-    return {
-        "k": partial(place.call, "inbox_keep", references=[reference]),
-        "d": partial(place.call, "inbox_drop", references=[reference]),
-        "e": partial(_edited, place, item["memory"]),
-        "m": partial(_merged, place, reference),
-    }
+    keep = "[k]eep as it is" if item["kind"] in PROPOSED else "[k]eep as your own"
+    drop = "[d]rop: the newer one supersedes it" if item["other"] else "[d]rop: forget it"
+    return [
+        Choice(keep, partial(place.call, "inbox_keep", references=[reference])),
+        Choice(drop, partial(place.call, "inbox_drop", references=[reference])),
+        Choice("[e]dit and keep", partial(_edited, place, item["memory"])),
+        Choice("[m]erge into another", partial(_merged, place, reference)),
+    ]
 
 
 def _edited(place: Place, memory: Mapping[str, Any]) -> Any:
@@ -152,8 +170,9 @@ def tidy(args: Namespace, place: Place) -> None:
     """Go through duplicates, contradictions, stale and unused memories.
 
     Each is shown with one key for each decision; nothing is changed without one.
-    forget deletes the memory shown, supersede replaces it by the other
-    one, mute keeps it from coming up.
+    keep leaves all as it is and does not ask again, supersede replaces
+    the memory by the newer one, forget deletes it, mute keeps it from
+    coming up.
     """
     page = place.call("tidy_list", here=args.project, limit=args.limit)
     if said_json(args, page):
@@ -167,7 +186,7 @@ def tidy(args: Namespace, place: Place) -> None:
             _show_untidy(item)
         warn("To go through them: memhook tidy")
         return
-    decided = _walked(place, page["items"], _show_untidy, _tidying, TIDY_KEYS, "Run: memhook tidy --list")
+    decided = _walked(place, page["items"], _show_untidy, _tidying, "Run: memhook tidy --list")
     say(f"{counted(decided)} changed.")
 
 
@@ -175,30 +194,38 @@ def _show_untidy(item: Item) -> None:
     memory, other = item["memory"], item["other"]
     say_title(f"{item['kind']}: {memory['title']}")
     say_wrapped(f"  {memory['urn']}  {memory['updated'][:10]}  ({item['reason']})")
-    say_wrapped(shortened(collapsed(memory["content"]), TIDY_EXCERPT_CHARS), indent="  ")
-    if other:
-        say_wrapped(f"  newer: {other['title']}  {other['urn']}  {other['updated'][:10]}")
-        say_wrapped(shortened(collapsed(other["content"]), TIDY_EXCERPT_CHARS), indent="    ")
+    # A title says too little to decide by: the older one may have several facts, the newer one of them.
+    if not other:
+        say_wrapped(shortened(collapsed(memory["content"]), TIDY_EXCERPT_CHARS), indent="  ")
+        return
+    say_wrapped(memory["content"], indent="  ")
+    say_wrapped(f"  newer: {other['title']}  {other['urn']}  {other['updated'][:10]}")
+    say_wrapped(other["content"], indent="    ")
 
 
-def _tidying(place: Place, item: Item) -> dict[str, Action]:
+def _tidying(place: Place, item: Item) -> list[Choice]:
     memory, other = item["memory"], item["other"]
-    actions: dict[str, Action] = {
-        "f": partial(place.call, "retract", references=[memory["id"]]),
-        "m": partial(place.call, "revise", references=[memory["id"]], muted=True),
-    }
+    this = " the older" if other else ""
+    choices = [
+        Choice(f"[f]orget{this}", partial(place.call, "retract", references=[memory["id"]])),
+        Choice(f"[m]ute{this}", partial(place.call, "revise", references=[memory["id"]], muted=True)),
+    ]
+    if item["kind"] in DECLINABLE:
+        named = {"reference": memory["id"], "other": other["id"] if other else ""}
+        both = "both" if other else "it"
+        choices.insert(0, Choice(f"[k]eep {both}, do not ask again", partial(place.call, "tidy_keep", **named)))
     if other:
         successors = list(dict.fromkeys([*other["supersedes"], memory["id"]]))
-        actions["s"] = partial(place.call, "revise", references=[other["id"]], supersedes=successors)
-    return actions
+        supersede = partial(place.call, "revise", references=[other["id"]], supersedes=successors)
+        choices.insert(1, Choice("[s]upersede the older by the newer", supersede))
+    return choices
 
 
 def _walked(
     place: Place,
     items: Sequence[Item],
     show: Callable[[Item], None],
-    actions_of: Callable[[Place, Item], Mapping[str, Action]],
-    keys: str,
+    choices_of: Callable[[Place, Item], Sequence[Choice]],
     otherwise: str,
 ) -> int:
     """Show one item after the other and do what the keys say; return how many were decided.
@@ -212,7 +239,8 @@ def _walked(
     while at < len(items) and key not in ("q", "\x03", "\x04"):
         say("", f"{at + 1} of {len(items)}")
         show(items[at])
-        say(keys)
+        choices = choices_of(place, items[at])
+        say_wrapped("  ".join((*(one.words for one in choices), KEYS)))
         key = _pressed_key()
         if key == "u" and done:
             at, answer = done.pop()
@@ -220,8 +248,8 @@ def _walked(
                 place.call(undo["method"], **undo["params"])
         elif key == "u":
             warn("There is nothing to undo.")
-        elif action := actions_of(place, items[at]).get(key):
-            if (answered := _answered(action)) is not None:
+        elif chosen := next((one for one in choices if one.key == key), None):
+            if (answered := _answered(chosen.action)) is not None:
                 done.append((at, answered))
                 at += 1
         elif key in ("l", " "):
