@@ -72,12 +72,17 @@ def counted(memories: int) -> str:
     return "1 memory" if memories == 1 else f"{memories} memories"
 
 
+def often(times: int) -> str:
+    return "once" if times == 1 else f"{times} times"
+
+
 def span(seconds: float) -> str:
     """How long that is, in the largest unit of which it has two."""
     for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds // size)} {unit}"
-    return f"{max(0, round(seconds))} seconds"
+    whole = max(0, round(seconds))
+    return "1 second" if whole == 1 else f"{whole} seconds"
 
 
 def is_terminal() -> bool:

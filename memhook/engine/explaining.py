@@ -19,7 +19,7 @@ from memhook.core.staleness import clause
 from memhook.engine.accounts import account_of
 from memhook.engine.caller import Caller
 from memhook.errors import InvalidInput, NotFound
-from memhook.library.access import is_open, reason_withheld
+from memhook.library.access import OWNER, is_open, reason_withheld
 from memhook.screening.policy import judged, shown_as
 from memhook.settings import Settings, overridden, value_of
 from memhook.store.ledger import Usage
@@ -128,11 +128,20 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
         "checked": clause(caller.doubts_in(caller.project).findings(memory)) if is_open(memory) else "",
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
+        "superseded_by": _successor(caller, memory),
         "loaded_by": list(memory.loaded_by),
         "captured": _captured(memory, use),
         "times_shown": use.shown,
+        "times_used": use.used,
         "history": caller.accounts.history(memory.id, events),
     }
+
+
+def _successor(caller: Caller, memory: Memory) -> dict[str, str] | None:
+    """The memory that replaced it, if that is there and may be named."""
+    names = [memory.superseded_by] if memory.superseded_by else []
+    found = map(judged, caller.all.store.by_reference(names, OWNER))
+    return next(({"urn": one.urn, "title": shown_as(one).title} for one in found if is_open(one)), None)
 
 
 def _captured(memory: Memory, use: Usage) -> dict[str, Any] | None:

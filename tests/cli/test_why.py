@@ -192,6 +192,8 @@ EXPLAINED: dict[str, Any] = {
     "withheld_because": [],
     "anchors": ["replica.toml"],
     "times_shown": 2,
+    "times_used": 1,
+    "superseded_by": None,
     "history": [
         {**PROMPTED, "at": "2026-02-14T09:30:00+00:00", "client": "claude", "left_out": "", "used": 1},
         {**PROMPTED, "at": "2026-02-13T09:30:00+00:00", "client": "codex", "left_out": "over budget", "used": 0},
@@ -210,7 +212,7 @@ def test_a_urn_is_explained_and_not_taken_for_a_prompt(engine: Engine, cli: Cli)
         shown = cli("why", name)
         assert engine.asked[-1] == ("explain", {"reference": name})
         assert shown.out.startswith("Replica lag\nurn:memhook:k3v9x2m4p7qa\nmay be shown here")
-        assert "and when a tool touches: replica.toml\nshown 2 times so far" in shown.out
+        assert "and when a tool touches: replica.toml\nshown 2 times so far, used once\n" in shown.out
         assert "UserPromptSubmit by claude: shown and used\n" in shown.out
         assert "UserPromptSubmit by codex: left out (over budget)\n" in shown.out
     assert cli("why", "k3v9x2m4p7qa", "--json").json == EXPLAINED
@@ -228,6 +230,15 @@ def test_a_word_that_looks_like_an_id_is_a_prompt_unless_it_is_one(engine: Engin
     engine.answers["explain"] = EXPLAINED  # by its alias
     cli("why", "replica")
     assert engine.asked[-1][1]["prompt"] == "replica"
+
+
+def test_a_superseded_memory_is_explained_by_its_successor(engine: Engine, cli: Cli) -> None:
+    newer = {"urn": "urn:memhook:x2m4p7qak3v9", "title": "Replica lag is over"}
+    by = {"withheld_because": ["superseded"], "superseded_by": newer}
+    engine.answers["explain"] = EXPLAINED | by | {"times_shown": 1, "times_used": 0}
+    out = cli("why", EXPLAINED["urn"]).out
+    assert f"superseded by Replica lag is over  {newer['urn']}. To change that: memhook edit {newer['urn']}" in out
+    assert "shown once so far, not used\n" in out
 
 
 def test_what_is_too_short_or_several_words_is_a_prompt_without_a_look_at_the_memories(

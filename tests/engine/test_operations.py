@@ -74,15 +74,22 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
         "anchors": [],
         "checked": "",
         "withheld_because": [],
+        "superseded_by": None,
         "loaded_by": [],
         "captured": None,
         "times_shown": 0,
+        "times_used": 0,
         "history": [],
     }
     call("mute", references=[record["id"]])
     assert call("explain", reference=record["id"])["withheld_because"] == ["muted"]
     elsewhere = stored(call, "Only there.", project="github.com/a/b")
     assert call("explain", reference=elsewhere["id"])["withheld_because"] == ["another project (github.com/a/b)"]
+    newer = stored(call, "The VPN is gone.", supersedes=[record["id"]])
+    name = {"urn": newer["urn"], "title": "The VPN is gone."}
+    assert call("explain", reference=record["id"])["superseded_by"] == name
+    call("edit", reference=newer["id"], sensitivity="confidential")
+    assert call("explain", reference=record["id"])["superseded_by"] is None
     hidden = stored(call, "A secret plan.", sensitivity="confidential")
     explained = call("explain", reference=hidden["id"])
     assert (explained["title"], explained["withheld_because"]) == ("", ["confidential"])

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from memhook.assistants.claude import PART_LIMIT
-from memhook.cli.output import counted, cut, said_json, say, say_title, say_wrapped, width, wrapped
+from memhook.cli.output import counted, cut, often, said_json, say, say_title, say_wrapped, width, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.core.fencing import collapsed
@@ -21,6 +21,7 @@ LABEL = 11
 MARGIN = " " * 8
 SMALLEST = 0.005  # of a number that is printed with two digits
 BELOW_RELEVANCE = "below relevance"
+SUPERSEDED = "superseded"
 SPENT = "session budget used up"
 SPEAKING = ("sure", "unsure")
 MOST_BELOW = 10
@@ -33,7 +34,7 @@ REMEDIES = {
     "redacted": "it cannot be undone",
     "quarantined": "memhook release {urn}",
     "muted": "memhook unmute {urn}",
-    "superseded": "memhook get {urn} names its successor",
+    SUPERSEDED: "memhook get {urn} names its successor",
     "expired": 'memhook edit {urn} --expires ""',
     "another namespace": "memhook config get namespaces",
 }
@@ -92,8 +93,7 @@ def _say_explained(one: Report) -> None:
     say_title(one["title"] or "(confidential, restricted, redacted or quarantined: not named here)")
     say(one["urn"])
     for reason in one["withheld_because"]:
-        remedy = REMEDIES[next(name for name in REMEDIES if reason.startswith(name))]
-        say_wrapped(f"never shown here: {reason}. To change that: {remedy.format(urn=one['urn'])}")
+        say_wrapped(f"never shown here: {_obstacle(reason, one)}")
     if not one["withheld_because"]:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
         if one["anchors"]:
@@ -103,16 +103,31 @@ def _say_explained(one: Report) -> None:
     if readers := one.get("loaded_by"):
         say_wrapped(f"not shown to {' and '.join(readers)}: it reads the file of this memory by itself")
     if captured := one.get("captured"):
-        use = f"shown {captured['shown']}, used {captured['used']}"
         say_wrapped(
-            f"captured {captured['date']} from {captured['from'] or 'a session'}, unreviewed: {use}."
+            f"captured {captured['date']} from {captured['from'] or 'a session'}, unreviewed."
             f" It needs a score of {captured['gate']:.2f}. If it is right: memhook inbox keep {one['urn']}"
         )
-    say(f"shown {one['times_shown']} times so far" if one["times_shown"] else "not shown so far")
+    say(_shown_so_far(one))
     for event in one["history"]:
         shown = "shown and used" if event["used"] else "shown"
         fate = f"left out ({event['left_out']})" if event["left_out"] else shown
         say_wrapped(f"  {_moment(event['at'])}  {event['event']} by {event['client']}: {fate}")
+
+
+def _obstacle(reason: str, one: Report) -> str:
+    """What keeps a memory back, and the command that changes it."""
+    if reason == SUPERSEDED and (newer := one["superseded_by"]):
+        by = f"{collapsed(newer['title'])}  {newer['urn']}"
+        return f'superseded by {by}. To change that: memhook edit {newer["urn"]} --supersedes ""'
+    remedy = REMEDIES[next(name for name in REMEDIES if reason.startswith(name))]
+    return f"{reason}. To change that: {remedy.format(urn=one['urn'])}"
+
+
+def _shown_so_far(one: Report) -> str:
+    if not one["times_shown"]:
+        return "not shown so far"
+    used = f"used {often(one['times_used'])}" if one["times_used"] else "not used"
+    return f"shown {often(one['times_shown'])} so far, {used}"
 
 
 def _heading(report: Report) -> str:
