@@ -71,13 +71,19 @@ class Doubts:
 
     def remarked(self, ranked: Sequence[Ranked]) -> Weighed:
         """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""
-        gone = {one.memory.id: self.findings(one.memory).is_all_gone for one in ranked}
-        return self.newer_first(sorted(ranked, key=lambda one: gone[one.memory.id]))
+        found = self._found(ranked)
+        return self._marked(sorted(ranked, key=lambda one: found[one.memory.id].is_all_gone), found)
 
     def newer_first(self, ranked: Sequence[Ranked]) -> Weighed:
         """Return the memories in their order, but what may be superseded behind its successor, and the remarks."""
+        return self._marked(ranked, self._found(ranked))
+
+    def _found(self, ranked: Sequence[Ranked]) -> dict[str, Findings]:
+        return {one.memory.id: self.findings(one.memory) for one in ranked}
+
+    def _marked(self, ranked: Sequence[Ranked], found: Mapping[str, Findings]) -> Weighed:
         successors = _within(self.successors(), ranked) if len(ranked) > 1 else {}
-        remarks = {one.memory.id: text for one in ranked if (text := clause(self.findings(one.memory)))}
+        remarks = {key: text for key, one in found.items() if (text := clause(one))}
         older = {old: f"older, may be superseded by {URN_PREFIX}{new}" for old, new in successors.items()}
         return Weighed(tuple(_newer_first(ranked, successors)), remarks | older)
 
