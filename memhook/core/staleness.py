@@ -9,31 +9,39 @@ Only what the repository once had can be gone from it: a memory may name a file 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import lru_cache
+from itertools import chain, islice
 
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.fencing import label
-from memhook.core.memory import Memory
+from memhook.core.memory import Memory, titled
+from memhook.core.mentions import TOLD, mentions_of
 from memhook.patterns import regex
 
 NAMED_GONE = 2
+NAMED_COMMITS = 2
 NAME_CHARS = 60
 CACHED = 1_024  # memories whose anchors are not read again: reading them takes longer than the check
+MOST_CHECKS = 64  # things of one memory
+MOST_ALIKE = 4  # paths of one name that are looked for on the disk: one of more than these is there
 
 _SYMBOL = regex(r"[A-Za-z_]\w+")
 _RUN = regex(r"(?:make|just|(?:npm|pnpm|yarn) run|pnpm) ([A-Za-z_][\w:./-]*)(?!\S)")
+_ERROR = regex(r"\b\w+(?:Error|Exception)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The index of one repository.
 
-    `paths` has the tracked files and their folders, and `by_name` the paths of each last part; `changes` the times of
-    the commits of each path that the history names, the oldest first, and `moves` where renamed files are now.
+    `paths` has the tracked files and their folders, also those whose deletion is not committed, and `by_name` the paths
+    of each last part in the order of `read_backwards`; `unseen` has those that a sparse checkout leaves out.
+    `changes` has the times of the commits of each path that the history names, the oldest first, `once_by_name` these
+    paths like `by_name`, and `moves` where renamed files and folders are now.
     `targets` has those of make and just and the scripts of npm, of all files together; `%` in one stands for any name.
     `lost` has the symbols and targets that were in the files when a memory was written and are no longer, by memory.
     `elsewhere` has the paths, symbols and targets that are missing here and that the default branch has.
@@ -47,51 +55,66 @@ class Repository:
     targets: frozenset[str] = frozenset()
     lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
+    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`gone` is what no longer exists, of `checked` anchors; `commits` have changed the files it names since.
+    """`gone` is what no longer exists, `moved` the present path of each file or folder that is elsewhere now.
 
-    `moved` has the present path of each file that is elsewhere now.
+    `commits` counts those that changed a file since, by the name that the memory has for it; it names `files` files.
     """
 
     gone: tuple[str, ...] = ()
-    checked: int = 0
-    commits: int = 0
     moved: Mapping[str, str] = field(default_factory=dict)
+    commits: Mapping[str, int] = field(default_factory=dict)
+    files: int = 0
+    is_all_gone: bool = False
+    """Whether the memory can be of no more use: see `_is_all_gone`."""
 
-    @property
-    def is_all_gone(self) -> bool:
-        return bool(self.gone) and len(self.gone) == self.checked
+
+class _State(Enum):
+    THERE = auto()
+    DELETED = auto()
+    """In the work tree, by mistake perhaps: no commit has it."""
+    GONE = auto()
+    UNKNOWN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """Whether a thing is there, the times of its commits, and for a file that moved where it is now."""
+    """A thing that a memory names, of a file or folder its path, the times of its commits, and where it is now."""
 
-    is_there: bool
+    name: str
+    state: _State
+    path: str = ""
     times: Sequence[int] = ()
     moved_to: str = ""
 
+    def since(self, written: int) -> _Check:
+        """What was gone when the memory was written is nothing to tell: the memory knows."""
+        is_known = self.state is _State.GONE and bool(self.times) and self.times[-1] < written
+        times = self.times[bisect_right(self.times, written) :]
+        return replace(self, times=times, state=_State.UNKNOWN if is_known else self.state)
+
 
 def findings(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> Findings:
-    """`exists` tells whether a path is in the work tree, tracked or not."""
-    gone: list[str] = []
-    moved: dict[str, str] = {}
-    checked, commits = 0, Counter[int]()
+    """`exists` tells whether a path is in the work tree, tracked or not; it is asked a few times for each path."""
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
-    for anchor in _anchors(memory):
-        for check in _checks(anchor, repository, lost, exists):
-            since = check.times[bisect_right(check.times, written) :]
-            if not check.is_there and check.times and check.times[-1] < written:
-                continue  # it was gone when the memory was written, which knows
-            checked += 1
-            gone += [anchor] if not check.is_there else []
-            moved |= {anchor: check.moved_to} if check.moved_to else {}
-            commits |= Counter(since)  # one commit may have changed several files
-    return Findings(tuple(dict.fromkeys(gone)), checked, commits.total(), moved)
+    found = chain.from_iterable(_checks(anchor, repository, lost, exists) for anchor in _anchors(memory))
+    checks = [one.since(written) for one in islice(found, MOST_CHECKS)]
+    by_thing: dict[str, _Check] = {}
+    for check in checks:
+        by_thing.setdefault(check.path or check.name, check)
+    told = [one for one in by_thing.values() if one.state is not _State.UNKNOWN]
+    return Findings(
+        tuple(one.name for one in told if one.state is not _State.THERE),
+        {one.name: one.moved_to for one in told if one.moved_to},
+        {one.name: len(one.times) for one in told if one.times},
+        sum(bool(one.path) for one in by_thing.values()),
+        _is_all_gone(memory, checks),
+    )
 
 
 def is_forgettable(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> bool:
@@ -108,8 +131,33 @@ def clause(found: Findings) -> str:
     more = f" and {len(found.gone) - NAMED_GONE} more" if len(found.gone) > NAMED_GONE else ""
     gone = f"{', '.join(names)}{more} {'is' if len(found.gone) == 1 else 'are'} gone" if names else ""
     places = [f"{label(old, NAME_CHARS)} is now {label(new, NAME_CHARS)}" for old, new in found.moved.items()]
-    since = f"{found.commits} commit{'' if found.commits == 1 else 's'} since" if found.commits else ""
-    return "; ".join(filter(None, (gone, *places[:NAMED_GONE], since)))
+    return "; ".join(filter(None, (gone, *places[:NAMED_GONE], _commits_since(found))))
+
+
+def _commits_since(found: Findings) -> str:
+    """Of the only file that the memory names, or of those that are where they were, by name."""
+    if found.files == 1:
+        return "".join(f"{_commits(count)} since" for count in found.commits.values())
+    kept = [one for one in found.commits if one not in found.gone and one not in found.moved]
+    listed = [f"{_commits(found.commits[one])} to {label(one, NAME_CHARS)}" for one in kept[:NAMED_COMMITS]]
+    return f"{' and '.join(listed)} since" if listed else ""
+
+
+def _commits(count: int) -> str:
+    return f"{count} commit{'' if count == 1 else 's'}"
+
+
+def _is_all_gone(memory: Memory, checks: Sequence[_Check]) -> bool:
+    """Whether a commit has removed all that it names, a file or folder among it, and it names nothing else.
+
+    A target or a symbol may have another name now, and what cannot be checked may be true: a code, a message, a tool.
+    """
+    if not 0 < len(checks) < MOST_CHECKS or any(one.state is not _State.GONE for one in checks):
+        return False
+    names = [one.name for one in checks]
+    return any(one.path for one in checks) and all(
+        any(said in name for name in names) for said in _said(titled(memory.title, memory.content))
+    )
 
 
 def former_names(path: str, repository: Repository) -> list[str]:
@@ -127,6 +175,11 @@ def targets_of(memory: Memory) -> frozenset[str]:
     return frozenset(run[1] for one in _anchors(memory) if (run := _RUN.match(one)))
 
 
+def read_backwards(path: str) -> str:
+    """The order of paths of one name: those that end in the same stand together."""
+    return path[::-1]
+
+
 def is_target(name: str, repository_targets: Collection[str]) -> bool:
     """Whether one of the targets is this, or a pattern for it: `test-%`."""
     if name in repository_targets:
@@ -142,6 +195,15 @@ def _anchors(memory: Memory) -> Sequence[str]:
 _named = lru_cache(CACHED)(anchors_of)
 
 
+@lru_cache(CACHED)
+def _said(text: str) -> tuple[str, ...]:
+    """What a text names in plain words: tools and what they are told, types, files, errors."""
+    found = mentions_of(text)
+    told = (one.split() for one in found.commands)
+    tools = (tool for tool, *words in told if words[0] in TOLD or any(word.startswith("-") for word in words))
+    return (*tools, *found.tools, *found.types, *found.members, *found.files, *_ERROR.findall(text))
+
+
 def _symbol(anchor: str) -> str:
     name = anchor.removesuffix("()")
     is_one = kind_of(anchor) is Kind.IDENTIFIER and _SYMBOL.fullmatch(name) and is_distinctive(name)
@@ -151,43 +213,54 @@ def _symbol(anchor: str) -> str:
 def _checks(
     anchor: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
 ) -> Iterator[_Check]:
-    """Yield the state of each thing the anchor names; nothing if it is unknown."""
+    """Yield the state of each thing the anchor names, at least of one."""
     kind = kind_of(anchor)
     if kind in (Kind.PATH, Kind.FOLDER):
-        yield from _path_check(anchor, repository, exists)
+        yield _path_check(anchor, repository, exists)
     elif kind is Kind.COMMAND:
         yield from _command_checks(anchor, repository, lost, exists)
-    elif (symbol := _symbol(anchor)) and symbol in lost:
-        yield _Check(is_there=False)
+    else:
+        is_lost = kind is Kind.IDENTIFIER and anchor.removesuffix("()") in lost
+        yield _Check(anchor, _State.GONE if is_lost else _State.UNKNOWN)
 
 
-def _path_check(path: str, repository: Repository, exists: Callable[[str], bool]) -> Iterator[_Check]:
-    plain = path.strip("/").removeprefix("./")
+def _path_check(name: str, repository: Repository, exists: Callable[[str], bool]) -> _Check:
+    plain = name.strip("/").removeprefix("./")
     known = [plain] if plain in repository.paths else _called(plain, repository.by_name)
-    there = [one for one in known if exists(one)]
+    there = known if len(known) > MOST_ALIKE else [one for one in known if one in repository.unseen or exists(one)]
     if there or exists(plain):
-        yield _Check(is_there=True, times=repository.changes.get(there[0], ()) if len(there) == 1 else ())
-    elif once := _called(plain, repository.once_by_name):
-        now = {moved for old in once if exists(moved := repository.moves.get(old, old))}
-        one = {*once, *now} if len(once) == 1 else ()
-        times = sorted({time for name in one for time in repository.changes.get(name, ())})
-        yield _Check(bool(now), times, min(now) if len(now) == 1 else "")
+        times = repository.changes.get(there[0], ()) if len(there) == 1 else ()
+        return _Check(name, _State.THERE, there[0] if len(there) == 1 else plain, times)
+    once = known or _called(plain, repository.once_by_name)
+    if not once:
+        return _Check(name, _State.UNKNOWN, plain)
+    now = {new for old in once[:MOST_ALIKE] if exists(new := repository.moves.get(old, old))}
+    one = {*once, *now} if len(once) == 1 else ()
+    times = sorted({time for path in one for time in repository.changes.get(path, ())})
+    state = _State.THERE if now else _State.DELETED if known else _State.GONE
+    return _Check(name, state, once[0], times, min(now) if len(now) == 1 else "")
 
 
 def _command_checks(
     command: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
 ) -> Iterator[_Check]:
+    paths = [word for word in command.split() if "/" in word and kind_of(word) in (Kind.PATH, Kind.FOLDER)]
+    yield from (_path_check(path, repository, exists) for path in paths)
     if run := _RUN.match(command):
-        if is_target(run[1], repository.targets):
-            yield _Check(is_there=True)
-        elif run[1] in lost:
-            yield _Check(is_there=False)
-    for word in command.split():
-        if "/" in word and kind_of(word) in (Kind.PATH, Kind.FOLDER):
-            yield from _path_check(word, repository, exists)
+        is_there = is_target(run[1], repository.targets)
+        yield _Check(run[0], _State.THERE if is_there else _State.GONE if run[1] in lost else _State.UNKNOWN)
+    elif not paths:
+        yield _Check(command, _State.UNKNOWN)
 
 
 def _called(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
-    """The paths that end in this one."""
+    """The paths that end in this one, not many more than are looked for on the disk."""
     found = by_name.get(path.rpartition("/")[2], ())
-    return [one for one in found if one == path or one.endswith(f"/{path}")]
+
+    def some_from(ending: str) -> Sequence[str]:
+        at = bisect_left(found, ending, key=read_backwards)
+        return found[at : at + MOST_ALIKE + 1]
+
+    backwards = read_backwards(path)
+    below = (one for one in some_from(f"{backwards}/") if one.endswith(f"/{path}"))
+    return [*(one for one in some_from(backwards)[:1] if one == path), *below]

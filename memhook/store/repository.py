@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Repository, is_target, symbols_of, targets_of
+from memhook.core.staleness import Repository, is_target, read_backwards, symbols_of, targets_of
 from memhook.patterns import regex
 from memhook.store.project import LOG, git_answer, git_dirs
 
@@ -21,12 +23,16 @@ MOST_FILES_READ = 20_000  # in a larger repository symbols are not looked up: gi
 LARGEST_FILE = 1_000_000
 MOST_LOOKED_UP = 8  # old commits in which names are looked up, for each round
 MOST_BUILD_FILES = 200
+NEARLY_ALL = 0.8  # of the files of a folder
 
 _TARGETS = regex(r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE)  # one or more of make, or one of just with its parameters
 _REMOTE = "refs/remotes/origin/HEAD"  # the default branch of the remote
 _PACKAGE = "package.json"
 _BUILD_FILE = regex(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
 _BUILD_FILES = ("*akefile", "*.mk", "*ustfile", "*.just", f"*{_PACKAGE}")
+_Lookup = Callable[[Collection[str], str], frozenset[str]]  # those of the names that are in a commit, or now
+_Entry = tuple[str, ...]  # the letter of the status and the path, of a renamed file the old and the new path
+_RENAMES = ("--name-status", "--find-renames=100%")
 
 
 def stamp(root: Path) -> tuple[int, ...]:
@@ -37,25 +43,40 @@ def stamp(root: Path) -> tuple[int, ...]:
 
 def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:
     """The index as of now; None where there is no repository, or git takes too long."""
-    listed = git_answer(root, "ls-files", "-z", timeout=SECONDS)
+    listed = git_answer(root, "ls-files", "-tz", timeout=SECONDS)
     if listed is None:
         return None
-    files = [path for path in listed.split("\0") if path]
-    paths = {*files, *(folder for path in files for folder in _folders(path))}
-    changes, commits, moves = _history(root)
-    once = {*changes, *(folder for path in changes for folder in _folders(path))}
+    tracked = [(entry[0], entry[2:]) for entry in listed.split("\0") if entry]
+    files = [path for _, path in tracked]
+    staged = _staged(root)
+    paths = _with_folders((*files, *(names[0] for _, *names in staged)))
+    history = _history(root, staged)
     targets = _targets(root, files)
-    lost = _lost(root, memories, targets, commits) if len(files) <= MOST_FILES_READ else {}
-    elsewhere = _elsewhere(root, paths, {name for names in lost.values() for name in names})
-    return Repository(frozenset(paths), _by_name(paths), changes, moves, _by_name(once), targets, lost, elsewhere)
+    lost = _lost(root, memories, targets, history.commits) if len(files) <= MOST_FILES_READ else {}
+    return Repository(
+        paths=frozenset(paths),
+        by_name=_by_name(paths),
+        changes={**history.times, **_times_of_folders(history.times, paths)},
+        moves={old: _followed(old, history.moves) for old in history.moves},
+        once_by_name=_by_name(_with_folders(history.times)),
+        targets=targets,
+        lost=lost,
+        elsewhere=_elsewhere(root, paths, {name for names in lost.values() for name in names}),
+        unseen=frozenset(_with_folders(path for tag, path in tracked if tag == "S")),
+    )
+
+
+def _staged(root: Path) -> list[_Entry]:
+    """The deletions and renames in the index that no commit has."""
+    wanted = ("--cached", *_RENAMES, "--diff-filter=DR", "-z", "HEAD", "--")
+    return _entries(git_answer(root, "diff-index", *wanted, timeout=SECONDS) or "")
 
 
 def _elsewhere(root: Path, paths: Container[str], lost: Collection[str]) -> frozenset[str]:
     """The paths and the lost names that the default branch has; none where it is the one that is checked out."""
     branch = _default_branch(root)
     listed = git_answer(root, "ls-tree", "-rz", "--name-only", branch, timeout=SECONDS) if branch else ""
-    files = [path for path in (listed or "").split("\0") if path]
-    there = {*files, *(folder for path in files for folder in _folders(path))}
+    there = _with_folders(path for path in (listed or "").split("\0") if path)
     names = _grepped(root, lost, branch) if branch else frozenset()
     return names | {path for path in there if path not in paths}
 
@@ -70,30 +91,90 @@ def _default_branch(root: Path) -> str:
     return "" if current.strip() == f"refs/heads/{name}" else branch
 
 
-def _history(root: Path) -> tuple[dict[str, list[int]], list[tuple[int, str]], dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class _History:
     """The times of the commits that touched each path, time and hash of every commit, the oldest first; and renames.
 
-    Of files that a commit moved unchanged: to compare contents, git would have to read them.
+    Of files that a commit moved unchanged: to compare contents, git would have to read them. And of folders, with those
+    of their files that a commit moved and changed.
     """
-    renames = ("--name-status", "--find-renames=100%", "--diff-filter=ADMRT")
-    listed = git_answer(root, *LOG, *renames, "--format=%x01%ct %H", f"-{COMMITS}", "HEAD", "--", timeout=SECONDS)
+
+    times: Mapping[str, Sequence[int]]
+    commits: Sequence[tuple[int, str]]
+    moves: Mapping[str, str]
+
+
+def _history(root: Path, staged: Sequence[_Entry]) -> _History:
+    wanted = (*_RENAMES, "--diff-filter=ADMRT", "--format=%x01%ct %H")
+    listed = git_answer(root, *LOG, *wanted, f"-{COMMITS}", "HEAD", "--", timeout=SECONDS)
     times: dict[str, list[int]] = defaultdict(list)
     commits: list[tuple[int, str]] = []
-    moves: dict[str, str] = {}
-    for commit in (listed or "").split("\x01")[1:]:
+    moves = _Moves()
+    moves.add(staged)
+    for commit in (listed or "").split("\x01")[1:]:  # git lists the newest first
         head, _, rest = commit.partition("\0")
         moment, _, digest = head.strip().partition(" ")
         commits.append((int(moment), digest))
-        fields = iter(rest.lstrip("\n").split("\0"))
-        for status in fields:
-            names = [next(fields, "") for _ in range(2 if status.startswith("R") else 1)] if status.strip() else []
-            for name in names:
-                times[name].append(int(moment))
-            if len(names) > 1:
-                moves.setdefault(*names)  # git lists the newest first
+        entries = _entries(rest.lstrip("\n"))
+        for name in (name for _, *names in entries for name in names):
+            times[name].append(int(moment))
+        moves.add(entries)
     commits.reverse()  # those of one second stay in their order
     in_order = {name: sorted(some) for name, some in times.items()}
-    return in_order, sorted(commits, key=itemgetter(0)), {old: _followed(old, moves) for old in moves}
+    return _History(in_order, sorted(commits, key=itemgetter(0)), moves.found)
+
+
+def _entries(listed: str) -> list[_Entry]:
+    fields = iter(listed.split("\0"))
+    statuses = (status.strip() for status in fields)
+    return [
+        (status[0], *(next(fields, "") for _ in range(2 if status.startswith("R") else 1)))
+        for status in statuses
+        if status
+    ]
+
+
+class _Moves:
+    """Where files and folders went, from the commits of a history, the newest first.
+
+    The files that have left a folder since a commit are those that it had before, if it is no longer there.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        self._left = Counter[str]()
+        self._moved = Counter[tuple[str, str]]()
+
+    def add(self, entries: Sequence[_Entry]) -> None:
+        added = {names[0] for status, *names in entries if status == "A"}
+        deleted = [names[0] for status, *names in entries if status == "D"]
+        renamed = [(old, new) for status, old, *moved in entries if status == "R" for new in moved]
+        folders = [pair for old, new in renamed for pair in _folder_pairs(old, new)]
+        places: dict[str, set[str]] = defaultdict(set)
+        for folder, place in folders:
+            places[folder].add(place)
+        changed = [
+            (old, new, (folder, place))
+            for old in deleted
+            for folder in _folders(old)
+            for place in places.get(folder, ())
+            if (new := place + old[len(folder) :]) in added
+        ]
+        self._left.update(folder for old in (*deleted, *(old for old, _ in renamed)) for folder in _folders(old))
+        self._moved.update((*folders, *(pair for *_, pair in changed)))
+        nearly_all = {pair for pair in folders if self._moved[pair] >= NEARLY_ALL * self._left[pair[0]]}
+        for old, new in (*renamed, *nearly_all, *((old, new) for old, new, pair in changed if pair in nearly_all)):
+            self.found.setdefault(old, new)
+
+
+def _folder_pairs(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """The folders above a renamed file with those that they became, as far up as they have the same names."""
+    old, new = old.rpartition("/")[0], new.rpartition("/")[0]
+    while old and new and old != new:
+        yield old, new
+        (old, _, name), (new, _, other) = old.rpartition("/"), new.rpartition("/")
+        if name != other:
+            return
 
 
 def _followed(path: str, moves: Mapping[str, str]) -> str:
@@ -107,28 +188,42 @@ def _followed(path: str, moves: Mapping[str, str]) -> str:
 def _lost(
     root: Path, memories: Sequence[Memory], targets: frozenset[str], commits: Sequence[tuple[int, str]]
 ) -> dict[str, frozenset[str]]:
-    """The symbols and targets of each memory that are in no tracked file now, and were when it was written.
+    """The symbols and targets of each memory that are in no tracked file now, and were when it was written."""
 
-    Memories written at the same commit are looked up together: reading the files takes longest.
-    """
-    wanted = {memory.id: symbols_of(memory) for memory in memories}
-    present = _grepped(root, {name for names in wanted.values() for name in names})
-    by_commit: dict[str, list[tuple[str, frozenset[str], frozenset[str]]]] = defaultdict(list)
-    for memory in memories:
+    def lost(names_of: Callable[[Memory], frozenset[str]], found: _Lookup) -> dict[str, frozenset[str]]:
+        return _lost_names([(memory, names_of(memory)) for memory in memories], found, commits)
+
+    symbols, runs = lost(symbols_of, partial(_grepped, root)), lost(targets_of, partial(_made, root, targets))
+    found: dict[str, frozenset[str]] = {}
+    for some in (symbols, runs):
+        found |= {key: names | found.get(key, frozenset()) for key, names in some.items() if names}
+    return found
+
+
+def _lost_names(
+    wanted: Sequence[tuple[Memory, frozenset[str]]], found: _Lookup, commits: Sequence[tuple[int, str]]
+) -> dict[str, frozenset[str]]:
+    """Memories written at the same commit are looked up together: reading the files takes longest."""
+    present = found(frozenset[str]().union(*(names for _, names in wanted)), "")
+    by_commit: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+    for memory, names in wanted:
         at = bisect_right(commits, int(memory.updated.timestamp()), key=itemgetter(0)) - 1
-        symbols = wanted[memory.id] - present
-        runs = frozenset(one for one in targets_of(memory) if not is_target(one, targets))
-        if at >= 0 and (symbols or runs):
-            by_commit[commits[at][1]].append((memory.id, symbols, runs))
+        if at >= 0 and names - present:
+            by_commit[commits[at][1]][memory.id] = names - present
     lost: dict[str, frozenset[str]] = {}
     for commit, missing in list(by_commit.items())[:MOST_LOOKED_UP]:
-        symbols = _grepped(root, {name for _, names, _ in missing for name in names}, commit)
-        runs = _grepped(root, {name for _, _, names in missing for name in names}, commit, _BUILD_FILES)
-        lost |= {key: had for key, some, others in missing if (had := (some & symbols) | (others & runs))}
+        had = found(frozenset[str]().union(*missing.values()), commit)
+        lost |= {key: names & had for key, names in missing.items()}
     return lost
 
 
-def _grepped(root: Path, names: Iterable[str], commit: str = "", files: Sequence[str] = ()) -> frozenset[str]:
+def _made(root: Path, targets: frozenset[str], names: Collection[str], commit: str) -> frozenset[str]:
+    if not commit:
+        return frozenset(name for name in names if is_target(name, targets))
+    return _grepped(root, names, commit, _BUILD_FILES)
+
+
+def _grepped(root: Path, names: Collection[str], commit: str = "", files: Sequence[str] = ()) -> frozenset[str]:
     patterns = [part for name in sorted(names) for part in ("-e", name)]
     if not patterns:
         return frozenset()
@@ -164,14 +259,29 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _folders(path: str) -> Iterable[str]:
+def _folders(path: str) -> Iterator[str]:
     while path := path.rpartition("/")[0]:
         yield path
 
 
+def _with_folders(paths: Iterable[str]) -> set[str]:
+    files = set(paths)
+    return files.union(*map(_folders, files))
+
+
+def _times_of_folders(times: Mapping[str, Sequence[int]], paths: Container[str]) -> dict[str, list[int]]:
+    """The times of the commits in each folder that is no longer there."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for path, some in times.items():
+        for folder in _folders(path):
+            if folder not in paths:
+                found[folder].update(some)
+    return {folder: sorted(some) for folder, some in found.items()}
+
+
 def _by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
     named: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(paths):
+    for path in sorted(paths, key=read_backwards):
         named[path.rpartition("/")[2]].append(path)
     return dict(named)
 

@@ -101,6 +101,19 @@ def test_a_proposal_is_checked_against_the_repository_that_no_session_has_asked_
         assistant.calls("inbox_drop", references=[urn])
 
 
+def test_a_file_that_is_deleted_and_not_committed_is_gone_and_nothing_is_proposed(assistant: Assistant) -> None:
+    place = with_settings(assistant, minutes_ago=5)
+    urn = assistant.remembers(f"{FACT} See `ledger.prod.toml`.")
+    assistant.prompts(QUESTION, session="a")
+    assistant.runner.keep_house()
+    (place / "ledger.prod.toml").unlink()
+    assert f"(ledger.prod.toml is gone) {urn}" in assistant.prompts(QUESTION, session="b")
+    git(place, "add", "-A")
+    assistant.runner.keep_house()
+    assert f"(ledger.prod.toml is gone) {urn}" in assistant.prompts(QUESTION, session="c")
+    assert assistant.calls("inbox_list")["items"] == []
+
+
 def test_nothing_is_proposed_for_what_the_default_branch_still_has(assistant: Assistant) -> None:
     place = with_settings(assistant, minutes_ago=5)
     git(place, "branch", "-M", "main")
