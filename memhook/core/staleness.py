@@ -30,6 +30,9 @@ MOST_CHECKS = 64  # things of one memory
 MOST_ALIKE = 4  # paths of one name that are looked for on the disk: one of more than these is there
 
 _SYMBOL = regex(r"[A-Za-z_]\w+")
+_WORD = regex(r"[A-Za-z]\w{2,}")
+_KIND = "class|enum|function|interface|method|module|protocol|record|struct|trait|type"
+_CALLED = regex(rf"(?i:\b(?:{_KIND})) `(\w+)`|`(\w+)`[ -](?:{_KIND})\b")
 _RUN = regex(r"(?:make|just|(?:npm|pnpm|yarn) run|pnpm) ([A-Za-z_][\w:./-]*)(?!\S)")
 _ERROR = regex(r"\b\w+(?:Error|Exception)\b")
 
@@ -168,6 +171,13 @@ def former_names(path: str, repository: Repository) -> list[str]:
 def symbols_of(memory: Memory) -> frozenset[str]:
     """The identifiers whose presence in the files can be looked up."""
     return frozenset(name for one in _anchors(memory) if (name := _symbol(one)))
+
+
+def words_of(memory: Memory) -> frozenset[str]:
+    """The identifiers that could be any word, were they not called a class or the like, or written as a call."""
+    called = {one or other for one, other in _CALLED.findall(titled(memory.title, memory.content))}
+    names = (one.removesuffix("()") for one in _anchors(memory) if one in called or one.endswith("()"))
+    return frozenset(one for one in names if _WORD.fullmatch(one) and not is_distinctive(one))
 
 
 def targets_of(memory: Memory) -> frozenset[str]:

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Repository, is_target, read_backwards, symbols_of, targets_of
+from memhook.core.staleness import Repository, is_target, read_backwards, symbols_of, targets_of, words_of
 from memhook.patterns import regex
 from memhook.store.project import LOG, git_answer, git_dirs
 
@@ -23,6 +23,7 @@ MOST_FILES_READ = 20_000  # in a larger repository symbols are not looked up: gi
 LARGEST_FILE = 1_000_000
 MOST_LOOKED_UP = 8  # old commits in which names are looked up, for each round
 MOST_BUILD_FILES = 200
+MOST_WORDS_SOUGHT = 16  # each in a process of its own
 NEARLY_ALL = 0.8  # of the files of a folder
 
 _TARGETS = regex(r"^([\w%][^:=#\n]*):(?!=)", re.MULTILINE)  # one or more of make, or one of just with its parameters
@@ -30,8 +31,15 @@ _REMOTE = "refs/remotes/origin/HEAD"  # the default branch of the remote
 _PACKAGE = "package.json"
 _BUILD_FILE = regex(r"(?:^|/)(?:(?:GNUm|M|m)akefile|\.?[Jj]ustfile|package\.json|[^/]+\.(?:mk|just))$")
 _BUILD_FILES = ("*akefile", "*.mk", "*ustfile", "*.just", f"*{_PACKAGE}")
+_CODE_FILES = tuple(f":(exclude,icase)*.{ending}" for ending in ("adoc", "md", "mdx", "rst", "txt"))
+_DEFINING = (
+    "class|contract|data|defmacro|defmodule|defp?|enum|fn|func?|function|interface|macro|method|module|namespace"
+    "|newtype|object|package|proc|procedure|protocol|record|struct|sub|trait|type|typedef|union"
+)
+_OWNER = r"(\([^()]*\)[[:space:]]*)?([[:alnum:]_]+(\.|::))*"  # func (m *Relay) Close, defmodule Belfry.Relay
 _Lookup = Callable[[Collection[str], str], frozenset[str]]  # those of the names that are in a commit, or now
 _Entry = tuple[str, ...]  # the letter of the status and the path, of a renamed file the old and the new path
+_LAST_WORD = regex(r"\w+$", re.MULTILINE)
 _RENAMES = ("--name-status", "--find-renames=100%")
 
 
@@ -193,9 +201,12 @@ def _lost(
     def lost(names_of: Callable[[Memory], frozenset[str]], found: _Lookup) -> dict[str, frozenset[str]]:
         return _lost_names([(memory, names_of(memory)) for memory in memories], found, commits)
 
+    words = lost(words_of, partial(_defined, root))
+    sought = sorted(frozenset[str]().union(*words.values()))[:MOST_WORDS_SOUGHT]
+    unused = frozenset(name for name in sought if not _is_used(root, name))
     symbols, runs = lost(symbols_of, partial(_grepped, root)), lost(targets_of, partial(_made, root, targets))
     found: dict[str, frozenset[str]] = {}
-    for some in (symbols, runs):
+    for some in (symbols, runs, {key: names & unused for key, names in words.items()}):
         found |= {key: names | found.get(key, frozenset()) for key, names in some.items() if names}
     return found
 
@@ -215,6 +226,22 @@ def _lost_names(
         had = found(frozenset[str]().union(*missing.values()), commit)
         lost |= {key: names & had for key, names in missing.items()}
     return lost
+
+
+def _defined(root: Path, names: Collection[str], commit: str) -> frozenset[str]:
+    """Those that a keyword says to be defined, in a file of code."""
+    if not names:
+        return frozenset()
+    pattern = f"({_DEFINING})[[:space:]]+{_OWNER}({'|'.join(sorted(names))})"
+    at = (commit,) if commit else ()
+    found = git_answer(root, "grep", "-hoIEw", "-e", pattern, *at, "--", *_CODE_FILES, timeout=SECONDS)
+    return frozenset(_LAST_WORD.findall(found or "")) & frozenset(names)
+
+
+def _is_used(root: Path, name: str) -> bool:
+    """Whether a file of code has it before a comment starts."""
+    pattern = rf"^([[:space:]]*([^#/*[:space:]]|/[^/*])([^#/]|/[^/*])*[^[:alnum:]_])?{name}([^[:alnum:]_]|$)"
+    return bool(git_answer(root, "grep", "-lIE", "-e", pattern, "--", *_CODE_FILES, timeout=SECONDS))
 
 
 def _made(root: Path, targets: frozenset[str], names: Collection[str], commit: str) -> frozenset[str]:

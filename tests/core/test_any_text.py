@@ -225,6 +225,7 @@ CALLS: dict[str, Call] = {
     "staleness.is_target": lambda text: staleness.is_target(text[:50], {text, f"{text}%"}),
     "staleness.targets_of": lambda text: staleness.targets_of(anchored(text)),
     "staleness.read_backwards": staleness.read_backwards,
+    "staleness.words_of": lambda text: staleness.words_of(anchored(text)),
     "staleness.symbols_of": lambda text: staleness.symbols_of(anchored(text)),
     "memory.place_of": lambda text: [memory.place_of(text).words, memory.place_of(f"a/{text}#1")],
     "memory.sessions_of": lambda text: memory.sessions_of((text, f"a/{text}#1")),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memhook.core.memory import Memory
-from memhook.core.staleness import Findings, Repository, clause, findings
+from memhook.core.staleness import Findings, Repository, clause, findings, words_of
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 BEFORE, AFTER = int(DAY.timestamp()) - 60, int(DAY.timestamp()) + 60
@@ -120,6 +120,19 @@ def test_a_memory_is_out_of_date_if_all_that_it_names_is_gone(content: str) -> N
 def test_a_memory_is_not_out_of_date_if_it_may_be_about_something_else(content: str) -> None:
     result = found(content)
     assert (bool(result.gone), result.is_all_gone) == (True, False)
+
+
+def test_a_word_is_a_symbol_only_if_the_text_says_so() -> None:
+    def words(content: str) -> frozenset[str]:
+        return words_of(Memory("k3v9x2m4p7qa", "", content, "", DAY, DAY))
+
+    assert words("Class `Calendar` retries, the `Modbus` class does not, `parse()` and the `Fee` struct.") == {
+        "Modbus",
+        "Calendar",
+        "parse",
+        "Fee",
+    }
+    assert words("Set `verbose` for the class; `Modbus` speaks to the Relay module.") == frozenset()
 
 
 def test_a_target_that_it_never_had_or_that_a_pattern_makes_is_not_gone() -> None:

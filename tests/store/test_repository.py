@@ -165,3 +165,37 @@ def test_files_that_a_sparse_checkout_leaves_out_are_not_gone(tmp_path: Path) ->
     git(tmp_path, "sparse-checkout", "set", "core")
     assert not (tmp_path / "web/app.ts").exists()
     assert shown(tmp_path, "`web/app.ts` and `web/` are the parish's.") == [""]
+
+
+def test_a_class_of_one_word_that_is_defined_no_longer_is_gone(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    code = {
+        "a.ts": "export class Modbus extends Bus {}\n",
+        "b.ex": "defmodule Belfry.Calendar do\n",
+        "c.go": "func (m *Relay) Close(all bool) {\n",
+        "d.py": "class Kept:\n    pass\nprint(Math)\n",
+        "e.rs": "pub struct Fee<T> { }\nfn parse(x: u8) {}\n",
+    }
+    written(tmp_path, code)
+    committed(tmp_path, -5)
+    written(
+        tmp_path,
+        {
+            "a.ts": "export class FieldBus extends Bus {}  // was Modbus\n",
+            "b.ex": "defmodule Belfry.Feasts do # not the class Calendar\n",
+            "c.go": "func (m *Relay) Shut(all bool) {\n",
+            "d.py": "class Kept:\n    pass\n",
+            "e.rs": "pub struct Tariff<T> { }\nuse other::{parse, Fee};\n",
+            "f.md": "The class Modbus is explained here.\n",
+        },
+    )
+    committed(tmp_path, 5)
+    assert shown(
+        tmp_path,
+        "The `Modbus` class retries.",
+        "Module `Calendar` is slow; the `Kept` class is not.",
+        "Call `Close()` last.",
+        "Never use the `Math` module or `print()`.",
+        "`Modbus` speaks slowly.",
+        "The `Fee` struct and `parse()` come from another place.",
+    ) == ["Modbus is gone", "", "Close is gone", "", "", ""]
