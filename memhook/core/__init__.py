@@ -4,6 +4,7 @@ memory         the memory, its URN, and where it was learned: assistant, session
 anchors        the files, commands, identifiers and codes that a memory names
 actions        what a tool call touches, runs, writes, and the error it met
 commands       commands that a memory names, and whether a call runs one
+manifests      the packages that the manifest of a project names
 mentions       what a short note may name in plain words, if a tool call proves it
 anchor_index   the memories whose anchors a tool call touches
 terms          the terms of a text: one analyser for stored text and queries

@@ -13,9 +13,10 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from typing import Any
 
+from memhook.core.manifests import is_manifest, packages_in
 from memhook.patterns import regex
 
 COMMAND_CHARS = 4_000
@@ -25,18 +26,18 @@ ERROR_CHARS = 4_000  # at either end
 # The names that the assistants give to the arguments of their tools.
 _PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path", "target_file")
 _COMMANDS = ("command", "cmd", "script")
-_WRITTEN = (
-    "new_string", "newString", "new_str", "new_source", "content", "file_text", "insert_text",
-    "old_string", "oldString", "old_str",
-)  # fmt: skip
+_NEW = ("new_string", "newString", "new_str", "new_source", "content", "file_text", "insert_text")
+_REPLACED = ("old_string", "oldString", "old_str")
 _PATCHES = ("patch", "patchText", "input", "command")
 
 _PATCH_FILE = regex(r"^\*\*\* (?:Add|Update|Delete) File: (\S.*)$", re.MULTILINE)
 _PATCH_ADDED = regex(r"^\+(.*)$", re.MULTILINE)
+_PATCH_REMOVED = regex(r"^-(.*)$", re.MULTILINE)
 _SHELL = regex(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
-_SHELLS = ("bash", "sh", "ssh", "su", "zsh")
+_SHELLS = frozenset(("bash", "sh", "ssh", "su", "zsh"))
+_KEEPERS = frozenset(("gh", "git", "glab", "tee"))  # what they are fed is a text
 # They only read what they name, or print it: what is searched for is not touched.
 _READERS = regex(
     "ack|ag|awk|bat|cat|cmp|comm|cut|diff|echo|[ef]?grep|file|find|head|journalctl|jq|less|ls|md5sum|more|printf|rg"
@@ -51,6 +52,7 @@ _MESSAGE_FLAG = regex("--(?:body|description|message|notes|title)")
 _REDIRECTION = regex(r"[12&]?>{1,2}(?!&)(.*)")
 # Not the message of a commit: -m "$(cat <<'EOF'
 _HERE = regex(r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE)
+_PIPED = regex(r"[^&;|]*\|(?!\|)(.*)")
 _VARIABLE = regex(r"[A-Za-z_]\w*=")
 _SET = regex(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
 _QUOTED = regex(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
@@ -73,6 +75,10 @@ class Action:
     error: str = ""
     directory: str = ""
     """Where it is run, relative like the paths."""
+    lines: tuple[tuple[str, ...], ...] = ()
+    """The commands with what they only read, too."""
+    packages: frozenset[str] = frozenset()
+    """Those that are added to a manifest."""
 
     @property
     def is_empty(self) -> bool:
@@ -82,20 +88,29 @@ class Action:
 def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = "") -> Action:
     """A tool that only reads a file does nothing: it has a path, and neither a command nor text for it."""
     patch = next((text for text in _texts(given, _PATCHES) if "*** Begin Patch" in text), "")
+    lines: tuple[tuple[str, ...], ...] = ()
     if patch:
-        named, written = _PATCH_FILE.findall(patch), "\n".join(_PATCH_ADDED.findall(patch))
-        commands: tuple[tuple[str, ...], ...] = ()
+        named, new, replaced = _PATCH_FILE.findall(patch), _PATCH_ADDED.findall(patch), _PATCH_REMOVED.findall(patch)
+        written = "\n".join(new)
     else:
         line = next(_texts(given, _COMMANDS), "")[:COMMAND_CHARS]
-        documents = [text for before, _, _, text in _HERE.findall(line) if not _is_shell(before)]
-        line = _HERE.sub(lambda found: found[0] if _is_shell(found[1]) else f"{found[1]}{found[3]}\n", line)
-        commands = tuple(simple_commands(line))
-        texts = list(_written(given))
-        named = [*(list(_texts(given, _PATHS))[:1] if texts else []), *_changed_files(commands)]
-        written = "\n".join((*texts, *documents, *_SET.findall(line)))
+        documents = [one for one in _HERE.finditer(line) if not _is_for_shell(one)]
+        line = _HERE.sub(lambda one: one[0] if _is_for_shell(one) else f"{one[1]}{one[3]}\n", line)
+        fed = ((words, one[4]) for one in documents if (words := _fed(one)) and not _is_kept(words))
+        lines = (*simple_commands(line), *((*words, text) for words, text in fed))
+        new, replaced = list(_written(given, _NEW)), list(_written(given, _REPLACED))
+        edited = list(_texts(given, _PATHS))[:1] if new or replaced else []
+        named = [*edited, *_changed_files(map(_touching, lines))]
+        new += (one[4] for one in documents)
+        written = "\n".join((*new, *replaced, *_SET.findall(line)))
     paths = tuple(_relative(path.strip(), root, directory) for path in named)
     place = _relative("", root, directory) if directory else ""
-    return Action(paths, commands, written[:WRITTEN_CHARS], error, place)
+    packages = _packages(new) - _packages(replaced) if any(map(is_manifest, paths)) else frozenset()
+    return Action(paths, tuple(map(_touching, lines)), written[:WRITTEN_CHARS], error, place, lines, packages)
+
+
+def _packages(texts: Iterable[str]) -> frozenset[str]:
+    return packages_in("\n".join(texts)[:WRITTEN_CHARS])
 
 
 def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
@@ -104,9 +119,9 @@ def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
     What a shell is given in quotes, here or on another machine, is a line of its own.
     """
     for words in _commands(line):
-        yield _touching(words)
+        yield words
         if words[0].rpartition("/")[2] in _SHELLS:
-            yield from (_touching(inner) for word in words[1:] if " " in word for inner in _commands(word))
+            yield from (inner for word in words[1:] if " " in word for inner in _commands(word))
 
 
 def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -144,8 +159,20 @@ def _is_message(flag: str, value: str) -> bool:
     return bool(_MESSAGE_FLAG.fullmatch(flag)) or (flag in ("-m", "-am") and " " in value)
 
 
-def _is_shell(line: str) -> bool:
-    return not set(_SHELLS).isdisjoint(line.split())
+def _fed(document: re.Match[str]) -> tuple[str, ...]:
+    """The command that reads a here-document, up to where its output goes: bash in `cat <<X | bash`."""
+    piped = _PIPED.match(document[3])
+    commands = [*_commands(piped[1])][:1] if piped else [*_commands(document[1])][-1:]
+    return tuple(takewhile(lambda word: not _REDIRECTION.match(word), chain.from_iterable(commands)))
+
+
+def _is_for_shell(document: re.Match[str]) -> bool:
+    return any(word.rpartition("/")[2] in _SHELLS for word in _fed(document))
+
+
+def _is_kept(words: Sequence[str]) -> bool:
+    """Whether a command only writes what it is fed to a file or into a message, as no interpreter does."""
+    return any(_READERS.fullmatch(word) or word in _KEEPERS for word in words[:2])
 
 
 def _commands(line: str) -> Iterator[tuple[str, ...]]:
@@ -180,12 +207,12 @@ def _texts(given: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
             yield value
 
 
-def _written(given: Mapping[str, Any]) -> Iterator[str]:
-    yield from _texts(given, _WRITTEN)
+def _written(given: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    yield from _texts(given, names)
     edits = given.get("edits")
     for edit in edits[:100] if isinstance(edits, list) else ():
         if isinstance(edit, Mapping):
-            yield from _texts(edit, _WRITTEN)
+            yield from _texts(edit, names)
 
 
 def _relative(path: str, root: str, directory: str) -> str:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import (
@@ -37,6 +37,7 @@ from memhook.core.commands import (
     command_words,
     flag_name,
     has_all,
+    hosts,
     is_run,
     is_subcommand,
     packages,
@@ -48,16 +49,19 @@ from memhook.core.mentions import (
     TOLD,
     Mentions,
     decides_on,
+    details_of,
     error_words,
     is_beside,
     is_reported,
     is_subject,
     mentions_of,
+    place_of,
     scope_of,
 )
 from memhook.patterns import regex
 
 MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
+MOST_ADDED = 60  # packages: with more of them a manifest is written, not changed
 _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
@@ -89,6 +93,7 @@ _USED_TYPE = regex(
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
+_OF_ERRORS = ("err", "id", "msg", "said", "type")
 _OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "path", "tool")
 _STATUS = regex(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = regex(r"[A-Z]{1,5}-?\d{3,6}")
@@ -96,9 +101,9 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _HOME = regex(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
-# The name, number or port that an error is about: with another one it is another error.
-_DETAIL = regex(
-    r"['\"‘]([^\W\d]{3,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b|(?i:code|error|exception) (\d+)\b"
+# What stands behind one of these is a name in code, not an argument: "import acme.util"
+_OF_CODE = frozenset(
+    ("await", "class", "extends", "from", "import", "new", "package", "return", "throw", "use", "using")
 )
 _VALUE = regex(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
@@ -138,6 +143,10 @@ class _Details:
     commands: Mapping[str, Command]
     scopes: Mapping[str, tuple[str, ...]]
     """What an anchor is said of: a call has to be about one of these, too."""
+    details: Mapping[str, tuple[str, ...]]
+    """Of a message or an exception: the error has to have all of them."""
+    arguments: frozenset[str]
+    """Names that are only arguments of a command: who writes them down does not run it."""
     asked_flags: frozenset[str]
     words: frozenset[str]
     """Of the text, if flags are anchors: one of them has to be the tool."""
@@ -145,9 +154,9 @@ class _Details:
     """The programs that the text says something about, whatever they are told to do."""
 
     def holds(self, key: str, anchor: str, asked: _Asked) -> bool:
-        if (scope := self.scopes.get(anchor)) and not any(map(asked.is_about, scope)):
-            return False
         kind, _, rest = key.partition(":")
+        if not self._is_meant(kind, anchor, asked):
+            return False
         is_run = kind in _OF_COMMANDS and key not in asked.touched
         if is_run and asked.complies_with(self.asked_flags):
             return False
@@ -159,6 +168,14 @@ class _Details:
         if kind == "flag":
             return self._holds_for_flag(flag_name(anchor), asked)
         return _CHECKS[kind](anchor, asked) if kind in _CHECKS else True
+
+    def _is_meant(self, kind: str, anchor: str, asked: _Asked) -> bool:
+        """Whether the call is about what the anchor is said of, with the names that its message has."""
+        scope = self.scopes.get(anchor)
+        is_elsewhere = scope is not None and not any(map(asked.is_about, scope))
+        is_other = kind in _OF_ERRORS and not asked.has_said(self.details.get(anchor, ()))
+        is_written = kind == "id" and anchor in self.arguments and not asked.runs_or_reports(anchor)
+        return not (is_elsewhere or is_other or is_written)
 
     def _holds_for_flag(self, flag: str, asked: _Asked) -> bool:
         """Not if the note asks for it, as the call has it. A definition (-DNO_WATCHDOG) needs no tool beside it."""
@@ -230,16 +247,20 @@ class AnchorIndex:
                     if details.holds(key, anchor, asked):
                         known = found[memory]
                         known[anchor] = max(weight, known.get(anchor, 0.0))
-        for name in asked.packages:
-            for memory in self._deciding_on(name):
-                found[memory].setdefault(name, NAME)
+        for name, memory in self._deciding_on(asked.packages):
+            found[memory].setdefault(name, NAME)
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
-    def _deciding_on(self, package: str) -> list[str]:
+    def _deciding_on(self, packages: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Looked for in the texts: a package is added seldom, and its name may be any word."""
-        sharing = [memory for memory, note in self._notes.items() if package.lower() in note.text.lower()]
-        deciding = [memory for memory in sharing if decides_on(package, self._notes[memory].text)]
-        return deciding if len(deciding) <= MOST_SHARING else []
+        lowered = {name: name.lower() for name in packages[:MOST_ADDED]}
+        deciding: dict[str, list[str]] = defaultdict(list)
+        for memory, note in self._notes.items() if lowered else ():
+            text = note.text.lower()
+            for name in (name for name, low in lowered.items() if low in text and decides_on(name, note.text)):
+                deciding[name].append(memory)
+        few = {name: memories for name, memories in deciding.items() if len(memories) <= MOST_SHARING}
+        return ((name, memory) for name, memories in few.items() for memory in memories)
 
 
 def _all(sharing: str | list[str]) -> list[str]:
@@ -259,7 +280,18 @@ def _details(note: _Note) -> _Details:
     known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
     named = (*anchors, *mentioned.commands, *mentioned.tools)
     within = {name for scope in known for name in scope} | {one for one in named if is_beside(one, named, text)}
-    within.update(chain.from_iterable(one.split() for one in anchors if " " in one and _DETAIL.search(one)))
+    details = {
+        one: names
+        for one in (*filter(_can_be_of_error, anchors), *mentioned.messages)
+        if (names := details_of(one, text))
+    }
+    within.update(word.rstrip(":") for one in anchors if " " in one and details_of(one, "") for word in one.split())
+    places = [one for one in anchors if kind_of(one) in (Kind.PATH, Kind.FOLDER, Kind.GLOB)]
+    placed = {
+        one: (place,)
+        for one in (*anchors, *mentioned.types, *mentioned.members)
+        if _can_be_placed(one) and (place := place_of(one, places, text))
+    }
     by_key: dict[str, dict[str, float]] = defaultdict(dict)
     for key, one, weight in _keys(anchors, mentioned):
         if one not in within:
@@ -267,7 +299,9 @@ def _details(note: _Note) -> _Details:
     return _Details(
         dict(by_key),
         spoken | commands,
-        scopes,
+        placed | scopes,
+        details,
+        frozenset(_arguments(anchors, text)),
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
         frozenset(one for one in anchors if " " not in one and is_subject(one, text)),
@@ -279,6 +313,23 @@ def _can_be_scoped(anchor: str) -> bool:
     return (
         " " in anchor or anchor.endswith(("Error", "Exception")) or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
     )
+
+
+def _can_be_of_error(anchor: str) -> bool:
+    is_message = " " in anchor and kind_of(anchor) in (Kind.COMMAND, Kind.MESSAGE)
+    return is_message or anchor.endswith(("Error", "Exception"))
+
+
+def _can_be_placed(name: str) -> bool:
+    """Whether it is written rather than run."""
+    return kind_of(name) in (Kind.IDENTIFIER, Kind.LITERAL)
+
+
+def _arguments(anchors: Sequence[str], text: str) -> Iterator[str]:
+    commands = [one for one in anchors if kind_of(one) is Kind.COMMAND and one.split()[0] not in _OF_CODE]
+    named = {word for one in commands for word in one.split()[1:]}.intersection(anchors)
+    rest = re.sub("|".join(map(re.escape, commands)), "", text) if named else ""
+    return (name for name in named if name not in rest)
 
 
 def _match(memory: str, anchors: Mapping[str, float]) -> Match:
@@ -443,8 +494,9 @@ class _Asked:
         return frozenset(tool for words in self.action.commands for tool, _ in programs(words))
 
     @property
-    def packages(self) -> Iterator[str]:
-        return (name for words in self.action.commands for name in packages(words) if len(name) > 2)
+    def packages(self) -> Sequence[str]:
+        run = (name for words in self.action.commands for name in packages(words) if len(name) > 2)
+        return (*run, *sorted(self.action.packages))
 
     @cached_property
     def packed(self) -> str:
@@ -462,13 +514,36 @@ class _Asked:
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
     def reports(self, message: str) -> bool:
-        """Whether the error has the words of the message, and is about the same."""
-        return is_reported(_content_words(message), self.said) and all(
-            map(self.is_about, filter(None, chain.from_iterable(_DETAIL.findall(message))))
-        )
+        """Whether the error has the words of the message."""
+        return is_reported(_content_words(message), self.said)
+
+    def has_said(self, names: Sequence[str]) -> bool:
+        """Whether the error has all of these names; of a path outside of the project the last part is enough."""
+        bare = (name.rpartition("/")[2] or name if name[0] in "/~" else name for name in names)
+        error = both_ends(self.action.error)
+        return all(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error) for name in bare)
 
     def runs(self, command: Command) -> bool:
-        return any(is_run(command, words) for words in self.action.commands)
+        """What a command only reads is no word of it, but may be the value of a flag."""
+        whole = self.action.lines or self.action.commands
+        for words, line, place in zip(self.action.commands, whole, self.places, strict=True):
+            if is_run(command, words, place) and has_all(command.flags, line, place):
+                return True
+        return False
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The folder in which each command is run."""
+        place, places = self.action.directory, []
+        for words in self.action.commands:
+            if words[0] in ("cd", "pushd"):
+                place = posixpath.normpath(posixpath.join(place, *words[1:2]))
+            places.append(place)
+        return places
+
+    def runs_or_reports(self, name: str) -> bool:
+        words = (word for line in self.action.commands for word in line)
+        return any(name in one for one in (*words, self.action.error))
 
     def names(self, program: str) -> bool:
         """Whether a command has it as it is named, not one of the same name in another folder."""
@@ -529,6 +604,7 @@ class _Asked:
             started = dict(programs(words))
             yield from (f"tool:{tool}" for tool in started)
             yield from (f"alone:{tool}" for tool, told in started.items() if _is_alone(tool, told, words))
+            yield from (f"{kind}:{host}" for host in hosts(words) for kind in ("alone", "tool"))
             yield from (f"alone:{name}" for told, name in pairwise(words) if told in OF_SERVICES)
             for line in readings(words):
                 yield from (f"cmd:{tool} {place}" for tool, given in pairwise(line) for place in _places(given))

@@ -107,7 +107,7 @@ _PROSE_NAME = regex(
 # argument of a command or a part of a path.
 _PROSE_KEBAB = regex(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/-]|\.\w)")
 # Up to where a message ends or the sentence goes on.
-_PROSE_MESSAGE = regex(r"(?<![\w.])\w+(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
+_PROSE_MESSAGE = regex(r"(?<![\w.])(?:\w{1,60}\.){0,6}\w*(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
 _PROSE_DOTTED = regex(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = regex(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
 _PROSE_CODE = regex(

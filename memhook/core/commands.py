@@ -5,6 +5,7 @@ is_run(command, words)              whether a call is that command
 positional(words), flags_of(words)  the words of a command that are no flags, and the flags
 programs(words)                     the programs it starts, and what each is told to do
 packages(words)                     the packages that it adds to a project
+hosts(words)                        the machines that it reaches
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memhook.core.anchors import Kind, kind_of
-from memhook.core.mentions import CLAUSE, is_wanted
+from memhook.core.mentions import CLAUSE, WITH, is_wanted
 from memhook.patterns import regex
 
 GAP = regex(r"<[^<>\s]*>|\*+")  # that somebody fills in
@@ -30,6 +31,9 @@ _LAUNCHERS = regex(
     "bash|bunx|cargo|doas|env|exec|mix|mvn|nice|nohup|npx|php|pipx|pnpm|python3?|run|sh|sudo|time|timeout|uvx|watch|xargs|yarn"
 )
 _ELSEWHERE = ("exec", "run", "ssh")
+_REMOTE = regex("autossh|mosh|rsync|scp|sftp|ssh|ssh-copy-id|sshfs")
+_HOST = regex(r"(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?::(?!//)\S*)?")
+_ENTERING = ("autossh", "mosh", "sftp", "ssh", "ssh-copy-id")
 _NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
 _MANAGERS = regex("bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn")
 _ADDING = ("add", "get", "i", "install", "require")
@@ -37,7 +41,7 @@ _VERSION = regex(r"(?<=.)[@=<>~^\[:]")
 _CHOOSING = regex(r"--[a-z][\w-]+ [A-Za-z][\w.-]*")
 _LETTERS = {"-f": "--force", "-r": "--recursive"}  # which mean the same everywhere
 _FILE = regex(r"[./]")  # behind -f
-_WITH = r"\s+(?:(?:using|with)\s+)?"
+_OF_FOLDER = regex("-C|--?[a-z-]*(?:cwd|dir|folder|path|prefix|root)[a-z-]*")
 
 # In front of a recipe, which is about calls with its flags and without them; or a language that is not read.
 _RECIPE = regex(
@@ -88,7 +92,23 @@ def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[s
         for before, word in pairwise(("", *words))
         if not word.startswith("-") and not (without_values and _is_value(before, word))
     ]
-    return tuple(_plain(word) for word in kept)
+    is_remote = any(map(_REMOTE.fullmatch, kept[:2]))
+    return tuple(_plain(_host(word) if is_remote else word) for word in kept)
+
+
+def hosts(words: Sequence[str]) -> Iterator[str]:
+    """Whoever logs in there, and whatever is copied: `ssh pi@tower uptime`, `scp a.txt tower:`."""
+    kept = positional(words, without_values=True)
+    tool = next(filter(_REMOTE.fullmatch, kept[:2]), "")
+    named = (host for word in words if (host := _host(word)) != word)
+    entered = kept[kept.index(tool) + 1 :][:1] if tool in _ENTERING else ()
+    return iter((*named, *entered) if tool else ())
+
+
+def _host(word: str) -> str:
+    """Of `pi@tower`, `tower:` or `tower:/etc`; any other word as it is."""
+    found = _HOST.fullmatch(word) if "@" in word or ":" in word else None
+    return found[1] if found else word
 
 
 def _is_value(before: str, word: str) -> bool:
@@ -143,9 +163,14 @@ def flags_of(words: Sequence[str]) -> Iterator[str]:
             yield f"{name} {value}" if _VALUE.fullmatch(value) else name
 
 
-def _has_flag(flag: str, words: Sequence[str]) -> bool:
-    """Whether a call has it, with no other value: what is not behind it may still be a word of the call."""
+def _has_flag(flag: str, words: Sequence[str], place: str) -> bool:
+    """Whether a call has it, with no other value: what is not behind it may still be a word of the call.
+
+    Whoever is in a folder need not name it: `make -C firmware` is `cd firmware && make`.
+    """
     name, _, value = flag.partition(" ")
+    if value and _OF_FOLDER.fullmatch(name) and f"/{place}".endswith(f"/{value.removeprefix('./').rstrip('/')}"):
+        return True
     given = [behind for one, _, behind in (other.partition(" ") for other in flags_of(words)) if one == name]
     letters = [word for word, behind in pairwise((*words, "")) if len(word) == 2 and not _FILE.search(behind)]
     if any(
@@ -155,8 +180,8 @@ def _has_flag(flag: str, words: Sequence[str]) -> bool:
     return any(not value or not other or other == value for other in given) or (bool(given) and value in words)
 
 
-def has_all(flags: Iterable[str], words: Sequence[str]) -> bool:
-    return all(_has_flag(flag, words) for flag in flags)
+def has_all(flags: Iterable[str], words: Sequence[str], place: str = "") -> bool:
+    return all(_has_flag(flag, words, place) for flag in flags)
 
 
 def _has_other(flag: str, words: Sequence[str]) -> bool:
@@ -173,7 +198,7 @@ def needed_flags(anchor: str, text: str) -> frozenset[str]:
     so is a call with several flags that is not forbidden, which is a recipe.
     """
     flags = frozenset(flags_of(anchor.split())) if kind_of(anchor) is Kind.COMMAND else frozenset()
-    found = re.search(_WITH.join(map(re.escape, anchor.split())), text) if flags else None
+    found = re.search(WITH.join(map(re.escape, anchor.split())), text) if flags else None
     if not found:
         return flags
     wanted = is_wanted(text[: found.start()], text[found.end() :])
@@ -181,9 +206,9 @@ def needed_flags(anchor: str, text: str) -> frozenset[str]:
     return frozenset() if wanted or is_recipe else flags
 
 
-def is_run(command: Command, words: Sequence[str]) -> bool:
+def is_run(command: Command, words: Sequence[str], place: str = "") -> bool:
     """Whether a call has the first two words of the command somewhere, goes on like it, and has its flags."""
-    if not has_all(command.flags, words) or any(_has_other(flag, words) for flag in command.named):
+    if not has_all(command.flags, words, place) or any(_has_other(flag, words) for flag in command.named):
         return False
     return any(_goes_like(ours, theirs, command.is_spoken) for ours in command.lines for theirs in readings(words))
 

@@ -3,6 +3,8 @@
 mentions_of(note)                 the commands, tools, types, files, messages and flags it may name
 scope_of(anchor, note)            what an anchor is said of: "git rebase on release/courier" is about that branch only
 is_subject(name, note)            whether the note says something about a program, whatever it is told to do
+details_of(message, note)         the names, numbers and ports without which it is another message
+place_of(name, places, note)      the folder or file in which a note forbids a name
 is_beside(anchor, others, note)   whether the note is not about it: "use X instead"
 is_wanted(before, behind)         whether a note asks for what stands between, or forbids it
 decides_on(name, note)            whether a note asks for what has this name, or forbids it
@@ -16,13 +18,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 
 from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
 READ_CHARS = 800  # what a longer text says in passing is not what it is about
 MOST_WORDS = 8  # of a command or a message
+MOST_SOURCES = 3  # in front of a message, each with a colon
 FEW = 4  # of them have to be there if nothing says that they are one
 NEAR = 4  # words of an error between two of a message, for each of its first words
 CLAUSE = 80  # characters in front of a flag that tell whether it is asked for
@@ -64,6 +67,8 @@ FLAG = regex(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = regex(r"\b(?:using|with) (?=-)")
 
 FLAG_SPAN = regex(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
+WITH = r"\s+(?:(?:using|with)\s+)?"
+_QUOTES = frozenset("\"'’”»`")
 _SPAN = regex(r"`[^`\n]*`")
 _TYPE = regex(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
 _MEMBER = regex(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
@@ -73,7 +78,23 @@ _QUOTED = regex(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{
 _SAYING = regex(
     r"^(?:(?:an?|the|if|when|you|get|getting|see|seeing|error) )*|\b(?:error|get|message|saying|says|see|with) "
 )
-_EXPLAINED = regex(r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|[=→]|:$")
+_EXPLAINED = regex(
+    r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|->|[=→]|:$"
+)
+# "avrdude: not responding = no power", "tflint fails with 'no plugin'": a sentence on one error of a tool.
+_REPORTING = regex(
+    r"(?:^|[.;!?\n]\s+)([a-z][\w.-]{1,40})"
+    r"(?:: [^;!?\n]{8,160}? (?:[=-]*>|[=→]|means?) | (?:\w{2,40}s|exited) (?:that |with )?[\"'“‘`])"
+)
+# The name, number or port that an error is about: with another one it is another error.
+_DETAIL = regex(
+    r"['\"‘]([\w@~/][\w@.:/-]{1,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b"
+    r"|(?i:code|err(?:no|or)|exception|signal|status) (\d+)\b"
+)
+_MESSAGE_GOES_ON = regex(r":? (?=[\"'‘(])|: | (?:for|in|of|on) (?:[a-z]+ )?(?=[\"'‘])")
+_DETAILS_END = regex(rf"[.,;!?]\s|`|\n|\s[–—-]|{_EXPLAINED.pattern}")
+_STATUS = regex(r"(?:exit code|HTTP) (\d+)")
+_OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.\d)?)?)[ :=]{{1,2}}{}\b"
 _MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = regex(r"[,;:.!?()=→–—]+(?:\s|$)")
 _PLURAL = regex(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
@@ -88,15 +109,23 @@ _REFUSED = regex(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie
 _NEEDED = regex(r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE)
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
 _MISSED = regex(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
-_CONSEQUENCE = regex(r"`? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE)
+_CONSEQUENCE = regex(
+    r"`?(?: +(?!(?:at|by|for|in|of|on)\b)[\w./-]+`?)?,? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE
+)
+_FAILING = regex(r"(?<=[\w`] )(?!runs\b|works\b)\w{2,}[^s]s\b", re.IGNORECASE)  # "it hangs without ..."
 # With its value: a number, or a word with which the clause ends.
 _FLAG_IN_PROSE = regex(
-    r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|$)))?"
+    r"(?<![\w-])(--?[A-Za-z][\w-]*)"
+    r"(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|(?<!s) \w+[^s]s\b|$)))?"
 )
 _NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/)`?"
 _SCOPE = regex(
     r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
+)
+# "from ogr2ogr =", "of terraform in CI": a program, for no sentence goes on with its noun.
+_OF_PROGRAM = regex(
+    rf"`?\s+(?:by|from|of) +`?([a-z][\w.-]*\w)`?(?=[.,;:)]|\s*$|\s+(?:{_NO_NAME.pattern}|[=-]*>|[=→]|means?)(?!\w))"
 )
 _ADVISED = regex(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
 # What is allowed, and an exception with the message that is explained.
@@ -105,6 +134,11 @@ _PASSED_OVER = regex(
 )
 _OF_ERROR = regex(r"(?:Error|Exception)`? +for +`?$")
 _LEADING = regex(r"\W*(?:in +)?`?(?:[\w.-]+/)+[\w.-]*\w`?(?:: |, | the )", re.IGNORECASE)
+_BELOW = regex(r"(?:[^,.;\n]|, (?:and|nor?|or)\b){0,60}?\b(?:below|in|inside|under|within) +(?:the +)?`?$")
+_OPENING = regex(r"\W*(?:(?:[\w'’]+ +){0,3}(?:below|in|inside|of|under|within) +(?:the +)?)?`?", re.IGNORECASE)
+_IS_SAID = regex(rf"`?(?:[:,]| +(?:[a-z]\w+ +)?(?:may|never|no|{_PREDICATE.pattern})(?!\w))")
+_GOES_ON = regex(rf"`? +(?:{_PREDICATE.pattern})(?!\w)")  # "loadLazily in src/lazy.ts wraps": where it is
+_BEYOND = regex(r"\b(?:else|elsewhere|except|only|outside)\b", re.IGNORECASE)
 _JOINED = regex(r", +| +and +| +or +")
 
 
@@ -135,9 +169,10 @@ def mentions_of(note: str) -> Mentions:
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
     named = (one or other for one, other in _NAMED_TOOL.findall(prose))
     subjects |= dict.fromkeys(one for one in named if one not in _AROUND | TOLD)
+    reporting = set(_REPORTING.findall(note))
     return Mentions(
         tuple(dict.fromkeys((*spoken_commands(prose), *(one for one in subjects if " " in one)))),
-        tuple(one for one in subjects if " " not in one),
+        tuple(one for one in subjects if " " not in one and one not in reporting),
         tuple(dict.fromkeys(_TYPE.findall(prose))),
         tuple(dict.fromkeys(f"{one}.{member}" for one, member in _MEMBER.findall(note))),
         tuple(dict.fromkeys(_FILE.findall(prose))),
@@ -164,16 +199,56 @@ def error_words(text: str) -> list[str]:
 
 
 def scope_of(anchor: str, note: str) -> tuple[str, ...]:
-    found = re.search(r"\s+(?:(?:using|with)\s+)?".join(map(re.escape, anchor.split())), note)
-    scope = _SCOPE.match(note, found.end()) if found else None
+    status = _STATUS.fullmatch(anchor)
+    named = _OF_STATUS.format(status[1]) if status else WITH.join(map(re.escape, anchor.split()))
+    if not (found := re.search(named, note)):
+        return ()
+    scope = _SCOPE.match(note, found.end()) or (_OF_PROGRAM.match(note, found.end()) if status else None)
     return tuple(one.strip("`").rstrip(_ENDING) for one in _JOINED.split(scope[1])) if scope else ()
+
+
+def details_of(message: str, note: str) -> tuple[str, ...]:
+    """Those in it, and those that the note has behind it up to where it explains the message.
+
+    Behind the name of an exception alone, what asks for something is no message.
+    """
+    at = note.find(message)
+    behind = note[at + len(message) :][: 2 * CLAUSE] if at >= 0 else ""
+    is_name = " " not in message
+    if is_name:
+        goes_on = _MESSAGE_GOES_ON.match(behind)
+        behind = behind[goes_on.end() :] if goes_on else ""
+    is_closed = not is_name and behind[:1] in _QUOTES
+    clause = "" if is_closed else _DETAILS_END.split(behind, maxsplit=1)[0]
+    if is_name and _WISH.search(clause):
+        return ()
+    return tuple(filter(None, chain.from_iterable(_DETAIL.findall(message + clause))))
+
+
+def place_of(name: str, places: Iterable[str], note: str) -> str:
+    """Empty unless the note starts with the place, or has it behind the name: "no Date.now in src/midi/"."""
+    at = note.find(name)
+    end = at + len(name)
+    if at < 0 or _BEYOND.search(note) or is_wanted(note[:at], note[end:]) is not False:
+        return ""
+    opening = _OPENING.match(note)
+    start = opening.end() if opening else 0
+    for place in places:
+        behind = note.find(place, end, end + CLAUSE)
+        leads = note.startswith(place, start) and _IS_SAID.match(note, start + len(place))
+        is_told = behind >= 0 and _BELOW.match(note[end:behind])
+        if leads or (is_told and not _GOES_ON.match(note, behind + len(place))):
+            return place
+    return ""
 
 
 def is_wanted(before: str, behind: str) -> bool | None:
     """Whether a note asks for what stands between these two or forbids it; None if it only names it."""
     clause = re.split(r"[.;\n](?:\s|$)", before[-CLAUSE:])[-1]
     if missed := _MISSED.search(clause):
-        return bool(_CONSEQUENCE.match(behind)) or is_wanted(clause[: missed.start()], "") is False
+        before = clause[: missed.start()]
+        wanted = is_wanted(before, "")
+        return bool(_CONSEQUENCE.match(behind)) or wanted is False or (wanted is None and bool(_FAILING.search(before)))
     if _REFUSED.match(behind):
         return False
     wish = next(reversed([*_WISH.finditer(clause)]), None)
@@ -290,14 +365,15 @@ def _messages(note: str) -> Iterator[str]:
     """Two words in quotes, what a sentence starts with that explains it, and a few words that the note starts with."""
     quoted = (next(filter(None, one)) for one in _QUOTED.findall(note))
     yield from (" ".join(words) for one in quoted if len(words := error_words(one)) == 2)
-    sentences = _SENTENCE_END.split(_SPAN.sub(_spoken, note), maxsplit=2)[:2]
-    if sentences[0].endswith(":") and len(sentences[0].split()) <= 2:  # "x509: certificate ...", or "Build: ..."
-        sentences.append(" ".join(sentences)[: CLAUSE * 2].replace(":", "", 1))
-    for at, sentence in enumerate(sentences):
+    sentences = _SENTENCE_END.split(_SPAN.sub(_spoken, note), maxsplit=MOST_SOURCES + 1)
+    # "x509: certificate ...", "avrdude: stk500_recv(): programmer ...", or "Build: ..."
+    sources = [*takewhile(lambda one: one.endswith(":") and len(one.split()) <= 2, sentences[:MOST_SOURCES])]
+    whole = " ".join((*chain.from_iterable(map(error_words, sources)), *sentences[len(sources) :][:1]))
+    for at, sentence in enumerate((*sentences[:2], *([whole[: CLAUSE * 2]] if sources else []))):
         is_explained = bool(_EXPLAINED.search(sentence))
-        for start in _SAYING.finditer(sentence) if is_explained else ():
+        for start in _SAYING.finditer(sentence) if is_explained or at > 1 else ():
             clause = _MESSAGE_END.split(sentence[start.end() :], maxsplit=1)[0]
-            if " " in clause:
+            if " " in clause and not re.match(_OF_STATUS.format(r"\d+"), clause):
                 yield " ".join(error_words(clause)[:MOST_WORDS])
         if not at and not is_explained and len(words := error_words(sentence)[:FEW]) == FEW:
             yield " ".join(words)

@@ -267,3 +267,133 @@ def test_a_command_that_a_whole_collection_of_notes_is_about_is_no_anchor(notes:
     for number in range(notes):
         index.file(f"note {number}", ("git commit",), f"`git commit` has a trick number {number}.")
     assert bool(index.matches(Action(commands=(("git", "commit"),)))) is is_matched
+
+
+@pytest.mark.parametrize(
+    ("note", "same", "other"),
+    [
+        (
+            'Postgrex.Error: relation "plots_history" does not exist -> you forgot `make triggers`',
+            '** (Postgrex.Error) ERROR 42P01 relation "plots_history" does not exist',
+            '** (Postgrex.Error) ERROR 42P01 relation "letters" does not exist',
+        ),
+        (
+            "TypeError: Cannot read properties of undefined (reading 'velocity') means a tune with running status",
+            "TypeError: Cannot read properties of undefined (reading 'velocity')",
+            "TypeError: Cannot read properties of undefined (reading 'pitch')",
+        ),
+        (
+            "UnknownTopicException for topic 'meters' = the broker was recreated",
+            "UnknownTopicException: topic 'meters' not found",
+            "UnknownTopicException: topic 'bills' not found",
+        ),
+        (
+            "OperationalError: could not connect to localhost:5433 -> start the tunnel",
+            "OperationalError: could not connect to localhost:5433",
+            "OperationalError: could not connect to localhost:5432",
+        ),
+    ],
+)
+def test_an_exception_with_the_name_in_its_message_is_not_that_of_another_one(note: str, same: str, other: str) -> None:
+    assert failed(note, same)
+    assert not failed(note, other)
+
+
+def test_an_exception_followed_by_advice_is_any_of_that_name() -> None:
+    assert failed("SerializationError: run 'make seed' again", "SerializationError: batch 3")
+
+
+@pytest.mark.parametrize(
+    ("note", "message", "other"),
+    [
+        ("avrdude: stk500_recv(): programmer is not responding = the hub is off", "", "avrdude: verification error"),
+        ("rsync: connection unexpectedly closed means that the NAS sleeps", " (0 bytes)", "rsync: permission denied"),
+        ('flashrom says "No device was found" when the clip is loose', "", "flashrom: verification failed"),
+    ],
+)
+def test_a_note_on_a_message_of_a_tool_is_about_that_message_only(note: str, message: str, other: str) -> None:
+    said = note.partition(" =")[0].partition(" means")[0].removeprefix('flashrom says "').partition('"')[0]
+    tool = note.partition(" ")[0].rstrip(":")
+    assert failed(note, f"{said}{message}\nmake: *** [all] Error 1")
+    assert not is_matched(note, Action(commands=((tool, "-v"),), error=other))
+
+
+@pytest.mark.parametrize("note", ["exit code 139 from ogr2ogr = an old file", "exit code 139 of convert in CI: retry"])
+def test_an_exit_code_counts_for_the_tool_it_is_said_of(note: str) -> None:
+    tool = note.split()[4]
+    assert is_matched(note, Action(commands=((tool, "a", "b"),), error="Exit code 139"))
+    assert not is_matched(note, Action(commands=(("pytest", "-x"),), error="Exit code 139"))
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "everything in src/midi/ is pure, no Date.now and no I/O, since the replays depend on it",
+        "In src/midi/ never use Date.now, inject the clock",
+        "No Date.now in src/midi/: the replays own the time",
+    ],
+)
+def test_what_is_forbidden_in_a_place_counts_there(note: str) -> None:
+    assert edited(note, "src/midi/tempo.ts", "const t = Date.now()")
+    assert not edited(note, "src/hw/striker.ts", "const t = Date.now()")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Only src/clock.ts may call Date.now, never use it elsewhere",
+        "Never use Date.now, the module in src/midi/ has a clock",
+        "`Date.now` in src/clock.ts is wrapped, never call Date.now",
+    ],
+)
+def test_what_is_forbidden_everywhere_counts_everywhere(note: str) -> None:
+    assert edited(note, "src/hw/striker.ts", "const t = Date.now()")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("cat > notes.txt <<'X'\nrun mix ecto.reset\nX", False),
+        ("tee -a notes.md <<X\nmix ecto.reset\nX", False),
+        ("git commit -F - <<X\nno mix ecto.reset\nX", False),
+        ("cat > run_bash <<X\nmix ecto.reset\nX", False),
+        ("bash <<X\nmix ecto.reset\nX", True),
+        ("cat <<X | bash\nmix ecto.reset\nX", True),
+        ("docker exec -i web /bin/sh <<X\nmix ecto.reset\nX", True),
+        ("python3 - <<X\nimport os\nos.system('mix ecto.reset')\nX", True),
+    ],
+)
+def test_a_command_in_a_document_is_run_where_something_runs_the_document(call: str, expected: bool) -> None:
+    assert is_shown("`mix ecto.reset` wipes the blobs, too", call) == expected
+
+
+def test_a_name_in_code_is_no_argument_of_a_command() -> None:
+    assert edited("`dbt run -s orders.mart` is slow; no joins in `orders.mart`", "a.sql", "from orders.mart")
+    assert not edited("`dbt run -s orders.mart` is slow", "a.sql", "from orders.mart")
+    assert edited("`import acme.util` is forbidden", "src/a.py", "import acme.util as u")
+
+
+def changed(note: str, path: str, new: str, old: str = "") -> bool:
+    return is_matched(note, action_of({"file_path": path, "old_string": old, "new_string": new}, "", ""))
+
+
+def test_a_package_that_is_added_to_a_manifest_is_looked_for() -> None:
+    note = "Use Req for HTTP, not HTTPoison or Tesla."
+    assert changed(note, "mix.exs", '{:phoenix, "~> 1.7"}, {:httpoison, "~> 2.0"}', '{:phoenix, "~> 1.7"}')
+    assert changed("We don't use moment or dayjs", "web/package.json", '"dayjs": "^1.11"')
+    assert is_shown("No Pandas, use polars", "cat >> requirements.txt <<X\npandas\nX")
+    patch = '*** Begin Patch\n*** Update File: Cargo.toml\n+serde_yaml = "0.9"\n*** End Patch'
+    assert is_matched("No serde_yaml here", action_of({"input": patch}, "", ""))
+
+
+def test_a_package_that_stays_or_leaves_is_not_looked_for() -> None:
+    note = "We don't use moment or dayjs"
+    assert not changed(note, "package.json", '"dayjs": "^1.12"', '"dayjs": "^1.11"')
+    assert not changed(note, "package.json", '"zod": "^3.1"', '"dayjs": "^1.11"')
+    assert not changed(note, "src/a.ts", 'const x = {dayjs: "^1.11"}')
+
+
+def test_a_command_on_a_folder_is_the_same_within_it() -> None:
+    note = "make -C firmware flash bricks boards of rev B."
+    assert is_matched(note, action_of({"command": "make flash"}, "/p", "/p/firmware"))
+    assert not is_matched(note, action_of({"command": "make flash"}, "/p", "/p"))
