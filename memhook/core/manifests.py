@@ -18,6 +18,7 @@ _MANIFEST = regex(
     r"|(?:packages|pom)\.(?:config|xml)|Directory\.Packages\.props|[\w.-]+\.(?:cabal|[cf]sproj|gemspec|vbproj)"
     r"|Brewfile|Gemfile|Pipfile|Podfile|project\.clj"
 )
+_REQUIREMENTS = regex(r"(?:^|/)requirements/[\w.-]+\.(?:in|txt)$")
 # With its version: `"dayjs": "^1.1"`, `serde = { version = "1" }`, `requests>=2`, `{:req, "~> 1.0"}`, `org:okhttp:4.9`
 _VERSIONED = regex(
     r"(?<![\w./@+-])([A-Za-z@][\w./@+-]{1,100})(?:\[[\w, -]{0,60}\])?[\"']?"
@@ -38,7 +39,7 @@ _MAJOR = regex(r"/v\d+$")
 
 
 def is_manifest(path: str) -> bool:
-    return bool(_MANIFEST.fullmatch(path.rpartition("/")[2]))
+    return bool(_MANIFEST.fullmatch(path.rpartition("/")[2]) or _REQUIREMENTS.search(path))
 
 
 def packages_in(manifest: str) -> frozenset[str]:

@@ -96,7 +96,7 @@ _DETAILS_END = regex(rf"[.,;!?]\s|`|\n|\s[–—-]|{_EXPLAINED.pattern}")
 _STATUS = regex(r"(?:exit code|HTTP) (\d+)")
 _OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.\d)?)?)[ :=]{{1,2}}{}\b"
 _MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
-_MESSAGE_END = regex(r"[,;:.!?()=→–—]+(?:\s|$)")
+_MESSAGE_END = regex(r"(?<!\([a-z])[,;:.!?()=→–—]+(?:\s|$)")
 _PLURAL = regex(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
 # Whether a note wants something: the last such word in the clause in front of it, or what is said behind it.
 _WISH = regex(

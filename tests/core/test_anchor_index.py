@@ -308,6 +308,7 @@ def test_an_exception_followed_by_advice_is_any_of_that_name() -> None:
     [
         ("avrdude: stk500_recv(): programmer is not responding = the hub is off", "", "avrdude: verification error"),
         ("rsync: connection unexpectedly closed means that the NAS sleeps", " (0 bytes)", "rsync: permission denied"),
+        ("ld: symbol(s) not found for arm64 = old libraries in the cache", "", "ld: file too small"),
         ('flashrom says "No device was found" when the clip is loose', "", "flashrom: verification failed"),
     ],
 )

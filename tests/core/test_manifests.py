@@ -10,7 +10,8 @@ from memhook.core.manifests import is_manifest, packages_in
 @pytest.mark.parametrize(
     "path",
     [
-        "package.json", "mix.exs", "Cargo.toml", "pyproject.toml", "requirements-dev.txt", "go.mod", "Gemfile",
+        "package.json", "mix.exs", "Cargo.toml", "pyproject.toml", "requirements-dev.txt", "requirements/base.in",
+        "go.mod", "Gemfile",
         "app/build.gradle.kts", "gradle/libs.versions.toml", "src/Api/Api.csproj", "pubspec.yaml", "pom.xml",
     ],
 )  # fmt: skip
