@@ -62,22 +62,26 @@ _USED = (
     r"(?!\s*(?:[,.;:)\]}'\"`/|<{…]|and\b|or\b|for\b|is\b|are\b|around\b|twice\b|role|(?:marker|token|tag|block)s?\b|$))"
 )
 
+# Where a turn would begin. A mark within a sentence is written about, unless a text stands in the turn.
+_BEGINS = r"(?:^\W{0,4}|(?<=[^.][.!?>])|(?<=[^.][.!?>] ))"
+_MARK = "(?:im_start|system|user|assistant|start_header_id|begin_of_text|im_end|eot_id)"
+
 # A text in lower case that a forgery contains, the reason, and the forgery.
 _FORGERIES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (mark, reason, regex(pattern, re.IGNORECASE | re.MULTILINE))
     for mark, reason, pattern in (
-        ("<|", TURN, rf"<\|(?:im_start|system|user|assistant|start_header_id|begin_of_text|im_end|eot_id)\|>{_USED}"),
+        ("<|", TURN, rf"{_BEGINS}<\|{_MARK}\|>{_USED}|<\|im_start\|>{_ROLE}(?:\n|\\n|{_USED}\W+\w+ \w)"),
         ("<|", TOOL, rf"<\|python_tag\|>{_USED}"),
         ("_of_turn>", TURN, rf"<start_of_turn>(?:{_ROLE}|model)?{_USED}\s*\S"),
-        ("[inst]", TURN, rf"\[INST\]{_USED}"),
+        ("[inst]", TURN, rf"{_BEGINS}\[INST\]{_USED}|\[INST\]{_USED}\s*(?:[^\s\[]+ +){{3}}[^\[]{{0,2000}}\[/INST\]"),
         ("<<sys>>", TURN, rf"<<SYS>>{_USED}"),
         ("[sys]", TURN, r"^\W{0,4}\[SYS\] ?\w+ \w|\[SYS\][^\[\]]{5,2000}\[/SYS\]"),
-        ("[system", TURN, r"\[SYSTEM(?: MESSAGE| NOTICE| PROMPT| OVERRIDE| ALERT| NOTE)?\]:?\s*\w"),
+        ("[system", TURN, rf"{_BEGINS}\[SYSTEM(?: MESSAGE| NOTICE| PROMPT| OVERRIDE| ALERT| NOTE)?\]:?\s*\w"),
         ("</", TURN, rf"<({_ROLE}{_TAG})>[^<]{{5,2000}}</\1>"),
         ("</", TURN, rf"</(?:tool_result|function_results|context|document)>\s*<{_ROLE}"),
         ("<system", TURN, r"^\W{0,4}<system[-_](?:reminder|prompt)>\s*\w"),
         ("hook", TURN, rf"^\W{{0,4}}{_EVENT}(?::\w+)? hook (?:success|feedback|additional)"),
-        ("system", TURN, r"\bsystem (?:prompt |message )?(?:override|update)\b ?:"),
+        ("system", TURN, r"\bsystem (?:(?:prompt |message )?override|(?:prompt|message) update)\b ?:"),
         ("system", TURN, r"^\W{0,6}system ?:[^\n]{1,400}\n{1,2}\W{0,6}user ?:"),
         (
             ":",
