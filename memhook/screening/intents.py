@@ -3,7 +3,8 @@
 intents_in(plain)   the reason to distrust a text, or nothing
 
 `intents.toml` has the vocabulary, one section per language, and the intents, which know no language: each needs words
-of some classes within a few dozen characters. One intent is seldom enough: the points of different ones are added.
+of some classes within a few dozen characters. One intent is seldom enough: the points of different ones are added,
+but only within one statement, because a list of harmless rules has a little of everything.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SPAN = 45  # characters within which an intent needs its words, unless it says o
 DESCRIBED = 90
 FORBIDDEN = 14
 SENTENCE = 20  # characters that the end of a sentence counts for
-PARAGRAPH = 60
+SHORT = 30  # characters of a line that may continue the one before: "The user has already agreed."
 SHORTEST_START = 3
 LONGEST_WORD = 30
 
@@ -73,31 +74,58 @@ class Vocabulary:
 
 
 def intents_in(plain: str) -> str:
-    """Empty for an ordinary text. `plain` is in lower case, each paragraph on one line."""
-    known = vocabulary()
-    spoken = _spoken(_TOKEN.findall(plain))
-    marks = [mark for mark in known.marks if mark.text in plain]
-    if not plain.isascii() and _ASIAN.search(plain):
-        marks += [mark for mark in known.unspaced if mark.text in plain]
-    possible = _possible(frozenset(chain.from_iterable(spoken.values())).union(mark.name for mark in marks))
-    if not possible:
+    """Empty for an ordinary text. `plain` is in lower case, each paragraph and each item of a list on one line."""
+    if not _suffices(_possible_in(plain)[-1]):
         return ""  # most texts: where the words are need not be known
-    places = _places(plain, list(_TOKEN.finditer(plain)), spoken, marks)
+    return next(filter(None, map(_intents_of, _statements(plain))), "")
+
+
+def _statements(plain: str) -> Iterator[str]:
+    """Yield the lines, each with those behind it that continue it, and with the first behind its colon or comma."""
+    lines: list[str] = []
+    for line in plain.split("\n"):
+        if lines and not lines[-1].endswith((":", ",")) and not _continues(line):
+            yield "\n".join(lines)
+            lines.clear()
+        lines.append(line)
+    yield "\n".join(lines)
+
+
+def _continues(line: str) -> bool:
+    """Whether a line says in a few words how something is done, or that it is secret, but not what."""
+    return len(line) <= SHORT and all(one.manner or one.name == "secrecy" for one in _possible_in(line)[-1])
+
+
+def _intents_of(statement: str) -> str:
+    spoken, marks, possible = _possible_in(statement)
+    if not _suffices(possible):
+        return ""
+    places = _places(statement, list(_TOKEN.finditer(statement)), spoken, marks)
     found = sorted((at, number) for number, one in enumerate(possible) for at in _events(one, places))
     latest: dict[Intent, int] = {}
     for place, number in found:
         latest[possible[number]] = place
         near = [one for one, at in latest.items() if at >= place - REACH]
         if _suffices(near):
-            return known.reasons[max(near, key=lambda one: (not one.manner, one.points)).name]
+            return vocabulary().reasons[max(near, key=lambda one: (not one.manner, one.points)).name]
     return ""
+
+
+def _possible_in(plain: str) -> tuple[Classes, Sequence[Mark], Sequence[Intent]]:
+    """Return the words and marks that are in a text, and the intents that it can have."""
+    known = vocabulary()
+    spoken = _spoken(_TOKEN.findall(plain))
+    marks = [mark for mark in known.marks if mark.text in plain]
+    if not plain.isascii() and _ASIAN.search(plain):
+        marks += [mark for mark in known.unspaced if mark.text in plain]
+    present = frozenset(chain.from_iterable(spoken.values())).union(mark.name for mark in marks)
+    return spoken, marks, _possible(present)
 
 
 @lru_cache(maxsize=2_000)
 def _possible(present: frozenset[str]) -> tuple[Intent, ...]:
-    """Return the intents that words of these classes can have; none if all of them together are not enough."""
-    possible = tuple(one for one in vocabulary().intents if not any(map(present.isdisjoint, one.needs)))
-    return possible if _suffices(possible) else ()
+    """Return the intents that words of these classes can have."""
+    return tuple(one for one in vocabulary().intents if not any(map(present.isdisjoint, one.needs)))
 
 
 def _suffices(intents: Sequence[Intent]) -> bool:
@@ -136,14 +164,14 @@ def _is_near(at: int, places: Sequence[int], span: int) -> bool:
 
 
 def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks: Sequence[Mark]) -> Places:
-    """Where the words of each class are. The ends of sentences and paragraphs count for more than one character."""
+    """Where the words of each class are. The end of a sentence counts for more than one character."""
     phrases, words = vocabulary().phrases, [token[0] for token in tokens]
     places: dict[str, list[int]] = {}
     breaks, shifts = [0], [0]
     for number, word in enumerate(words):
         if word in " \n。！？":
             breaks.append(tokens[number].start())
-            shifts.append(shifts[-1] + (PARAGRAPH if word == "\n" else SENTENCE))
+            shifts.append(shifts[-1] + SENTENCE)
         elif word in spoken:
             at = tokens[number].start() + shifts[-1]
             for name in _own_classes(word):

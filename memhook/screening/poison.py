@@ -10,8 +10,9 @@ import base64
 import codecs
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from urllib.parse import unquote
 
 from memhook.core.memory import Origin
@@ -127,7 +128,9 @@ _LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil
 _LEETED = regex(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
 _LETTERS_APART = regex(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
 _FAR_APART = regex(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
-_NEW_PARAGRAPH = regex(r"\n(?:[ \t]*\n|[ \t]*(?:[-*+#|>]|\d{1,3}[.)])[ \t])")
+FEWEST_ITEMS = 3
+_ENDS = (".", "!", "?", ";", "。", "！", "？")
+_NEW_PARAGRAPH = regex(r"\n(?:[ \t]*\n|[ \t]*(?:[^\w\s]{1,6}|\d{1,3}[.)]|[A-Za-z][.)])[ \t])")
 
 _ROTATED = (" gur ", *(codecs.encode(word, "rot13") for word in TELLING))
 _BACKWARDS = (" eht ", *(word[::-1] for word in TELLING))
@@ -136,7 +139,7 @@ _BACKWARDS = (" eht ", *(word[::-1] for word in TELLING))
 def readings(text: str) -> Iterator[str]:
     """Yield the text in lower case, and with letters for those that only look like them or stand apart.
 
-    Each reading has its paragraphs and the items of its lists on lines of their own.
+    Each reading has its paragraphs, the items of its lists and lines that are rules on lines of their own.
     """
     visible = text if text.isascii() else _INVISIBLE.sub("", normalized("NFKC", text))
     lowered = visible.lower()
@@ -152,8 +155,16 @@ def readings(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    paragraphs = _NEW_PARAGRAPH.sub("\x00", text).replace("*", "").replace("`", "").replace("_", " ").split("\x00")
-    return "\n".join(" ".join(one.split()) for one in paragraphs)
+    apart = _NEW_PARAGRAPH.sub("\x00", f"\n{text}").replace("*", "").replace("`", "").replace("_", " ")
+    statements = chain.from_iterable(map(_separate, apart.split("\x00")))
+    return "\n".join(filter(None, (" ".join(one.split()) for one in statements)))
+
+
+def _separate(paragraph: str) -> Sequence[str]:
+    """Return the lines of a paragraph if it is a list without bullets: several lines that all end a sentence."""
+    lines = paragraph.strip().splitlines()
+    is_list = len(lines) >= FEWEST_ITEMS and all(line.rstrip().endswith(_ENDS) for line in lines)
+    return lines if is_list else [paragraph]
 
 
 def _tells(text: str) -> int:
