@@ -215,11 +215,19 @@ class Ledger:
         }
 
     def propose(self, proposals: Sequence[Proposal], at: datetime) -> None:
-        """Ask the user, in the inbox; what was asked before, decided or not, is not asked again."""
-        self._write(
-            "INSERT OR IGNORE INTO proposal (at, kind, memory, other, reason) VALUES (?, ?, ?, ?, ?)",
-            [(at.isoformat(), one.kind, one.memory, one.other, one.reason) for one in proposals],
-        )
+        """Ask the user, in the inbox; what was asked before, decided or not, is not asked again.
+
+        A question whether two memories replace each other takes the place of an open one the other way round.
+        """
+        with self._writing() as connection:
+            connection.executemany(
+                "DELETE FROM proposal WHERE kind = ? AND memory = ? AND other = ? AND decided = 0",
+                [(one.kind, one.other, one.memory) for one in proposals if one.other],
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO proposal (at, kind, memory, other, reason) VALUES (?, ?, ?, ?, ?)",
+                [(at.isoformat(), one.kind, one.memory, one.other, one.reason) for one in proposals],
+            )
 
     def proposals(self) -> list[Proposal]:
         """Those that wait for a decision, the newest first."""

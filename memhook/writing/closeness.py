@@ -17,6 +17,7 @@ from memhook.store.ledger import Proposal
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
 from memhook.turns import stand_aside
+from memhook.writing.twins import worded_at
 
 NEAREST = 8
 PROPOSED = 0.83  # from this chance on it is worth a question to the author: of look-alikes 2 to 6 of 100 reach it
@@ -102,7 +103,7 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     if texts[0] in texts[1] or not all(texts):  # what the newer one repeats whole, it does not replace
         return False
     is_one_sitting = _are_of_one_sitting(older.memory, newer)
-    if not is_one_sitting and older.memory.updated > newer.updated:
+    if not is_one_sitting and worded_at(older.memory) > worded_at(newer):
         return False
     verdict = _verdict(*texts)
     return verdict.replaces >= PROPOSED and (not is_one_sitting or verdict.in_order >= TOLD_APART)
@@ -118,7 +119,7 @@ def _verdict(older: str, newer: str) -> Verdict:
 
 
 def _are_of_one_sitting(one: Memory, other: Memory) -> bool:
-    return one.origin is other.origin is Origin.IMPORT and abs(one.updated - other.updated) < ONE_SITTING
+    return one.origin is other.origin is Origin.IMPORT and abs(worded_at(one) - worded_at(other)) < ONE_SITTING
 
 
 def _stands_out(one: _Near, near: Sequence[_Near]) -> bool:

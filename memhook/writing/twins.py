@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from memhook.core.memory import Memory, title_key
 
@@ -76,6 +77,12 @@ def earlier_names(before: Memory, after: Memory) -> Iterator[str]:
         yield EDITED_FROM + before.content_hash
     if title_key(before) and titled_hash(before) != titled_hash(after):
         yield EDITED_FROM + titled_hash(before)
+
+
+def worded_at(memory: Memory) -> datetime:
+    """Return when it got its present words, no earlier: other tags or a pin do not make it say something new."""
+    is_reworded = any(_is_earlier(name) for name in memory.aliases)
+    return memory.updated if is_reworded else memory.created
 
 
 def titled_hash(memory: Memory) -> str:
