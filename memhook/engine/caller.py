@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from memhook.answering.doubts import NONE, Doubts
@@ -23,6 +24,7 @@ from memhook.store.project import Project
 from memhook.store.project_aliases import ProjectAliases
 
 NAMED = 5  # of the memories that an ambiguous reference may mean
+LEAST_TO_REPLACE = 4  # characters of an id, as git wants of a hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +67,20 @@ class Caller:
         return self.accounts.ledger
 
 
-def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them."""
-    whole = dict(given)
+def with_whole_references(caller: Caller, given: Mapping[str, Any], least: int) -> dict[str, Any]:
+    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them.
+
+    Raises InvalidInput for a start of fewer characters than `least`, and for that of several.
+    """
+    whole, named = dict(given), partial(_whole, caller, least)
     for name in ("references", "supersedes"):
         if given.get(name):
-            whole[name] = [_whole(caller, one) for one in given[name]]
+            whole[name] = [named(one) for one in given[name]]
     if given.get("reference"):
-        whole["reference"] = _whole(caller, given["reference"])
+        whole["reference"] = named(given["reference"])
     if given.get("hits"):
         whole["hits"] = [
-            {**hit, "id": _whole(caller, hit["id"])}
+            {**hit, "id": named(hit["id"])}
             if isinstance(hit, dict) and isinstance(hit.get("id"), str)
             else hit
             for hit in given["hits"]
@@ -83,8 +88,8 @@ def with_whole_references(caller: Caller, given: Mapping[str, Any]) -> dict[str,
     return whole
 
 
-def _whole(caller: Caller, reference: str) -> str:
-    """The reference itself, or the only URN that starts with it; raises InvalidInput where several do."""
+def _whole(caller: Caller, least: int, reference: str) -> str:
+    """The reference itself, or the only URN that starts with it."""
     start = id_of(reference)
     store, visible = caller.all.store, caller.rights.visible
     if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):
@@ -95,4 +100,10 @@ def _whole(caller: Caller, reference: str) -> str:
         some = "; ".join(f"{one.urn} {one.title}" for one in named)
         more = f"; and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
         raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
+    if ids and len(start) < least:
+        raise InvalidInput(
+            f"{reference} is too little to name a memory by where it is changed or deleted.",
+            f"Give at least {least} characters of the id, such as {URN_PREFIX}{ids[0][:least]}. To see it:"
+            f" memhook get {reference}",
+        )
     return URN_PREFIX + ids[0] if ids else reference

@@ -22,13 +22,15 @@ class Operation:
     """`path` names the function: a module of the engine and a name in it.
 
     One that is `repeatable` may be called again when the connection is lost before its answer. One that `awaits` the
-    first copy of each remote store answers from all of them.
+    first copy of each remote store answers from all of them. One that `replaces` what memories say, deletes them or
+    hands them to others takes no short start of a URN for one: a slip of the hand must not decide which memory it is.
     """
 
     path: str
     scope: Scope | None
     repeatable: bool = False
     awaits: bool = False
+    replaces: bool = False
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -44,13 +46,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "list": Operation("operations.list_", Scope.READ, repeatable=True, awaits=True),
     "inject": Operation("operations.inject", Scope.READ, repeatable=True, awaits=True),
     "pack": Operation("operations.pack", Scope.READ, repeatable=True, awaits=True),
-    "edit": Operation("operations.edit", Scope.WRITE),
-    "forget": Operation("operations.forget", Scope.WRITE),
-    "redact": Operation("operations.redact", OWNER_ALONE),
-    "purge": Operation("operations.purge", OWNER_ALONE),
+    "edit": Operation("operations.edit", Scope.WRITE, replaces=True),
+    "forget": Operation("operations.forget", Scope.WRITE, replaces=True),
+    "redact": Operation("operations.redact", OWNER_ALONE, replaces=True),
+    "purge": Operation("operations.purge", OWNER_ALONE, replaces=True),
     "mute": Operation("operations.mute", OWNER_ALONE, repeatable=True),
-    "release": Operation("operations.release", OWNER_ALONE),
-    "share": Operation("operations.share", OWNER_ALONE),
+    "release": Operation("operations.release", OWNER_ALONE, replaces=True),
+    "share": Operation("operations.share", OWNER_ALONE, replaces=True),
     "why": Operation("explaining.why", OWNER_ALONE, repeatable=True, awaits=True),
     "explain": Operation("explaining.explain", OWNER_ALONE, repeatable=True, awaits=True),
     "try_prompt": Operation("explaining.try_prompt", OWNER_ALONE, repeatable=True, awaits=True),
@@ -59,8 +61,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "facets": Operation("browsing.facets", OWNER_ALONE, repeatable=True),
     "events": Operation("browsing.events", OWNER_ALONE, repeatable=True),
     "numbers": Operation("browsing.numbers", OWNER_ALONE, repeatable=True),
-    "revise": Operation("revising.revise", OWNER_ALONE),
-    "retract": Operation("revising.retract", OWNER_ALONE),
+    "revise": Operation("revising.revise", OWNER_ALONE, replaces=True),
+    "retract": Operation("revising.retract", OWNER_ALONE, replaces=True),
     "put_back": Operation("revising.put_back", OWNER_ALONE),
     "stats": Operation("explaining.stats", OWNER_ALONE, repeatable=True),
     "import_lines": Operation("operations.import_lines", OWNER_ALONE, repeatable=True),
@@ -72,9 +74,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "tidy_list": Operation("inbox.tidy_list", OWNER_ALONE, repeatable=True),
     "tidy_keep": Operation("inbox.tidy_keep", OWNER_ALONE),
     "inbox_list": Operation("inbox.inbox_list", OWNER_ALONE, repeatable=True),
-    "inbox_keep": Operation("inbox.inbox_keep", OWNER_ALONE),
-    "inbox_drop": Operation("inbox.inbox_drop", OWNER_ALONE),
-    "inbox_merge": Operation("inbox.inbox_merge", OWNER_ALONE),
+    "inbox_keep": Operation("inbox.inbox_keep", OWNER_ALONE, replaces=True),
+    "inbox_drop": Operation("inbox.inbox_drop", OWNER_ALONE, replaces=True),
+    "inbox_merge": Operation("inbox.inbox_merge", OWNER_ALONE, replaces=True),
     "inbox_near": Operation("inbox.inbox_near", OWNER_ALONE, repeatable=True),
     "export_page": Operation("operations.export_page", OWNER_ALONE, repeatable=True),
     "status": Operation("condition.status", OWNER_ALONE, repeatable=True),
@@ -83,5 +85,5 @@ OPERATIONS: Mapping[str, Operation] = {
     "projects": Operation("projects.projects_", OWNER_ALONE),
     "merge_projects": Operation("projects.merge_projects", OWNER_ALONE),
     "split_project": Operation("projects.split_project", OWNER_ALONE),
-    "move_memories": Operation("projects.move_memories", OWNER_ALONE),
+    "move_memories": Operation("projects.move_memories", OWNER_ALONE, replaces=True),
 }

@@ -19,7 +19,7 @@ from memhook.answering import recall
 from memhook.answering.doubts import Doubts
 from memhook.engine import catalogue
 from memhook.engine.accounts import Accounts
-from memhook.engine.caller import Caller, with_whole_references
+from memhook.engine.caller import LEAST_TO_REPLACE, Caller, with_whole_references
 from memhook.engine.following import Following
 from memhook.engine.projects import keep_those_without_remote, note_place
 from memhook.engine.repositories import Repositories
@@ -102,8 +102,9 @@ class Engine:
         store = str(params.get("store") or "")
         caller = self._caller(project, settings, rights, store)
         try:
+            whole = with_whole_references(caller, given, LEAST_TO_REPLACE if operation.replaces else 1)
             missing = self.first_copies(settings, catalogue.FIRST_COPY_SECONDS, store) if operation.awaits else []
-            return _with_note_of(missing, operation.function, caller, with_whole_references(caller, given))
+            return _with_note_of(missing, operation.function, caller, whole)
         except RemoteError:
             raise
         except StoreError:

@@ -47,6 +47,19 @@ def test_the_start_of_a_urn_stands_for_it_wherever_one_is_taken(call: Call) -> N
         call("get", references=["zzzz"])
 
 
+@pytest.mark.parametrize("method", ["forget", "redact", "purge", "edit", "retract", "revise", "inbox_drop"])
+def test_what_deletes_or_changes_a_memory_wants_four_characters_of_its_id_and_what_reads_one(
+    call: Call, method: str
+) -> None:
+    record = stored(call, "Deploys hang without the VPN.")
+    start = record["id"][:3]
+    with pytest.raises(InvalidInput, match=f"{start} is too little") as refused:
+        call(method, **({"reference": start} if method == "edit" else {"references": [start]}))
+    assert f"urn:memhook:{record['id'][:4]}" in refused.value.hint
+    assert call("get", references=[record["id"][:1]])[0]["id"] == record["id"]
+    assert call("mute", references=[start])[0]["muted"]
+
+
 def test_an_ambiguous_start_lists_what_it_may_mean(call: Call) -> None:
     lines = [
         [number, f'{{"id": "k3v9x2m4p7q{end}", "content": "note {end}", "sensitivity": "{level}"}}']

@@ -41,11 +41,14 @@ def run(args: Namespace, place: Place) -> int:
         raise InvalidInput("Nothing to forget: give a URN.", "See: memhook list")
     if args.purge:
         return _expunged("purge", "Purged", args, place)
-    question = "Forget it?" if len(args.references) == 1 else f"Forget these {len(args.references)}?"
-    # Looked up first: where there is no terminal to ask at, a wrong name is the error to report.
-    if not args.yes and not agreed(question, "Nothing forgotten.", _titles(args, place)):
-        return 1
-    records = place.call("forget", references=args.references)
+    references = args.references
+    if not args.yes:  # looked up first: where there is no terminal to ask at, a wrong name is the error to report
+        meant = place.call("get", references=references, touch=False)
+        question = "Forget it?" if len(references) == 1 else f"Forget these {len(references)}?"
+        if not agreed(question, "Nothing forgotten.", [f"{record['title']}  {record['urn']}" for record in meant]):
+            return 1
+        references = [record["urn"] for record in meant]  # those that the user has seen
+    records = place.call("forget", references=references)
     if not said_json(args, {"forgotten": records}):
         for record in records:
             show_stored("Forgotten", record)
@@ -67,11 +70,6 @@ def _captured(args: Namespace, place: Place) -> int:
     return 0
 
 
-def _titles(args: Namespace, place: Place) -> list[str]:
-    records = place.call("get", references=args.references, touch=False)
-    return [f"{record['title']}  {record['urn']}" for record in records]
-
-
 def redact(args: Namespace, place: Place) -> int:
     """Empty memories; the URN stays, their text is deleted from memhook's files.
 
@@ -83,12 +81,13 @@ def redact(args: Namespace, place: Place) -> int:
 
 def _expunged(method: str, done: str, args: Namespace, place: Place) -> int:
     """Ask, do it, report where it was deleted. A question names URNs: a title on the screen would be one more trace."""
+    references = args.references
     if method == "redact" and not args.yes:  # to purge is possible for forgotten ones too, which cannot be got
-        place.call("get", references=args.references, touch=False)
-    question = f"{method.capitalize()} {'it' if len(args.references) == 1 else 'these'}? It cannot be undone."
-    if not args.yes and not agreed(question, f"Nothing {done.lower()}.", args.references):
+        references = [record["id"] for record in place.call("get", references=references, touch=False)]
+    question = f"{method.capitalize()} {'it' if len(references) == 1 else 'these'}? It cannot be undone."
+    if not args.yes and not agreed(question, f"Nothing {done.lower()}.", references):
         return 1
-    answer = place.call(method, references=args.references)
+    answer = place.call(method, references=references)
     if not said_json(args, answer):
         say(*(f"{done}: {urn}" for urn in answer["memories"]), *_where(answer))
     show_copies(answer, "delete")
