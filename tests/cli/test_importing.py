@@ -76,9 +76,10 @@ def test_a_dry_run_shows_what_would_come_in_and_stores_nothing(cli: Cli, notes: 
     )
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"content": "one"}\n')
-    assert cli("import", str(lines), "--dry-run", "--json").json["entries"] == [
-        {"from": "line 1", "outcome": "stored", "title": "one"}
-    ]
+    foreseen = cli("import", str(lines), "--dry-run", "--json").json
+    assert foreseen["entries"] == [{"from": "line 1", "outcome": "would store", "title": "one"}]
+    assert (foreseen["would_store"], foreseen["would_update"], foreseen["already_there"]) == (1, 0, 0)
+    assert not {"stored", "updated"} & foreseen.keys()
     assert listed(cli) == {}
     cli("import", str(notes))
     (notes / "CLAUDE.md").write_text("# Shop\n\n## Build\nRun ninja.\n")

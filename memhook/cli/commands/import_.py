@@ -299,14 +299,15 @@ def _report(tally: Tally, args: Namespace) -> int:
     counts = {
         outcome: tally.outcomes[outcome] for outcome in ("stored", "updated", "already there", "forgotten before")
     }
-    named = {outcome.replace(" ", "_"): count for outcome, count in counts.items()}
-    entries = [{"from": where, "outcome": what, "title": title} for where, what, title in tally.foreseen]
+    words = WOULD if args.dry_run else {}
+    named = {words.get(outcome, outcome).replace(" ", "_"): count for outcome, count in counts.items()}
+    foreseen = [(where, words.get(what, what), title) for where, what, title in tally.foreseen]
+    entries = [{"from": where, "outcome": what, "title": title} for where, what, title in foreseen]
     named |= {name: tally.noticed[name] for name in ("masked", "quarantined")}
     if said_json(args, {**named, "bad_lines": bad, **({"dry_run": True, "entries": entries} if args.dry_run else {})}):
         return 1 if bad else 0
-    words = WOULD if args.dry_run else {}
-    for where, what, title in tally.foreseen:
-        say(f"{words.get(what, what)}: {collapsed(title)}  ({collapsed(where)})")
+    for where, what, title in foreseen:
+        say(f"{what}: {collapsed(title)}  ({collapsed(where)})")
     shown = {outcome: count for outcome, count in counts.items() if count or outcome != "updated"}
     total = ", ".join(f"{words.get(outcome, outcome)} {count}" for outcome, count in shown.items())
     say(f"{total}, bad lines {len(bad)}")
