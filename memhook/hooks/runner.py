@@ -186,29 +186,32 @@ class Runner:
                 self.engine.reopen()
                 outcome = Outcome(Silence.FAILED, notice=self._once(plan, _described(error)))
             # After the search: a note must not be recalled for the prompt that contains it.
-            notices = (self._captured(plan, event, environment), outcome.notice)
+            notices = (self._captured(plan, event, environment, outcome.notice), outcome.notice)
             plan.outcome.set_result(replace(outcome, notice=" ".join(filter(None, notices))))
         except BaseException as error:
             plan.outcome.set_exception(error)
             raise
 
-    def _captured(self, plan: _Plan, event: Event, environment: Mapping[str, str]) -> str:
-        """Store the notes of this prompt, and return the messages about them and about earlier ones."""
+    def _captured(self, plan: _Plan, event: Event, environment: Mapping[str, str], notice: str) -> str:
+        """Store the notes of this prompt, and return the messages about them and about earlier ones.
+
+        They do not repeat what the `notice` says that follows them.
+        """
         if event.session == TRIAL_SESSION or event.kind is Kind.SUBAGENT_START or event.tool:
             return ""
         asked = asked_in(event.prompt) if event.kind is Kind.PROMPT else Asked((), "")
-        message = self._executed(asked, event, environment) if asked.commands or asked.pasted else ""
+        message = self._executed(asked, event, environment, notice) if asked.commands or asked.pasted else ""
         plan.reports = self._captures.reports.due(event.session)
         return " ".join(filter(None, (*plan.reports.values(), message)))
 
-    def _executed(self, asked: Asked, event: Event, environment: Mapping[str, str]) -> str:
+    def _executed(self, asked: Asked, event: Event, environment: Mapping[str, str], notice: str) -> str:
         scene = self.engine.scene(event.directory, environment, datetime.now(UTC))
         loaded, settings = scene.loaded, scene.loaded.settings
         if at_rest := silence.at_rest(settings, scene.pause):
             return f"memhook did not store that: it is {at_rest}{RESUMES[at_rest]}." if asked.commands else ""
-        unknown = loaded.unreadable or loaded.project_problem
+        unknown = collapsed(loaded.unreadable or loaded.project_problem)
         if unknown and asked.commands:  # every time: the note would be lost silently
-            return f"memhook did not store that: {collapsed(unknown)}"
+            return "memhook did not store that." if unknown in notice else f"memhook did not store that: {unknown}"
         if unknown or not settings.hooks.capture:
             return ""
         self._sessions.forget_starts()

@@ -129,7 +129,9 @@ def test_a_note_in_a_prompt_is_refused_each_time_with_the_reason(
     BREAKS["syntax"](configured)
     for number in range(2):
         event = {"hook_event_name": "UserPromptSubmit", "session_id": str(number), "prompt": f"remember: fact {number}"}
-        assert "did not store that" in assistant.answer(event)["systemMessage"]
+        message = assistant.answer(event)["systemMessage"]
+        assert "did not store that" in message
+        assert message.count(str(configured)) == 1
     assert not paths.store.exists()
 
 
