@@ -51,6 +51,13 @@ def say_wrapped(text: str, indent: str = "") -> None:
         say(*(_indented(line, indent) if is_terminal() else [indent + line if line else ""]))
 
 
+def say_rows(column: int, *rows: str) -> None:
+    """Rows whose first columns are a label; on a terminal, one that is too long goes on below its text."""
+    for row in rows:
+        is_too_long = is_terminal() and cells(row) > width()
+        say(*(wrapped(row[column:], " " * column, row[:column]) if is_too_long else [row]))
+
+
 def said_json(args: Namespace, value: Any) -> bool:
     """Print `value` if --json asks for it; whether it does."""
     if args.json:

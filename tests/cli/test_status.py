@@ -12,7 +12,7 @@ import pytest
 
 from memhook import __version__
 from memhook.assistants.known import KNOWN
-from memhook.cli import round_trip
+from memhook.cli import output, round_trip
 from memhook.cli.commands import daemon as daemon_command
 from memhook.cli.commands import doctor, status
 from memhook.daemon import hook_client
@@ -122,6 +122,8 @@ def test_memhook_alone_counts_when_the_daemon_runs(engine: Engine, cli: Cli, run
     result = cli()
     assert "memories  60\n" in result.out
     assert "running (process 42, 300 MB)" in result.out
+    engine.answers["status"] = STATUS | {"quarantined": 3}
+    assert "memories  60, 3 of them in quarantine\n" in cli().out
 
 
 def test_memhook_alone_does_not_load_the_store(home: Path) -> None:
@@ -165,7 +167,7 @@ def test_status_fits_eighty_columns_with_every_assistant_on(
 def test_in_a_terminal_a_long_row_of_status_goes_on_below_its_text(
     engine: Engine, cli: Cli, running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "is_terminal", lambda: True)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     problem = "The package with the encoder for other languages is not installed here."
     engine.answers["status"] = STATUS | {"languages": STATUS["languages"] | {"problem": problem}}
@@ -285,6 +287,17 @@ def test_doctor_finds_nothing_where_all_is_well(healthy: Engine, cli: Cli) -> No
     assert by_name["hook SessionStart"] == "is run by Claude Code, has not run yet"
     assert re.search(r"last ran \d+ (days|hours|minutes|seconds) ago", by_name["hook UserPromptSubmit"])
     assert "sha256 6a1cc24734a5" in by_name["model hash"]
+
+
+def test_in_a_narrow_terminal_a_finding_of_the_doctor_goes_on_below_its_text(
+    healthy: Engine, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    healthy.answers["health"] = HEALTH | {"damage": "rows 3 to 9 cannot be read, and neither can\nthe rows after them"}
+    lines = cli("doctor").out.splitlines()
+    assert {line[:9] for line in lines} == {"ok       ", "problem  ", " " * 9}
+    assert all(len(line) <= 60 or " " not in line[9:].strip() for line in lines)
 
 
 def _problems(cli: Cli) -> dict[str, str]:

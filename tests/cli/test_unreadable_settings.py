@@ -61,6 +61,17 @@ def test_status_doctor_and_config_tell_what_is_wrong(cli: Cli, paths: Paths) -> 
     assert "line 2" in cli("config", "set", "max_tokens", "3").err
 
 
+def test_memhook_alone_names_what_repairs_them_first_and_nothing_that_would_be_refused(
+    cli: Cli, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = cli().out.partition("What to do next:\n")[2]
+    assert [line.split("  ")[1] for line in steps.splitlines()[:2]] == ["memhook config edit", "memhook doctor"]
+    assert "memhook remember" not in steps
+    paths.config_file.unlink()
+    monkeypatch.setenv("MEMHOOK_STORE__URI", "relative")
+    assert cli().out.partition("What to do next:\n")[2].startswith("  memhook doctor ")
+
+
 def test_a_value_that_is_impossible_is_set_right_by_a_command(cli: Cli, paths: Paths) -> None:
     paths.config_file.write_text("max_tokens = 'many'\n[hooks]\n# off\ncapture = 'perhaps'\n", encoding="utf-8")
     assert "line 1: max_tokens must be a whole number" in cli("--no-daemon", "remember", "a fact").err

@@ -21,10 +21,11 @@ from memhook.cli import round_trip as trial
 from memhook.cli.commands.daemon import daemon_state
 from memhook.cli.commands.install import where_of
 from memhook.cli.commands.pause import current_pause
-from memhook.cli.output import counted, said_json, say_wrapped, span
+from memhook.cli.output import counted, said_json, say_rows, span
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.cli.views import left_behind
+from memhook.core.fencing import collapsed
 from memhook.daemon.control import started
 from memhook.errors import MemhookError
 from memhook.paths import PROJECT_FILE, private_directory, refuse_foreign, shell_word
@@ -35,6 +36,7 @@ from memhook.store.embedding.model_files import GRANITE
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
+LABEL = 9  # columns
 ENOUGH_ROOM = 200 << 20
 RECENTLY = timedelta(days=7)
 EVENTS = ("SessionStart", "UserPromptSubmit")
@@ -70,8 +72,8 @@ def run(args: Namespace, place: Place) -> int:
     is_well = all(finding.ok for finding in findings)
     if not said_json(args, {"ok": is_well, "checks": findings}):
         for one in findings:
-            problem = f"problem  {one.name}: {one.message} -> {one.repair}"
-            say_wrapped(f"ok       {one.name}: {one.message}" if one.ok else problem)
+            label, repair = ("ok", "") if one.ok else ("problem", f" -> {one.repair}")
+            say_rows(LABEL, f"{label:<{LABEL}}{one.name}: {collapsed(one.message)}{repair}")
     return 0 if is_well else 1
 
 

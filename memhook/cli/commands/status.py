@@ -11,7 +11,7 @@ from memhook.assistants.switching import presences
 from memhook.cli.commands.daemon import daemon_state, summary
 from memhook.cli.commands.install import where_of
 from memhook.cli.commands.pause import current_pause, described
-from memhook.cli.output import cells, counted, is_terminal, said_json, say, say_title, span, width, wrapped
+from memhook.cli.output import counted, said_json, say, say_rows, say_title, span, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
 from memhook.cli.views import left_behind
@@ -28,8 +28,9 @@ IMPORT = "memhook import --assistants                take over what they know al
 NEXT_STEPS = (
     'memhook remember "what is worth keeping"   store a memory',
     'memhook search "what you want to know"     look for what was learned',
-    "memhook doctor                             check that everything works",
 )
+DOCTOR = "memhook doctor                             check that everything works"
+EDIT = "memhook config edit                        repair your settings"
 
 
 def add_parser(commands: Commands) -> None:
@@ -40,8 +41,6 @@ def overview(place: Place) -> None:
     """Quick: it neither starts the daemon nor loads what the daemon is there for."""
     state, assistants = daemon_state(place.paths), _assistants(place)
     memories = _counted(place, running=state["running"])
-    is_on = any(one["ways"] for one in assistants)
-    steps = [*([] if is_on else [INSTALL]), *([IMPORT] if memories in ("0", NONE_YET) else []), *NEXT_STEPS]
     say_title(f"memhook {__version__}")
     say(
         f"project   {_project(place.project.name, place.project.id)}",
@@ -51,10 +50,18 @@ def overview(place: Place) -> None:
         *_settings_problem(place),
         "",
         "What to do next:",
-        *(f"  {step}" for step in steps),
+        *(f"  {step}" for step in _next_steps(place, memories, is_on=any(one["ways"] for one in assistants))),
         "",
         "All commands: memhook --help",
     )
+
+
+def _next_steps(place: Place, memories: str, *, is_on: bool) -> list[str]:
+    """The commands that help most now; while the settings cannot be read, the others would only refuse."""
+    if unreadable := place.settings().unreadable:
+        is_in_file = ("user file", unreadable) in place.settings().found
+        return [*([EDIT] if is_in_file else []), DOCTOR]
+    return [*([] if is_on else [INSTALL]), *([IMPORT] if memories in ("0", NONE_YET) else []), *NEXT_STEPS, DOCTOR]
 
 
 def run(args: Namespace, place: Place) -> int:
@@ -66,7 +73,8 @@ def run(args: Namespace, place: Place) -> int:
     if not said_json(args, report):
         project = report.get("project_name", place.project.name), report.get("project", place.project.id)
         say_title(f"memhook {__version__}")
-        _say_rows(
+        say_rows(
+            LABEL,
             f"project   {_project(*project)}",
             *_earlier(report),
             *([] if unreadable else _memories(report)),
@@ -76,13 +84,6 @@ def run(args: Namespace, place: Place) -> int:
             f"daemon    {summary(report['daemon'])}",
         )
     return REFUSED if unreadable else 0
-
-
-def _say_rows(*rows: str) -> None:
-    """Rows with a label, within the width of a terminal."""
-    for row in rows:
-        is_too_long = is_terminal() and cells(row) > width()
-        say(*(wrapped(row[LABEL:], " " * LABEL, row[:LABEL]) if is_too_long else [row]))
 
 
 def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
@@ -132,7 +133,9 @@ def _counted(place: Place, *, running: bool) -> str:
     if place.settings().unreadable:
         return "not known: your settings cannot be read"
     if running:
-        return str(place.call("status")["memories"])
+        report = place.call("status")
+        aside = f", {report['quarantined']} of them in quarantine" if report["quarantined"] else ""
+        return f"{report['memories']}{aside}"
     if not place.settings().settings.store.uri and not place.paths.store.exists():
         return NONE_YET
     return "counted when the daemon runs: memhook status starts it"
@@ -146,7 +149,7 @@ def _memories(report: Mapping[str, Any]) -> list[str]:
     others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(count for _, count in others[OTHER_PROJECTS:])
     rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
-    rows += [("in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
+    rows += [("of them in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
     counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
     return [f"memories  {report['memories']}", *counted_rows]
 
