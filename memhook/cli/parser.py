@@ -11,7 +11,7 @@ from argparse import (
     RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -25,6 +25,7 @@ from memhook.cli.place import Place
 Commands: TypeAlias = "_SubParsersAction[Parser]"
 Run = Callable[[Namespace, Place], int | None]
 
+MOST_SUGGESTED = 3
 DESCRIPTION = "Memory for coding assistants: the right memories at the right moment,\nwithin a token budget."
 EPILOG = """\
 examples:
@@ -37,7 +38,10 @@ Each command has its own help: memhook remember --help"""
 
 
 class Parser(ArgumentParser):
-    """Suggests the command that was probably meant, and names the help."""
+    """Suggests the command or the option that was probably meant, and names the help."""
+
+    instead: Callable[[str], str] | None = None
+    """What to run for a word that is no action of this command, where another command takes it; or empty."""
 
     def flag(self, name: str, what: str, *aliases: str) -> None:
         self.add_argument(name, *aliases, action="store_true", help=what)
@@ -47,15 +51,33 @@ class Parser(ArgumentParser):
 
     def _check_value(self, action: Action, value: Any) -> None:
         if isinstance(action, _SubParsersAction) and value not in action.choices:
-            meant = get_close_matches(str(value), action.choices, n=1)
-            suggestion = f" Did you mean {meant[0]}?" if meant else ""
-            raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{suggestion}")
+            meant = likely(str(value), action.choices)
+            if not meant and self.instead:
+                meant = list(filter(None, [self.instead(str(value))]))
+            raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{_suggestion(meant)}")
         if value != []:  # argparse looks for it among the choices of an argument that may be missing
             super()._check_value(action, value)
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Report arguments that nothing takes, with the options that were probably meant."""
+        typed = [word.partition("=")[0] for word in unknown if word.startswith("-") and word.strip("-")]
+        meant = [one for word in typed for one in likely(word, self._option_string_actions)]
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{'.' if meant else ''}{_suggestion(meant)}")
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {message}\nSee: {self.prog} --help\n")
+
+
+def likely(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the names that start with what was typed, at most three, or else the closest one, if one is close."""
+    starting = [name for name in names if name.startswith(typed) and len(typed) > 1]
+    return starting[:MOST_SUGGESTED] or get_close_matches(typed, names, n=1)
+
+
+def _suggestion(meant: Sequence[str]) -> str:
+    *others, last = meant or [""]
+    return f" Did you mean {', '.join(others)}{' or ' if others else ''}{last}?" if last else ""
 
 
 @cache

@@ -34,7 +34,7 @@ def run(argv: list[str]) -> int:
 def _dispatched(argv: list[str]) -> int:
     args, unknown = parser(argv[0] if argv else "status").parse_known_args(argv)
     if unknown:  # said by the command, whose usage helps
-        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        args.parser.refuse(unknown)
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
     if args.command:
         return args.run(args, place) or 0

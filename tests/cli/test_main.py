@@ -86,6 +86,14 @@ def test_version_and_help_end_well(cli: Cli) -> None:
         (["serach", "x"], "search"),
         (["config", "shw"], "show"),
         (["daemon", "strt"], "start"),
+        (["del"], "delete"),
+        (["stat"], "stats, status or statusline"),
+        (["list", "--tagg", "x"], "--tag"),
+        (["list", "--quar"], "--quarantined"),
+        (["config", "set", "max_tokens", "3", "--no-deamon"], "--no-daemon"),
+        (["config", "max_tokens"], "memhook config get max_tokens"),
+        (["config", "maxtokens"], "memhook config get max_tokens"),
+        (["help", "lst"], "list"),
     ],
 )
 def test_a_typing_error_in_a_command_gets_a_suggestion(cli: Cli, typed: list[str], meant: str) -> None:
@@ -103,6 +111,7 @@ def test_help_and_version_are_commands_too(cli: Cli) -> None:
     unknown = cli("help", "remeber")
     assert (unknown.code, unknown.out) == (2, "")
     assert "Did you mean remember?" in unknown.err
+    assert "memhook guide settings" in cli("help", "settings").err
 
 
 def test_a_family_of_commands_alone_shows_what_there_is(cli: Cli) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,19 @@ def test_memhook_alone_names_what_repairs_them_first_and_nothing_that_would_be_r
     paths.config_file.unlink()
     monkeypatch.setenv("MEMHOOK_STORE__URI", "relative")
     assert cli().out.partition("What to do next:\n")[2].startswith("  memhook doctor ")
+
+
+def test_without_a_terminal_the_file_itself_is_what_repairs_one_that_is_no_toml(
+    cli: Cli, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    told = cli("config", "edit").err
+    assert "memhook config path" in told
+    assert "line 2" in told
+    assert "config set" not in told
+    paths.config_file.write_text("max_tokens = 'many'\n", encoding="utf-8")
+    assert "memhook config set KEY VALUE" in cli("config", "edit").err
 
 
 def test_a_value_that_is_impossible_is_set_right_by_a_command(cli: Cli, paths: Paths) -> None:

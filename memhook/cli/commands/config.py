@@ -1,16 +1,19 @@
 """config and models: see and change the settings, and the embedding models one of them chooses from."""
 
 import json
+import tomllib
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from memhook.assistants.claude import budget_note
 from memhook.cli.editor import editor_command, open_in_editor
 from memhook.cli.output import said_json, say, warn
-from memhook.cli.parser import Commands, command, family
+from memhook.cli.parser import Commands, command, family, likely
 from memhook.cli.place import Place
+from memhook.core.fencing import collapsed
 from memhook.errors import InvalidInput
 from memhook.files.toml_edit import literal
 from memhook.paths import write_private
@@ -23,15 +26,15 @@ from memhook.settings import (
     value_of,
     what_is_allowed,
 )
-from memhook.settings_file import changed_file, wanted_value, with_value, without
+from memhook.settings_file import changed_file, text_of, wanted_value, with_value, without
 from memhook.store.embedding.encoder import ListedModel, listed_models, multilingual_model, pull
 
-WITHOUT_EDITOR = "memhook config set KEY VALUE"
 STARTER = "# memhook's settings. Every one, with its value: memhook config show\n"
 
 
 def add_parser(commands: Commands) -> None:
     config = command(commands, run, "config", "memhook config set max_tokens 2000", "See and change the settings.")
+    config.instead = _getting
     actions = family(config)
     command(actions, run, "show", "memhook config show", aliases=("list",))
     value = command(actions, get, "get", "memhook config get max_tokens")
@@ -114,16 +117,31 @@ def path(_args: Namespace, place: Place) -> None:
     say(str(place.paths.config_file))
 
 
+def _getting(word: str) -> str:
+    meant = [word] if is_setting(word) else likely(word, setting_keys())
+    return f"memhook config get {meant[0]}" if meant else ""
+
+
 def edit(_args: Namespace, place: Place) -> int:
     """Open your settings in an editor."""
     file = place.paths.config_file
-    editor_command(WITHOUT_EDITOR)  # raises before a file is made in vain
+    otherwise = _without_editor(file)
+    editor_command(otherwise)  # raises before a file is made in vain
     if not file.exists():
         write_private(file, STARTER)
-    open_in_editor(file, WITHOUT_EDITOR)
+    open_in_editor(file, otherwise)
     problems = place.settings().problems
     warn(*problems)
     return 1 if problems else 0
+
+
+def _without_editor(file: Path) -> str:
+    """What to run where no editor opens: no command can change a file that is no TOML."""
+    try:
+        tomllib.loads(text_of(file))
+    except (InvalidInput, OSError, RecursionError, tomllib.TOMLDecodeError) as error:
+        return f"memhook config path, and correct that file ({collapsed(str(error))})"
+    return "memhook config set KEY VALUE"
 
 
 def _warn_of_override(key: str, value: Any, place: Place) -> None:

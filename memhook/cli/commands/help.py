@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from memhook import __version__
+from memhook.cli.commands import COMMANDS
 from memhook.cli.output import is_terminal, said_json, say, wrapped
 from memhook.cli.parser import Commands, command, parser
 from memhook.cli.place import Place
@@ -28,6 +29,9 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: Namespace, _place: Place) -> None:
     """The help of memhook, or of one command."""
+    topic = "".join(args.words[:1])
+    if topic in guide_texts() and not any(topic in words.split() for words in COMMANDS.values()):
+        raise InvalidInput(f"There is no command {topic!r}.", f"The guide has it: memhook guide {topic}")
     parser().parse_args([*args.words, "--help"])
 
 
