@@ -167,6 +167,23 @@ def test_search_shows_scores_and_excerpts(engine: Engine, cli: Cli) -> None:
     assert engine.asked[-1] == ("search", {"query": "x", "limit": 10, "ordering": "recency", "cursor": "abc"})
 
 
+def test_what_scores_nothing_is_left_out_where_something_scores_and_is_shown_otherwise(
+    engine: Engine, cli: Cli
+) -> None:
+    def found(*scores: float) -> None:
+        engine.answers["search"] = {"results": [NOTE | {"score": one} for one in scores], "next_cursor": None}
+
+    found(0.2, 0.005, 0.0049, 0.0)
+    result = cli("search", "x")
+    assert [line[:4] for line in result.out.splitlines() if line.endswith("Replica lag")] == ["0.20", "0.01"]
+    assert result.err == "Searched: all projects. Left out, with a score of 0.00: 2 memories; --json has all.\n"
+    assert len(cli("search", "x", "--json").json["results"]) == 4
+    found(0.001, 0.0)
+    result = cli("search", "x")
+    assert result.out.count("0.00  Replica lag") == 2
+    assert "all score 0.00" in result.err
+
+
 def test_a_search_without_results_says_so_beside_an_empty_output(engine: Engine, cli: Cli) -> None:
     engine.answers["search"] = {"results": [], "next_cursor": None}
     result = cli("search", "x")

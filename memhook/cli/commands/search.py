@@ -24,6 +24,7 @@ from memhook.core.ranking import Ordering
 from memhook.writing.moments import moment_back
 
 NOTHING = "Nothing found in {}."
+LEAST_SCORE = 0.005  # less reads 0.00
 FEWER = "Try it with fewer conditions."
 
 
@@ -47,17 +48,29 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> None:
     """Find memories by meaning and by words, best first.
 
+    Those that score 0.00 are left out where others score more.
     With --json: {"results": [{"urn", "score", "title", "content", ...}]}.
     """
     conditions = _given_conditions(args, place)
     page = place.call("search", query=" ".join(args.query), limit=args.limit, **conditions)
     if said_json(args, page):
         return
-    for record in page["results"]:
+    found = page["results"]
+    related = [record for record in found if record["score"] >= LEAST_SCORE]
+    for record in related or found:
         show_found(record)
     where = _covered(args, place)
     nothing = f"{NOTHING.format(where)} {FEWER if conditions else ''}".rstrip()
-    warn(f"Searched: {where}." if page["results"] else nothing)
+    warn(f"Searched: {where}.{_unrelated(len(related), len(found))}" if found else nothing)
+
+
+def _unrelated(related: int, found: int) -> str:
+    """What there is to say about those that score nothing; without others they are shown."""
+    if related == found:
+        return ""
+    if not related:
+        return " Nothing is likely to be about it: all score 0.00."
+    return f" Left out, with a score of 0.00: {counted(found - related)}; --json has all."
 
 
 def list_(args: Namespace, place: Place) -> None:
