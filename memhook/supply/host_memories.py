@@ -58,7 +58,7 @@ class Kept(Start):
             "project": self.project.id,
             "root": str(self.project.root or ""),
             "loaded_by": sorted(self.loaded_by),
-            "names": [entry.record["id"] for entry in self.entries if entry.record],
+            "names": [name for entry in self.entries if entry.record for name in _names(entry.record)],
             "stamp": stamp_of(self.path),
         }
 
@@ -190,7 +190,9 @@ def _records(text: str, path: Path, shown: str, key: str) -> list[dict[str, Any]
         return [_whole(text, shown, key)] if text.strip() else []
     if is_in_memory_folder(path):
         text = "\n".join(line for line in text.splitlines() if not _LINK_TO_NOTE.match(line))
-    return [record for record in markdown.records(text, shown, key) if _says_something(record["content"])]
+    # By its path too, as `memhook import FILE` knows it.
+    found = markdown.records(text, shown, key, str(path.resolve()))
+    return [record for record in found if _says_something(record["content"])]
 
 
 def _whole(text: str, shown: str, key: str) -> dict[str, Any]:
@@ -203,6 +205,12 @@ def _says_something(content: str) -> bool:
     """Whether there is more than references to other files, which only an assistant follows."""
     lines = [line.strip() for line in content.splitlines() if line.strip()]
     return any(not line.startswith(("@", "<!--")) for line in lines)
+
+
+def _names(record: Mapping[str, Any]) -> Iterator[str]:
+    """The names by which the memory of a record is found again."""
+    yield str(record["id"])
+    yield from record.get("aliases", ())
 
 
 def _told(record: dict[str, Any], start: Start, shown: str) -> dict[str, Any]:

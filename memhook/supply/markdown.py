@@ -34,10 +34,10 @@ class _Heading:
     text: str
 
 
-def records(text: str, name: str, key: str, *, below_document: bool = False) -> list[Record]:
+def records(text: str, name: str, key: str, *more_keys: str, below_document: bool = False) -> list[Record]:
     """A memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
 
-    `name` becomes the source; by `key` the memories are found again when the file is imported again. If
+    `name` becomes the source; by any of the keys the memories are found again when the file is imported again. If
     `below_document`, a heading follows the document's title: "Why" alone says nothing.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -51,11 +51,13 @@ def records(text: str, name: str, key: str, *, below_document: bool = False) -> 
     seen: dict[str, int] = {}
     for document_title, title, content in _sections(body):
         number = seen[title] = seen.get(title, 0) + 1
-        alias = alias_of(f"{key}\0{title}\0{number}")
+        section = f"\0{title}\0{number}"
+        own_id, *aliases = (f"md-{alias_of(one + section)}" for one in (key, *more_keys))
         above = str(known.get("title") or document_title) if below_document else ""
         below = title if above in ("", title) else f"{shortened(collapsed(above), DOCUMENT_CHARS)} › {title}"
         titled = {**known, "title": below} if title else known
-        found.append({"source": name, **titled, "content": content, "id": f"md-{alias}"})
+        also = {"aliases": aliases} if aliases else {}
+        found.append({"source": name, **titled, **also, "content": content, "id": own_id})
     return found
 
 

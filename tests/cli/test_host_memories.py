@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,27 @@ def test_importing_again_brings_only_what_has_changed(cli: Cli, shop: Path) -> N
         "- `make check` runs all tests",
         first["CLAUDE.md › Commands"]["urn"],
     )
+
+
+@pytest.mark.parametrize("is_file_first", [True, False])
+def test_a_file_that_is_imported_by_name_too_is_stored_once_and_followed(
+    cli: Cli, engine: Engine, shop: Path, monkeypatch: pytest.MonkeyPatch, is_file_first: bool
+) -> None:
+    calls = partial(engine.call, directory=str(shop), environment={})
+    monkeypatch.setattr(place, "door", lambda *_, **__: lambda method, **params: calls(method, params))
+    (shop / "CLAUDE.md").write_text("# Shop\n\n## Commands\nRun make.\n\n## Coverage\nAt least 90 %.\n")
+    ways = [("import", "CLAUDE.md", "--project"), ("import", "--assistants", "--yes")]
+    for way in ways if is_file_first else reversed(ways):
+        cli(*way)
+    here = [one for one in listed(cli).values() if one["content"] in ("Run make.", "At least 90 %.")]
+    assert len(here) == 2
+    assert {one["project"] for one in here} == {str(shop)}
+    (shop / "CLAUDE.md").write_text("# Shop\n\n## Commands\nRun make -j.\n\n")
+    engine.keep_house(datetime.now(UTC))
+    expires = {one["content"]: one["expires"] for one in listed(cli).values()}
+    assert "Run make." not in expires
+    assert expires["Run make -j."] is None
+    assert expires["At least 90 %."] is not None, "its section is gone"
 
 
 def test_it_lists_with_sizes_and_asks(cli: Cli, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
