@@ -41,7 +41,7 @@ connect DAEMON, $address or hand_over();
 $credentials = $^O eq 'linux' ? getsockopt DAEMON, 1, 17 : getsockopt DAEMON, 0, 1;
 hand_over() if length $credentials < 8 || unpack('x4 L', $credentials) != $<;
 
-@passed_on = map { "$_=$ENV{$_}" } grep { /^(COPILOT_CLI$|(CLAUDE|GEMINI|QWEN)_PROJECT_DIR$|MEMHOOK_)/ } keys %ENV;
+@passed_on = map { "$_=$ENV{$_}" } grep { /^(COPILOT_CLI|CLAUDE_PROJECT_DIR|GEMINI_PROJECT_DIR|QWEN_PROJECT_DIR)$|^MEMHOOK_/ } keys %ENV;
 push @passed_on, "MEMHOOK_CLIENT=$client" if $client ne '';
 written(DAEMON, pack 'N/a* N/a*', join("\0", 1, $version, 'hook', $event, $part, $here, @passed_on), $body);
 
