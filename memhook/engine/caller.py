@@ -80,9 +80,7 @@ def with_whole_references(caller: Caller, given: Mapping[str, Any], least: int) 
         whole["reference"] = named(given["reference"])
     if given.get("hits"):
         whole["hits"] = [
-            {**hit, "id": named(hit["id"])}
-            if isinstance(hit, dict) and isinstance(hit.get("id"), str)
-            else hit
+            {**hit, "id": named(hit["id"])} if isinstance(hit, dict) and isinstance(hit.get("id"), str) else hit
             for hit in given["hits"]
         ]
     return whole
@@ -102,8 +100,7 @@ def _whole(caller: Caller, least: int, reference: str) -> str:
         raise InvalidInput(f"{reference} is the start of {len(ids)} URNs: {some}{more}.", "Give more of the URN.")
     if ids and len(start) < least:
         raise InvalidInput(
-            f"{reference} is too little to name a memory by where it is changed or deleted.",
-            f"Give at least {least} characters of the id, such as {URN_PREFIX}{ids[0][:least]}. To see it:"
-            f" memhook get {reference}",
+            f"{reference} is too short: to change or delete a memory takes at least {least} characters of its id.",
+            f"Give more of it, such as {URN_PREFIX}{ids[0][:least]}. To see what that is: memhook get {reference}",
         )
     return URN_PREFIX + ids[0] if ids else reference

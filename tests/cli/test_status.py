@@ -14,7 +14,7 @@ from memhook import __version__
 from memhook.assistants.known import KNOWN
 from memhook.cli import output, round_trip
 from memhook.cli.commands import daemon as daemon_command
-from memhook.cli.commands import doctor, status
+from memhook.cli.commands import doctor
 from memhook.daemon import hook_client
 from memhook.errors import DaemonUnavailable, StoreError
 from memhook.paths import user_paths

@@ -53,7 +53,7 @@ def test_what_deletes_or_changes_a_memory_wants_four_characters_of_its_id_and_wh
 ) -> None:
     record = stored(call, "Deploys hang without the VPN.")
     start = record["id"][:3]
-    with pytest.raises(InvalidInput, match=f"{start} is too little") as refused:
+    with pytest.raises(InvalidInput, match=f"{start} is too short") as refused:
         call(method, **({"reference": start} if method == "edit" else {"references": [start]}))
     assert f"urn:memhook:{record['id'][:4]}" in refused.value.hint
     assert call("get", references=[record["id"][:1]])[0]["id"] == record["id"]

@@ -149,7 +149,9 @@ def _memories(report: Mapping[str, Any]) -> list[str]:
     others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(count for _, count in others[OTHER_PROJECTS:])
     rows = [*named, *others[:OTHER_PROJECTS], *([("in other projects", rest)] if rest else [])]
-    rows += [("of them in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
+    rows += (
+        [("of them in quarantine: memhook list --quarantined", report["quarantined"])] if report["quarantined"] else []
+    )
     counted_rows = (f"          {count:>6}  {collapsed(name)}" for name, count in rows)
     return [f"memories  {report['memories']}", *counted_rows]
 
