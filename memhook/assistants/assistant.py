@@ -33,14 +33,14 @@ class Where:
         return Path(configured) if configured.startswith("/") else self.home / default
 
     def commands(self, client: str, event: str, parts: int = 1) -> list[str]:
-        """One command per hook entry. An entry has a limit of its own: two carry the budget where one does not."""
+        """Return one command per hook entry. Each entry has its own size limit: two carry a budget that one cannot."""
         launcher = shlex.quote(str(self.launcher))
         return [f"{launcher} {event} {part} --client {client}" for part in range(1, parts + 1)]
 
     def hooks(
         self, client: str, events: Sequence[str], tools: str = "", *, parts: int = 1, timeout: int = SECONDS
     ) -> dict[str, dict[str, Any]]:
-        """For each event its group of entries, in Claude Code's format; with `tools`, for those whose names match."""
+        """Return each event's group of entries, in Claude Code's format; `tools` is a pattern of tool names."""
         matcher = {"matcher": tools} if tools else {}
         groups = {}
         for event in events:
@@ -50,13 +50,13 @@ class Where:
         return groups
 
     def server(self, **more: Any) -> dict[str, Any]:
-        """The entry of the MCP server, in Claude Code's format."""
+        """Return the entry of the MCP server, in Claude Code's format."""
         return {"command": str(self.launcher), "args": ["mcp"], **more}
 
 
 @dataclass(frozen=True, slots=True)
 class AlsoLoads:
-    """A pattern below a project's root, or below the home after ~/, and the files beside it that keep it from that."""
+    """A pattern below a project's root, or below the home after ~/; not loaded if a file of `unless` exists."""
 
     pattern: str
     unless: tuple[str, ...] = ()
@@ -79,15 +79,15 @@ class Assistant:
 
     # Its events and the answer to them
     more_events: Mapping[str, Kind] = field(default_factory=dict)
-    """Events besides SessionStart and UserPromptSubmit at which memhook may speak."""
+    """Events besides SessionStart and UserPromptSubmit that memhook handles."""
     says_failure: Callable[[str], bool] = _never
-    """Whether the result of a tool is a failure, where nothing but its words tell."""
+    """Whether the text of a tool's result reports a failure, where no field does."""
     unnamed_event: Callable[[Payload], str] = lambda _: ""
     """The event's name where the payload has none."""
     moment: str = "prompt_id"
     """The field that distinguishes one prompt from the next."""
     typed: Callable[[str], str] = str
-    """Returns what the user typed, of the prompt as it is sent."""
+    """Returns the part of the prompt that the user typed."""
     context_in: Callable[[str, str], dict[str, Any]] = _specific_output
     """The part of an answer to an event with the context for the model."""
     shows_notices: bool = False
@@ -95,7 +95,7 @@ class Assistant:
     keeps_start: bool = False
     """Whether the text of a start stays in the history of a resumed session, and would be added a second time."""
     resumed_as: str = "resume"
-    """The source of a start that its resumed sessions are like."""
+    """The source as which the start of a resumed session counts."""
     part_limit: PartLimit | None = None
     """The limit of one hook entry."""
     wrote: Callable[[Payload], bool] = _never
@@ -105,19 +105,19 @@ class Assistant:
 
     # Its configuration
     folder: Callable[[Where], Path]
-    """Where it keeps what is the user's."""
+    """The folder of the user's configuration."""
     edits: Callable[[Where], tuple[Edit, ...]]
     """The edits of `memhook install`, the hooks first."""
     way: str = "settings"
-    """The name of what `memhook install` uses there, for `status`."""
+    """How `memhook install` switches memhook on, as `status` names it."""
     has_plugin: Callable[[Where], bool] = _never
-    """Whether memhook is there as a plugin."""
+    """Whether memhook is installed as a plugin."""
     plugin_has_server: bool = True
     """Whether a plugin brings the MCP server too; `memhook install` does everywhere."""
     note: str = ""
-    """A note for its user once memhook is on there."""
+    """A note for the user after memhook was switched on."""
 
-    # What it keeps itself
+    # Its own notes and sessions
     user_notes: tuple[str, ...] = ()
     """Instructions and memories, as patterns below its folder."""
     project_notes: tuple[str, ...] = ()
@@ -125,17 +125,17 @@ class Assistant:
     also_loads: tuple[AlsoLoads, ...] = ()
     """Files of other assistants that it reads by itself, too."""
     follows_references: bool = False
-    """Whether it also reads the files that its own name with an @."""
+    """Whether it also reads the files that its notes reference with an @."""
     notes_by_directory: Callable[[Path], Iterable[tuple[Path, Path]]] = lambda _: ()
     """Notes below its folder that are about one directory each: (file, directory)."""
     sessions: tuple[str, ...]
     """Recorded sessions, as patterns below its folder or `data_folder`."""
     data_folder: Callable[[Where], Path] | None = None
     session_format: SessionFormat
-    """How they are read."""
+    """The format of these files."""
 
     def event_of(self, payload: Payload, directory: str) -> Event | None:
-        """None for an event at which memhook has nothing to say. Any field may be missing."""
+        """Parse the payload; None for an event that memhook does not handle. Any field may be missing."""
         name = text(payload, "hook_event_name") or self.unnamed_event(payload)
         kind = self.more_events.get(name) or (Kind(name) if name in START_AND_PROMPT else None)
         if kind is None:
@@ -161,7 +161,7 @@ class Assistant:
         )
 
     def output_of(self, event: Event, context: str, notice: str) -> bytes:
-        """One JSON object, or nothing; `context` is for the model, `notice` for the user, and both may be empty."""
+        """Return a JSON object, or nothing; `context` is for the model, `notice` for the user; both may be empty."""
         if event.kind in UNANSWERED:
             return b""
         whole = {"systemMessage": notice} if notice else {}

@@ -21,7 +21,7 @@ CHARACTERS_PER_TOKEN = 4  # of plain English; denser text fills the budget befor
 CARRIED_TOKENS = PARTS * PART_LIMIT.size // CHARACTERS_PER_TOKEN
 
 TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write|mcp__.*memhook__remember"
-"""The tools that touch a file, run a command, or save something: the event says in which session."""
+"""The tools that touch a file, run a command, or save a memory: the event names the session."""
 
 
 def budget_note(max_tokens: int) -> str:
@@ -49,7 +49,7 @@ def enables_plugin(folder: Path, project: Path | None) -> bool:
 def _edits(where: Where) -> tuple[Edit, ...]:
     is_moved = where.environment.get("CLAUDE_CONFIG_DIR", "").startswith("/")
     servers = (CLAUDE.folder(where) if is_moved else where.home) / ".claude.json"
-    # Of the project, but not shared with those who clone it: the launcher is on this machine.
+    # The project's settings that are not committed: the path of the launcher is specific to this machine.
     local = where.project and where.project / ".claude/settings.local.json"
     settings = local or CLAUDE.folder(where) / "settings.json"
     at = ("projects", str(where.project), "mcpServers") if where.project else ("mcpServers",)
@@ -71,7 +71,7 @@ def memories_by_directory(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _directories_called(encoded: str, at: Path = Path("/"), so_far: str = "") -> Iterator[Path]:
-    """The directories whose path has this name: each character other than a letter or a digit became a dash."""
+    """Yield the directories whose encoded path this is: each character but letters and digits became a dash."""
     try:
         children = sorted(Path(entry.path) for entry in os.scandir(at) if entry.is_dir())
     except OSError:
@@ -92,7 +92,7 @@ _EDITS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
-    """A line per event; the results of tools are in the user's lines."""
+    """Yield the steps. The file has a line per event; the results of tools are in the user's lines."""
     about: About | None = None
     commands: dict[str, str] = {}
     for line in lines:

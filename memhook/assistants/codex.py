@@ -31,7 +31,7 @@ from memhook.patterns import regex
 # Codex 0.166 takes 10,000 bytes of one hook entry whole and cuts the middle out of more.
 PART_LIMIT = PartLimit(10_000, utf8_bytes)
 
-# It sends what a command printed, not its exit code.
+# The event has the output of a command, not its exit code.
 _FAILURE = regex(
     r"(?i)\b(?:cannot|could not|couldn't|denied|error|exception|fail(?:ed|ure)?|fatal|not found|panick?ed|traceback)\b"
     r"|error\[|Error:|Exception\b|Error\b"
@@ -39,7 +39,7 @@ _FAILURE = regex(
 
 
 def _wrote(payload: Payload) -> bool:
-    """Only Codex counts turns, names its transcripts so, and gives the permission mode before the first prompt."""
+    """Whether Codex wrote it: turn ids, these transcript names and a permission mode at the start are only Codex's."""
     if "timestamp" in payload:
         return False
     transcript = PurePath(text(payload, "transcript_path")).name
@@ -70,7 +70,7 @@ def _has_plugin(where: Where) -> bool:
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
-    """A line per event, wrapped in a payload. A prompt that is there as an event and as an item is one."""
+    """Yield the steps of a file with one event per line; a prompt that is an event and an item is yielded once."""
     before: Step | None = None
     for step in _every(lines):
         if not (isinstance(step, Prompt) and isinstance(before, Prompt) and step.text == before.text):
@@ -105,7 +105,7 @@ def _every(lines: Iterator[Payload]) -> Iterator[Step]:
 
 
 def _item(item: Payload, when: datetime | None) -> Iterator[Step]:
-    """What was said, as versions record it that keep their history in pages."""
+    """Yield the prompt or reply of a completed item, as recorded by versions with a paginated history."""
     said = "\n".join(text(part, "text") for part in objects(item.get("content")))[:READ_CHARS]
     if text(item, "type") == "UserMessage":
         yield Prompt(said, when)
@@ -120,7 +120,7 @@ def _about(payload: Payload) -> About:
 
 
 def _output(output: Any) -> tuple[str, Any]:
-    """The output of a command and its exit code, in the format of today and in that of 2025."""
+    """Return a command's output and exit code, from the current format or that of 2025."""
     written = output if isinstance(output, str) else text(output, "content") if isinstance(output, dict) else ""
     found = parsed(written) or {}
     return text(found, "output") or written, inner(found, "metadata").get("exit_code")

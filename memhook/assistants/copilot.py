@@ -25,7 +25,7 @@ from memhook.assistants.reading import (
 
 
 def _unnamed_event(payload: Payload) -> str:
-    """A native event's name, by what it carries."""
+    """Return the name of a native event, by its fields."""
     if "toolName" in payload:
         return "postToolUse" if "toolResult" in payload else "preToolUse"
     named = {"prompt": "userPromptSubmitted", "source": "sessionStart", "stopReason": "agentStop"}
@@ -57,7 +57,7 @@ _EDITS = ("edit", "create", "apply_patch", "str_replace_editor")
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
-    """A line per event, named with dots."""
+    """Yield the steps of a file with one event per line."""
     commands: dict[str, str] = {}
     for line in lines:
         data = inner(line, "data")

@@ -40,12 +40,12 @@ def is_ours(text: str) -> bool:
 
 
 def whole_file(path: Path, content: str) -> Edit:
-    """A file of memhook's own. One of that name which does not run memhook belongs to somebody else."""
+    """Write a file of memhook's own. A file of that name that does not run memhook is never removed."""
     return Edit(path, lambda _: content, lambda text, _: "" if is_ours(text) else text)
 
 
 def joined(path: Path, *edits: Edit) -> Edit:
-    """Several edits of one file as one."""
+    """Combine several edits of one file."""
     return Edit(
         path,
         lambda text: reduce(lambda so_far, edit: edit.add(so_far), edits, text),
@@ -54,7 +54,7 @@ def joined(path: Path, *edits: Edit) -> Edit:
 
 
 def hook_groups(path: Path, groups: Mapping[str, dict[str, Any]]) -> Edit:
-    """`hooks` in Claude Code's format: for each event a list of groups, and in each a list of commands."""
+    """Edit `hooks` in Claude Code's format: for each event a list of groups, and in each a list of commands."""
 
     def add(text: str) -> str:
         ours = [(event, group) for event, _, group in _groups(text) if any(map(_runs_memhook, group["hooks"]))]
@@ -74,7 +74,7 @@ def hook_groups(path: Path, groups: Mapping[str, dict[str, Any]]) -> Edit:
 
 
 def json_server(path: Path, at: tuple[str, ...], value: Mapping[str, Any]) -> Edit:
-    """The MCP server as a member of the object at `at`. One that the user wrote stays as it is."""
+    """Add the MCP server to the object at `at`. An entry that the user wrote is not changed."""
     return _server(path, (*at, SERVER), value, json_edit.value_at, json_edit.with_member, json_edit.without)
 
 
@@ -123,7 +123,7 @@ def _runs_memhook(entry: Any) -> bool:
 
 
 def _groups(text: str) -> Iterator[tuple[str, int, Any]]:
-    """Each group of hooks with its event and its place in the event's list."""
+    """Yield each group of hooks with its event and its index in the event's list."""
     hooks = json_edit.value_at(text, ("hooks",))
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -132,7 +132,7 @@ def _groups(text: str) -> Iterator[tuple[str, int, Any]]:
 
 
 def _first_of_ours(text: str) -> Place | None:
-    """The path of the first command of memhook's, or of its group if that has no other."""
+    """Return the path of memhook's first command, or of its group if that has no other."""
     for event, index, group in _groups(text):
         ours = [_runs_memhook(hook) for hook in group["hooks"]]
         if any(ours):

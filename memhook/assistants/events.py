@@ -1,4 +1,4 @@
-"""An assistant's event in memhook's own terms, and reading the payload it came in."""
+"""The common form of the assistants' events, and parsing their payloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Payload = Mapping[str, Any]
 
 
 class Kind(StrEnum):
-    """The moments that memhook knows, named as in Claude Code."""
+    """The events that memhook handles, named as in Claude Code."""
 
     SESSION_START = "SessionStart"
     SUBAGENT_START = "SubagentStart"
@@ -31,13 +31,13 @@ class Kind(StrEnum):
 
 
 def by_name(*kinds: Kind) -> dict[str, Kind]:
-    """These, for an assistant that names them as Claude Code does."""
+    """Map these by name, for an assistant that uses Claude Code's names."""
     return {kind.value: kind for kind in kinds}
 
 
 TOOL_KINDS = frozenset({Kind.BEFORE_TOOL, Kind.AFTER_TOOL, Kind.TOOL_FAILED})
 UNANSWERED = frozenset({Kind.STOP, Kind.COMPACTED})
-"""Nothing is printed for these, whatever there is to say."""
+"""Events that never get output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Event:
     """`name` is the event as the assistant calls it; `moment` distinguishes two prompts with the same words.
 
     `reply` is the assistant's last message at the end of an exchange, or the summary when its context was compacted;
-    `transcript` is the file of the session, which may have it where the event has not.
+    `transcript` is the file of the session, which may contain it if the event does not.
     """
 
     kind: Kind
     name: str
     client: str
     session: str
-    agent: str  # a subagent's id; its account and its budget are its own
+    agent: str  # a subagent's id; it has its own account and budget
     directory: str
     prompt: str = ""
     source: str = ""
@@ -95,12 +95,12 @@ def text(payload: Payload, *keys: str) -> str:
 
 
 _EXIT_CODE = regex(r"(?im)^exit code: [1-9]|completed with exit code [1-9]")
-"""Gemini CLI and Copilot CLI end what a command printed with its exit code."""
+"""Gemini CLI and Copilot CLI append the exit code to a command's output."""
 _END_CHARS = 1_000
 
 
 def tool_call(payload: Payload) -> ToolCall | None:
-    """The tool that the payload is about. Its result is text, or an object whose texts are joined."""
+    """Return the tool call of the payload, if any. Its result is text, or an object whose texts are joined."""
     name = text(payload, "tool_name", "toolName")
     if not name:
         return None
@@ -121,7 +121,7 @@ def _texts(result: object) -> str:
 
 
 def _has_failed(result: object) -> bool:
-    """As far as the result says so by itself: Copilot names its type, MCP tools set a flag."""
+    """Whether fields of the result mark a failure: Copilot sets a type, MCP tools a flag."""
     if not isinstance(result, Mapping):
         return False
     kind = text(result, "result_type", "resultType")

@@ -35,7 +35,7 @@ from memhook.patterns import regex
 
 DESCRIPTION = "Memories for this project at the start of a session and on every prompt."
 
-# The first prompt of a session arrives with what the hooks said at its start, which nobody typed.
+# The first prompt of a session includes the context from the hooks at its start, which nobody typed.
 _HOOK_CONTEXT = regex(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ def _wrote(payload: Payload) -> bool:
 
 def _edits(where: Where) -> tuple[Edit, ...]:
     hooks = where.hooks("gemini", ("SessionStart", "BeforeAgent", "AfterAgent"), timeout=SECONDS * 1000)
-    # What is said at BeforeTool reaches nobody: there memhook only learns in which session something is saved.
+    # Output at BeforeTool is discarded: memhook only records which session is saving something.
     tools = {"AfterTool": "run_shell_command|write_file|replace", "BeforeTool": "mcp_.*memhook_remember"}
     for event, names in tools.items():
         hooks |= where.hooks("gemini", (event,), names, timeout=SECONDS * 1000)
@@ -74,7 +74,7 @@ _SHELL = "run_shell_command"
 
 
 def _steps(path: Path) -> Iterator[Step]:
-    """One object, or in later versions a line per message."""
+    """Yield the steps from one JSON object, or in later versions from a line per message."""
     problems: list[str] = []
     if path.suffix == ".json":
         whole = json_object(path)
@@ -86,7 +86,7 @@ def _steps(path: Path) -> Iterator[Step]:
 
 
 def _understood(lines: Iterator[Payload], path: Path) -> Iterator[Step]:
-    seen: set[str] = set()  # a message is written again when something was added to it
+    seen: set[str] = set()  # a message is written again after each addition to it
     for line in lines:
         if project := text(line, "projectHash"):
             is_subagent = line.get("kind") == "subagent"
@@ -114,7 +114,7 @@ def _reply(line: Payload, seen: set[str]) -> Iterator[Step]:
 
 
 def _directory(path: Path, project: str) -> str:
-    """Files name it by a hash; the folder above has its path, or the list of all projects."""
+    """Return the directory of a project that files name by a hash, from a folder above or the list of all projects."""
     folder = next((one for one in path.parents if one.parent.name == "tmp"), path.parent)
     try:
         return (folder / ".project_root").read_text(encoding="utf-8").strip()

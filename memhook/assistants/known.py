@@ -1,4 +1,4 @@
-"""The assistants memhook knows, one line each, and which of them an event came from.
+"""The supported assistants, one line each, and which of them an event came from.
 
 To add an assistant: a module beside this one with one `Assistant`, and its name in KNOWN.
 """
@@ -19,13 +19,13 @@ from memhook.assistants.qwen import QWEN
 KNOWN: Mapping[str, Assistant] = {one.name: one for one in (CLAUDE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE)}
 
 FORCED = "MEMHOOK_CLIENT"
-"""Where the hook client puts what `--client` names."""
+"""The variable in which the hook client passes the value of `--client`."""
 
 
 def assistant_for(payload: Payload, environment: Mapping[str, str]) -> Assistant:
-    """The assistant the command line names, else the payload's, else the environment's, else Claude Code.
+    """Return the assistant that the command line names, else the payload's, else the environment's, else Claude Code.
 
-    The payload comes before the environment, which one assistant hands on to another that runs within it.
+    The payload takes precedence, as an assistant that runs within another one inherits its environment.
     """
     forced = KNOWN.get(environment.get(FORCED, ""))
     if forced is not None:

@@ -57,7 +57,7 @@ _EDITS = ("edit", "write", "patch", "apply_patch", "multiedit")
 
 
 def _in_database(path: Path) -> Iterator[Recording]:
-    """A recording per session, so that one that goes on does not make all the others new."""
+    """Yield a recording per session, so that an ongoing one does not mark all others as changed."""
     try:
         with closing(_opened(path)) as database:
             rows = database.execute("SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created")
@@ -108,7 +108,7 @@ def _of_files(path: Path) -> Iterator[Step]:
 
 
 def _objects_in(folder: Path) -> Iterator[Payload]:
-    """In the order of their names, which is that of time."""
+    """Yield the objects in the order of the files' names, which is chronological."""
     for file in sorted(folder.glob("*.json")):
         if found := json_object(file):
             yield found
@@ -127,7 +127,7 @@ def _message(message: Payload, parts: list[Payload]) -> Iterator[Step]:
 
 
 def unquoted(prompt: str) -> str:
-    """The prompt without the quotes that `opencode run` puts around several words: no line would start as typed."""
+    """Return the prompt without the quotes that `opencode run` puts around several words."""
     quoted = prompt[1:-1]
     is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in quoted
     return quoted if is_quoted else prompt

@@ -1,6 +1,6 @@
 """Qwen Code: Claude Code's events and answers, Gemini CLI's settings.
 
-After a tool has run it sends the prompt's event again with an empty prompt, which gets nothing like any other.
+After a tool has run it sends the prompt's event again with an empty prompt, which gets no answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _wrote(payload: Payload) -> bool:
 def _edits(where: Where) -> tuple[Edit, ...]:
     settings = (where.project / ".qwen" if where.project else QWEN.folder(where)) / "settings.json"
     server = json_server(settings, ("mcpServers",), where.server(alwaysLoadTools=True))
-    # What is said at PreToolUse reaches nobody: there memhook only learns in which session something is saved.
+    # Output at PreToolUse is discarded: memhook only records which session is saving something.
     hooks = where.hooks("qwen", (*START_AND_PROMPT, "Stop"))
     hooks |= where.hooks("qwen", ("PostToolUse", "PostToolUseFailure"), "run_shell_command|write_file|edit")
     hooks |= where.hooks("qwen", ("PreToolUse",), "mcp__.*memhook__remember")
@@ -45,7 +45,7 @@ _EDITS = ("edit", "replace", "write_file")
 
 
 def _steps(lines: Iterator[Payload]) -> Iterator[Step]:
-    """A line per message, in the format of Google's API."""
+    """Yield the steps of a file with one message per line, in the format of Google's API."""
     about: About | None = None
     commands: dict[str, str] = {}
     for line in lines:

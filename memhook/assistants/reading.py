@@ -1,7 +1,7 @@
-"""Recorded sessions and their steps, and what the assistants' readers of them share.
+"""Recorded sessions and their steps, and the helpers that the assistants' readers share.
 
-A reader never raises because of a file: whatever is wrong with it is a `Problem` among the steps. Any field may be
-missing or of another type. Tool output is looked at to tell whether a command failed, and goes no further.
+A reader never raises because of a file: it yields a `Problem` among the steps. Any field may be missing or of another
+type. Tool output is read only to detect whether a command failed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNREADABLE = "cannot be read"
 LARGEST_BYTES = 64 << 20
 TAIL_BYTES = 256 << 10
 READ_CHARS = 20_000
-"""Of a prompt or a reply."""
+"""The characters read of a prompt or a reply."""
 LONGEST_COMMAND = 2_000
 BEING_WRITTEN = "being written"
 CUT_SHORT = "cut short"
@@ -33,7 +33,7 @@ HUGE = f"larger than {LARGEST_BYTES >> 20} MB"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where the session was; `remote` is the address of the repository, where the assistant records it."""
+    """The session and its directory; `remote` is the URL of the repository, if the assistant records it."""
 
     session: str
     directory: str
@@ -54,7 +54,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A command in a shell; `was_wrong` where it failed for its own words, not for what it found."""
+    """A shell command; `was_wrong` if the command itself was invalid, not just its outcome a failure."""
 
     command: str
     failed: bool
@@ -63,7 +63,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A tool was asked for."""
+    """A call of a tool."""
 
     is_edit: bool = False
 
@@ -78,7 +78,7 @@ Step = About | Prompt | Reply | Ran | Used | Problem
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One session: where `key` and `stamp` are as they were, nothing was added to it since."""
+    """One session: while `key` and `stamp` are unchanged, nothing was added to it."""
 
     key: str
     stamp: str
@@ -88,12 +88,12 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class SessionFormat:
-    """How an assistant records. `recognises` is given the start of a file."""
+    """The format of an assistant's sessions. `recognises` gets the start of a file."""
 
     recognises: Callable[[str], bool]
     recordings: Callable[[Path], Iterable[Recording]]
     last_steps: Callable[[Path], Iterator[Step]] = lambda _: iter(())
-    """Those at the end of a file that is being written, without what is wrong with it."""
+    """The steps at the end of a file that is being written, without problems."""
 
 
 def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Recording]:
@@ -106,7 +106,7 @@ def in_file(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Rec
 
 
 def _watched(steps: Callable[[Path], Iterator[Step]], path: Path) -> Iterator[Step]:
-    """The steps; of a file that changes meanwhile nobody knows what the last one is."""
+    """Yield the steps, and a problem if the file changes meanwhile: its last step is then unknown."""
     before = path.stat()
     yield from steps(path)
     if _stamp(path.stat()) != _stamp(before):
@@ -129,7 +129,7 @@ def line_format(
 
 
 def with_problems(steps: Iterable[Step], problems: list[str]) -> Iterator[Step]:
-    """The steps, then what was wrong with the file; one that does not say where the session was is unknown."""
+    """Yield the steps, then the problems with the file; one without an `About` is of an unknown format."""
     is_known = False
     for step in steps:
         is_known = is_known or isinstance(step, About)
@@ -138,7 +138,7 @@ def with_problems(steps: Iterable[Step], problems: list[str]) -> Iterator[Step]:
 
 
 def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator[Payload]:
-    """The objects of a file, or of its end, one a line; what is wrong with others goes to the problems."""
+    """Yield the objects of a file, or of its end, one per line; problems with other lines are appended."""
     try:
         with path.open("rb") as file:
             if last_bytes and (start := path.stat().st_size - last_bytes) > 0:
@@ -157,7 +157,7 @@ def json_lines(path: Path, problems: list[str], last_bytes: int = 0) -> Iterator
 
 
 def json_object(path: Path) -> Payload | None:
-    """A file that is one object; None for anything else."""
+    """Return the object that a file consists of; None for anything else."""
     try:
         return parsed(path.read_bytes())
     except OSError:
@@ -165,7 +165,7 @@ def json_object(path: Path) -> Payload | None:
 
 
 def parsed(written: str | bytes) -> Payload | None:
-    """An object as JSON; None for anything else."""
+    """Return the object in a JSON text; None for anything else."""
     try:
         found = json.loads(written)
     except (ValueError, RecursionError):
@@ -174,7 +174,7 @@ def parsed(written: str | bytes) -> Payload | None:
 
 
 def inner(payload: Payload, *keys: str) -> Payload:
-    """The object below these keys, or an empty one."""
+    """Return the object below these keys, or an empty one."""
     for key in keys:
         value = payload.get(key)
         payload = value if isinstance(value, Mapping) else {}
@@ -186,7 +186,7 @@ def objects(value: Any) -> list[Payload]:
 
 
 def words(content: Any) -> str:
-    """The text of a message: a string, a block with text, or a list of either."""
+    """Return the text of a message: a string, a block with text, or a list of either."""
     listed = content if isinstance(content, list) else [content]
     every = objects([{"text": one} if isinstance(one, str) else one for one in listed])
     blocks = (block for block in every if block.get("type", "text") in ("text", "input_text", "output_text"))
@@ -194,7 +194,7 @@ def words(content: Any) -> str:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in ISO's format or in milliseconds; one without a zone is in UTC."""
+    """Parse a time in ISO format or in milliseconds; one without a zone is in UTC."""
     try:
         if isinstance(value, str):
             found = datetime.fromisoformat(value)
@@ -204,7 +204,7 @@ def moment(value: Any) -> datetime | None:
         return None
 
 
-# A shell says this of a command that nobody can run so, wherever in its output.
+# The messages about a command that is itself invalid, anywhere in its output.
 _WRONG = regex(
     r"command not found|not recognized as|no such (?:command|file or directory|option)|missing script"
     r"|(?:unknown|unrecogni[sz]ed|invalid|illegal|unexpected) (?:\w+ )?(?:option|(?:sub)?command|argument|flag)"
@@ -216,7 +216,7 @@ _LOOKED_AT = 4_000
 
 
 def ran(command: Any, output: str, *, failed: bool = False, code: Any = None) -> Iterator[Ran]:
-    """A command, if it is one; by its code, or by what the output says of it."""
+    """Yield the command, if it is one, as failed by its exit code or by its output."""
     if isinstance(command, list):
         command = command[-1] if command else ""
     if not isinstance(command, str) or not command.strip() or len(command) > LONGEST_COMMAND:

@@ -1,6 +1,6 @@
 """Switching memhook on and off: where it is on, the changes to be shown and confirmed, then writing them.
 
-A record of what was written into whose files allows to restore each byte for byte.
+A record of the files written allows restoring each byte for byte.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TEMPORARY = ("/archive-v", "/pipx/.cache/", "/.cache/uv/")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One file: who has entries in it, the hash of what memhook wrote, and the copy of what was there before."""
+    """One file: the owners of its entries, the hash of what memhook wrote, and a copy of the content before that."""
 
     owners: list[str]
     digest: str
@@ -121,7 +121,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """`ways` are those in which memhook is on there: settings, extension, project, plugin. One is enough."""
+    """The ways in which memhook is on in an assistant: settings, extension, project, plugin. One is enough."""
 
     assistant: Assistant
     found: bool
@@ -228,7 +228,7 @@ def owners(records: Records) -> list[str]:
 
 
 def presences(where: Where) -> list[Presence]:
-    """One of every assistant; `where.project` is looked at too, if given."""
+    """Return the presence in every assistant; `where.project` is checked too, if given."""
     return [
         Presence(assistant, is_found(assistant, where), tuple(_ways(assistant, where))) for assistant in KNOWN.values()
     ]
@@ -293,7 +293,7 @@ def _removed(edit: Edit, owner: str, records: Records, planned: Planned) -> Chan
 
 
 def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator[Edit]:
-    """The edits, also of files the assistant no longer uses since its folder moved: those can at least be restored."""
+    """Yield the edits, also of files that the assistant no longer uses since its folder moved, to restore these."""
     edits = assistant.edits(where)
     yield from edits
     named = {str(edit.path) for edit in edits}
@@ -305,7 +305,7 @@ def _all_edits(assistant: Assistant, where: Where, records: Records) -> Iterator
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Errors raised inside name the file."""
+    """Add the file's name to errors raised inside."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memhook")
 
-WORKERS = 16  # requests that are worked on at the same time
+WORKERS = 16  # requests that are processed at the same time
 CONNECTIONS = 256  # clients that connect during load get STILL_STARTING at once, without waiting for a worker
 REQUEST_SECONDS = 5.0
 ACKNOWLEDGE_SECONDS = 2.0
@@ -42,12 +42,12 @@ HOUSEKEEPING_SECONDS = 5.0
 SUPERVISE_SECONDS = 1.0  # a daemon that clients cannot find is replaced within the deadline of a hook
 WORTH_GIVING_BACK = 16  # megabytes more than the last time
 CODE_MEGABYTES = 48  # above the least at rest: prompts and housekeeping take 40 of code, which they would map again
-QUIET_SECONDS = 5.0  # without a request: then nobody waits while memory is given back
+QUIET_SECONDS = 5.0  # without a request: then returning memory delays nobody
 USELESS_SECONDS = 60.0  # after which a daemon that failed to load stops
 UNUSED_SECONDS = 600.0  # without a client of its own protocol: an older version may take over
 ARENAS = 2
-# A prompt releases the interpreter some dozen times, for files and for the model, and waits up to so long to get it
-# back while another thread imports or keeps house. With Python's 0.005 it takes two to three times as long.
+# A prompt releases the interpreter lock some dozen times, for files and for the model, and waits up to so long to get
+# it back while another thread imports or keeps house. With Python's 0.005 it takes two to three times as long.
 SWITCH_SECONDS = 0.0002
 WAITING_CLIENTS_SECONDS = 1.0  # a client that sends nothing, or takes long, does not delay the warm-up further
 
@@ -215,7 +215,7 @@ class Server:
                 self._counting.notify_all()
 
     def _rested(self, seconds: float) -> bool:
-        """Return whether for so long nobody has asked, and nobody waits for an answer."""
+        """Return whether no request came for so long, and none is in progress."""
         with self._counting:
             return not self._in_progress and time.monotonic() - self._last_request > seconds
 

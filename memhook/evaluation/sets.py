@@ -97,7 +97,7 @@ def sampled(queries: Sequence[Query], size: int, seed: int) -> tuple[Query, ...]
 
 
 def lot(query: Query, *seed: str) -> bytes:
-    """Return what to sort by, for an order that is random and the same on every machine."""
+    """Return a sort key for an order that is random and the same on every machine."""
     return hashlib.sha256("\n".join((*seed, query.id, query.prompt)).encode("utf-8", "surrogatepass")).digest()
 
 

@@ -1,10 +1,10 @@
 """Files that survive a power cut: new data is on disk before old data is deleted, and before it is acknowledged.
 
-A file's content is on disk once the file is synced, its name once its folder is. Every file that somebody relies on is
+A file's content is on disk once the file is synced, its name once its folder is. Every file that must survive is
 written here, or synced here after a library wrote it.
 
-What takes longer to write has a temporary folder, locked by the process that made it: one that a killed process leaves
-is removed by the next run, and nobody removes one in use.
+Longer writes use a temporary folder, locked by the process that created it: the next run removes the folder of a killed
+process, and never one in use.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def made_folder(path: Path, mode: int = 0o700) -> Path:
     for folder in reversed(missing):
         folder.mkdir(mode=mode, exist_ok=True)
         sync(folder.parent)
-    path.mkdir(exist_ok=True)  # raises where it is a file
+    path.mkdir(exist_ok=True)  # raises if it is a file
     return path
 
 
@@ -113,9 +113,9 @@ def sync_tree(folder: Path, since_ns: int = 0) -> None:
 
 
 def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below a folder with its status, a folder after what is in it; links are not followed.
+    """Yield everything below a folder with its status, a folder after its content; links are not followed.
 
-    By names instead of `Path`: it is done at each write, over every file of a table.
+    Names instead of `Path`, for speed: it runs at each write, over every file of a table.
     """
     try:
         entries = list(os.scandir(folder))
@@ -173,7 +173,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove those of processes that have ended; any that cannot be examined stay."""
+    """Remove the temporary folders of processes that have ended; any that cannot be examined stay."""
     for path in folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -194,7 +194,7 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
 
 
 def _is_ours(path: Path, handle: int) -> bool:
-    """Lock it; before that, another process may have removed it as a leftover."""
+    """Lock the folder and return whether it still exists: another process may have removed it as a leftover."""
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if is_named(path, handle):

@@ -1,12 +1,12 @@
 """Adding or removing one entry of a JSON file in place: comments, order, layout and everything else stay.
 
-with_member(text, path, value)  the object at `path[:-1]` has that member
-with_item(text, path, item)     the array at `path` ends with that item
-without(text, path, found)      the member or item is removed, and containers that only held it and were not `found`
+with_member(text, path, value)  set that member in the object at `path[:-1]`
+with_item(text, path, item)     append that item to the array at `path`
+without(text, path, found)      remove the member or item, and containers that it empties and that were not in `found`
 
 A path consists of keys and, in arrays, of numbers. An added entry is read back before the text is returned. Libraries
 that keep comments were tried: jsoncgx 1.1 refuses trailing commas, which settings have, and repeats a comment;
-json4humans 0.1 writes what is new on one line.
+json4humans 0.1 writes new entries on one line.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def with_item(text: str, path: Path, item: Any) -> str:
 def without(text: str, path: Path, found: str = "") -> str:
     """Return the text without that entry; the same text when there is none.
 
-    A container that only held it is removed too, except the file's own, one with a comment, and one that was in the
-    text `found`.
+    A container that it leaves empty is removed too, except the outermost one, one with a comment, and one that was in
+    the text `found`.
     """
     while path:
         holder, members = _members(text, path[:-1])
@@ -84,8 +84,8 @@ def _begun(text: str) -> str:
 
 
 def _members(text: str, path: Path) -> tuple[Entry | None, list[Entry]]:
-    """The entry at that path, or None, and those in it."""
-    plain(text)  # raises for what is not JSON
+    """Return the entry at that path, or None, and its direct entries."""
+    plain(text)  # raises if it is not JSON
     *entries, holder = json_entries(text)
     members = _within(entries, holder)
     for step in path:
@@ -102,7 +102,7 @@ def _within(entries: list[Entry], holder: Entry) -> list[Entry]:
 
 
 def _named(members: list[Entry], step: str | int) -> Entry | None:
-    """The last one of that name, as every reader of JSON takes it."""
+    """Return the last member of that name, which is the one that every JSON parser takes."""
     return next((one for one in reversed(members) if one.path[-1] == step), None)
 
 
@@ -123,7 +123,7 @@ def _with_container(text: str, path: Path, empty: Any) -> str:
 
 
 def _appended(text: str, holder: Entry, members: list[Entry], name: str, value: Any) -> str:
-    """Add it as the last entry, laid out like the others."""
+    """Append an entry, laid out like the others."""
     start, end = holder.value
     unit = _unit(text)
     if not members:
@@ -147,7 +147,7 @@ def _shortened(text: str, holder: Entry, members: list[Entry], gone: Entry) -> s
     if comma := _comma_after(text, gone):
         return spliced(text, start, comma, "")
     text = spliced(text, start, gone.value[1], "")
-    if gone is not members[0]:  # it was the last: the comma before it has to go
+    if gone is not members[0]:  # it was the last: the comma before it is removed too
         before = _comma_after(text, members[-2])
         return spliced(text, before - 1, before, "") if before else text
     begin = holder.value[0] + 1

@@ -1,7 +1,7 @@
-"""The position of each value in a JSON or TOML text; json and tomllib read what it means.
+"""The position of each value in a JSON or TOML text; json and tomllib parse the values.
 
 Comments are blanked out first, so that one scanner serves both. It expects a text that the library accepts: any other
-one ends in a ValueError, never in a loop.
+text raises ValueError, and never loops.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Layout:
 
 
 def toml_layout(text: str) -> Layout:
-    """Return the layout; raises ValueError where the text is found not to be TOML, or nested too deeply."""
+    """Return the layout; raise ValueError if the text is not TOML or nested too deeply."""
     scanner = _Scanner(_without(_COMMENT, text), lambda raw: str(tomllib.loads(f"v = {raw}")["v"]))
     try:
         tables = scanner.document()
@@ -67,7 +67,7 @@ def toml_layout(text: str) -> Layout:
 
 
 def json_entries(text: str) -> list[Entry]:
-    """Return the entries of a JSON text with comments, the whole as the last one; raises ValueError as above."""
+    """Return the entries of a JSON text with comments, the whole as the last one; raise ValueError as above."""
     scanner = _Scanner(without_json_comments(text), lambda raw: str(json.loads(raw, strict=False)))
     try:
         scanner.skip(_BLANK)
@@ -101,7 +101,7 @@ def newline_of(text: str) -> str:
 
 
 def _without(pattern: str, text: str) -> str:
-    """Return the text with blanks in place of what matches outside strings."""
+    """Return the text with matches outside strings blanked out."""
     return re.sub(rf"({_STRING})|{pattern}", lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)
 
 
@@ -133,7 +133,7 @@ class _Scanner:
         return tables
 
     def value(self, path: Path, start: int, table: Path | None = None) -> None:
-        """Record the value here, whose key is at `start`, after those within it."""
+        """Record the value at this position, whose key is at `start`, after the entries within it."""
         begin = self.at
         if self.text[begin] in "[{":
             self._items(path)

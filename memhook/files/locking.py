@@ -41,7 +41,7 @@ def remove_lock(path: Path) -> None:
 
 
 def holder_of(path: Path) -> int:
-    """The process that holds the lock file and has written its number into it; 0 when none does."""
+    """Return the id of the process that holds the lock file, which that process wrote to it; 0 when none does."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -73,8 +73,8 @@ _MOVED_UP = Condition()
 def _turn(path: Path, timeout: float) -> Iterator[None]:
     """Wait for a turn among the threads of this process, first come, first served.
 
-    The lock file alone goes to whoever tries at the right moment, nearly always one that writes without a pause:
-    compaction waited in vain while the store grew to thirty times its size.
+    The lock file alone is not fair: nearly always a thread that writes without a pause gets it. Compaction waited
+    in vain while the store grew to thirty times its size.
     """
     place = object()
     with _MOVED_UP:

@@ -1,9 +1,9 @@
 """Changing a TOML file in place: comments, order and everything else stay.
 
-with_value(text, path, value)   the key at `path` has that value
-without(text, path)             the key is removed
-with_table(text, path, values)  the table is added at the end, where no other line changes its meaning
-without_table(text, path)       the table is removed
+with_value(text, path, value)   set the key at `path` to that value
+without(text, path)             remove the key
+with_table(text, path, values)  add the table at the end, where no other line changes its meaning
+without_table(text, path)       remove the table
 
 Each result is verified: it parses as the old file except for the one key or table. tomlkit 0.15 was tried instead: it
 drops the comments inside an array, moves those above a table, and adds to dotted keys so that the lines behind them
@@ -179,20 +179,20 @@ def _without_pair(text: str, entry: Entry) -> str:
 
 
 def _without_gap(text: str, header: int) -> int:
-    """The start of its span: one empty line above it belongs to it."""
+    """Return the start of the table: one empty line above it belongs to it."""
     found = re.compile(r"(?<=\n)\r?\n\Z").search(text[:header])
     return found.start() if found else header
 
 
 def _end_of_table(text: str, start: int, end: int) -> int:
-    """The end of its span: comments above the next header belong to the next table."""
+    """Return the end of the table: comments above the next header belong to the next table."""
     body = text[start:end]
     kept = re.search(r"(?:^[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z", body[body.find("\n") + 1 :], re.MULTILINE)
     return end - len(kept[0]) if kept and end < len(text) else end
 
 
 def _line_end(text: str, entry: Entry) -> int:
-    """The end of the line on which it ends, and of the comment there."""
+    """Return the end of the line on which the entry ends, with its comment."""
     return entry.value[1] + len(text[entry.value[1] :].split("\n", 1)[0].rstrip("\r"))
 
 

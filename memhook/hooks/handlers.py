@@ -37,7 +37,7 @@ def settings_for(event: Event, settings: Settings) -> Settings:
 
 
 def _settings_of_agent(settings: Settings, agent_type: str) -> Settings:
-    """The session's, narrowed to what is set for this type; an agent of a plugin may be called without its plugin."""
+    """Narrow the settings to those of this agent type; a plugin's agent may be named without the plugin's prefix."""
     names = (agent_type, agent_type.rpartition(":")[2])
     agent = next((settings.agents[name] for name in names if name in settings.agents), None)
     if agent is None:

@@ -16,7 +16,7 @@ ENTRY_CHARS = 250  # of a memory besides its text: title, namespace, date, prove
 
 
 class OnePart:
-    """A mark for the launcher, in the state folder. Where it is wrong once, a second part waits for the next prompt."""
+    """A marker file for the launcher. If it is wrong once, the second part waits for the next prompt."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = mark
@@ -42,7 +42,7 @@ class OnePart:
 
 
 def fits_one_part(settings: Settings) -> bool:
-    """A project's settings, which can only be narrower, need not be known for this."""
+    """Return whether every answer fits one part; project settings are not needed, as they can only lower the limits."""
     hooks = settings.hooks
     shown = settings.preview_chars + ENTRY_CHARS
     most = FRAME_CHARS + hooks.best_chars + hooks.max_memories * shown if hooks.detail == "preview" else PART_LIMIT.size

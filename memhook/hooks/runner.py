@@ -323,14 +323,14 @@ def _has_server(event: Event, environment: Mapping[str, str]) -> bool:
 
 
 def _may_repeat(event: Event, account: Account) -> bool:
-    """Return whether a start may carry the instruction: in a session that goes on, only if it is all the start said."""
+    """Return whether a start may carry the instruction: a resumed one only if it is the start's whole text."""
     if event.source != RESUME:
         return event.source != "fork"
     return not KNOWN[event.client].keeps_start and not account.shown
 
 
 def _is_recorded(event: Event, outcome: Outcome) -> bool:
-    """Return whether the ledger should have the event: not one of a thousand tool calls that nothing is known about."""
+    """Return whether the ledger records the event: not the thousands of tool calls that get no answer."""
     is_empty = event.kind is Kind.PROMPT and not event.prompt  # Qwen Code sends one after each tool call
     return event.session != TRIAL_SESSION and not is_empty and not (event.tool and outcome.silence)
 

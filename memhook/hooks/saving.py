@@ -17,11 +17,11 @@ from memhook.engine.engine import Engine, Scene
 from memhook.hooks.sessions import Sessions
 
 MOST_CUES = 5
-"""In a session."""
+"""Per session."""
 
 
 class Saving:
-    """Which line an event gets, if any."""
+    """Chooses the line that an event gets, if any."""
 
     def __init__(self, engine: Engine, sessions: Sessions) -> None:
         self._engine = engine
@@ -47,7 +47,7 @@ class Saving:
         return line if line and self._is_allowed(event) else ""
 
     def _is_allowed(self, event: Event) -> bool:
-        """Whether the session has had fewer than five; the ledger counts them beyond the life of the daemon."""
+        """Count a cue and return whether it is within the session's limit; the ledger's count outlives the daemon."""
         for number in range(MOST_CUES):
             mark = f"cue {number} of {event.client}/{event.session}"
             if not self._engine.accounts.was_read(mark):

@@ -1,6 +1,6 @@
-"""The sessions that go on, by assistant: the exchange of each, the text it started with, and which of them saves what.
+"""Ongoing sessions by assistant: the current exchange of each, the text it started with, and which one saves what.
 
-Prompts and tool calls are in memory until their exchange has ended, and then its words; nothing is written to disk.
+Prompts and tool calls stay in memory until their exchange ends, its words after that; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memhook.core.receipts import READ_CHARS, words_in
 from memhook.supply.digests import PRIVATE
 
 KEPT = 64
-"""Sessions, tool calls of each, and texts about to be saved."""
+"""The most sessions, tool calls of each, and texts about to be saved that are in memory."""
 KEPT_WORDS = 3_000  # of a session
 RESUME = "resume"
 
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ongoing:
-    """`prompt` is empty before the first one and after the end; `may_capture` is what the settings said at the prompt.
+    """The current exchange of a session. `prompt` is empty before its first prompt and after its end.
 
-    `has_private` is set if any prompt of the session was marked so, `was_hard_won` if the exchange before was.
-    `earlier` has the words of the exchanges before, the last said last: no text outlives its exchange.
+    `has_private` is set if any prompt of the session was marked private, `was_hard_won` if the previous exchange was.
+    `earlier` has the words of earlier exchanges, the latest last: no text outlives its exchange.
     """
 
     prompt: str = ""
@@ -45,14 +45,14 @@ class Ongoing:
     earlier: tuple[str, ...] = ()
 
     def said(self, reply: str) -> tuple[str, ...]:
-        """Return the words said up to its end, which was this reply."""
+        """Return the latest words of the session up to the end of this exchange, which is this reply."""
         words = (*self.earlier, *words_in("\n".join((self.prompt, *self.actions, reply))))
         return tuple(dict.fromkeys(words[::-1]))[:KEPT_WORDS][::-1]
 
 
 @dataclass(slots=True)
 class _Session:
-    """Its events are answered one by one, under `lock`: Copilot sends its start and first prompt together."""
+    """A session. Its events are handled one at a time, under `lock`: Copilot sends start and first prompt together."""
 
     lock: Lock = field(default_factory=Lock)
     exchange: Ongoing = field(default_factory=Ongoing)
@@ -60,7 +60,7 @@ class _Session:
 
 
 class Sessions:
-    """A subagent's exchanges are not followed, for nothing tells when it ends."""
+    """The ongoing sessions. A subagent's exchanges are not followed: no event reports its end."""
 
     def __init__(self) -> None:
         self._sessions: dict[tuple[str, str], _Session] = {}
@@ -72,7 +72,7 @@ class Sessions:
             return self._of(event).lock
 
     def noticed(self, event: Event, may_capture: bool, now: datetime) -> None:
-        """A prompt or the start of a session begins an exchange, a tool call belongs to it."""
+        """Record the event: a prompt or a session start begins an exchange, a tool call is added to it."""
         if not is_followed(event):
             return
         with self._lock:
@@ -81,7 +81,7 @@ class Sessions:
                 if earlier.at and len(earlier.actions) < KEPT:
                     earlier.actions.append(json.dumps(dict(event.tool.input), ensure_ascii=False)[:READ_CHARS])
             elif event.prompt or event.kind is Kind.SESSION_START:
-                shown = set() if earlier.prompt else earlier.shown  # those of the start
+                shown = set() if earlier.prompt else earlier.shown  # at the start
                 has_private = earlier.has_private or PRIVATE in event.prompt.lower()
                 prompt, said = event.prompt[:READ_CHARS], earlier.earlier
                 began = Ongoing(prompt, event.moment, now, may_capture, has_private, earlier.was_hard_won, shown)
@@ -94,7 +94,7 @@ class Sessions:
                 known.exchange.shown.update(memories)
 
     def ended(self, event: Event, was_hard_won: bool) -> Ongoing:
-        """Return the exchange as it was. It may end once more: a plan to go on does that."""
+        """Close the exchange and return its last state. It may end again: a plan to go on does that."""
         exchange = self.exchange_of(event)
         said = exchange.said(event.reply)  # takes milliseconds, in which other sessions do not wait
         after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=said)
@@ -130,13 +130,13 @@ class Sessions:
             return self._of(event).start if event.source == RESUME else None
 
     def forget_starts(self) -> None:
-        """When a memory changes: one that was forgotten meanwhile must not come back with them."""
+        """Drop the start texts when a memory changes: a resumed session must not get a forgotten one."""
         with self._lock:
             for session in self._sessions.values():
                 session.start = None
 
     def saves(self, event: Event) -> None:
-        """Note which session is about to save this text: the MCP server that stores it is not told."""
+        """Record which session is about to save this text: the MCP server that stores it does not know."""
         if event.tool and event.session:
             with self._lock:
                 _put(self._savers, str(event.tool.input.get("content")), event.session)
@@ -155,7 +155,7 @@ def is_followed(event: Event) -> bool:
 
 
 def _put(kept: dict[Any, T], key: Any, value: T) -> T:
-    """Put it last, and drop the first beyond the limit."""
+    """Insert the value last, and drop the oldest beyond the limit."""
     kept.pop(key, None)
     kept[key] = value
     while len(kept) > KEPT:

@@ -1,6 +1,6 @@
-"""The end of an exchange or of a context: which memories were used, and what is learned goes to the spool.
+"""Handle the end of an exchange or of a context: mark the memories it used, and spool its digest.
 
-Nothing is ever printed then.
+These events never get output.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ log = logging.getLogger("memhook")
 
 SEVERAL = 3
 LARGEST_BYTES = 4 << 20
-"""More than a day of work; a store that cannot be written for longer loses the newest."""
+"""More than a day of work; if the store cannot be written for longer, the newest records are dropped."""
 
 
 class Spool:
     """Captured records that are not stored yet: private files named `path` but for the suffix, one per exchange.
 
     Storing embeds text, which no assistant should wait for: housekeeping does it. A file is deleted after its records
-    were stored. A crash in between stores them twice, which storing notices.
+    were stored. A crash in between stores them twice, which storing detects.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +66,7 @@ class Spool:
 
 
 class Endings:
-    """What is done when an exchange or a context has ended."""
+    """Handles the end of exchanges and contexts."""
 
     def __init__(self, engine: Engine, sessions: Sessions) -> None:
         self._engine = engine
@@ -91,7 +91,7 @@ class Endings:
             self._spool.add(kept)
 
     def _mark_used(self, exchange: Ongoing, event: Event, scene: Scene, now: datetime) -> None:
-        """Mark the memories shown in the exchange that its answer went by; of all texts only that is kept."""
+        """Mark the memories shown in the exchange that its answer used; no text of the exchange is stored."""
         if not exchange.shown or scene.loaded.unreadable:
             return
         known, answer = (*exchange.earlier, *words_in(exchange.prompt)), "\n".join([event.reply, *exchange.actions])
@@ -102,7 +102,7 @@ class Endings:
             self._engine.accounts.mark_used(used, now, event.session)
 
     def store(self) -> None:
-        """Store what the spool holds, in the background."""
+        """Digest the exchanges whose reply came late, and store the spooled records; housekeeping calls it."""
         while self._late:
             event, scene, exchange, ended = self._late.popleft()
             self._keep(self._digest(event, scene, exchange, ended), event, scene)

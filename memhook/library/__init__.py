@@ -1,9 +1,9 @@
-"""A store together with the model that reads for it, and several of them searched as one.
+"""A store with its embedding model, and several stores searched as one.
 
-access             Who may see what, as the filter that goes into the store's query
+access             Which memories may be shown to whom, as a filter for the store's query
 joined             The personal store and the shared ones
-languages          Memories and prompts in other languages than English: when the multilingual encoder is asked
-library            The store and the model that reads for it, kept in step: vectors of two models are never compared
-opened             The stores that the settings name, each opened once: the personal one and those that are shared
-sweep              Secrets that were stored before memhook knew them, masked on disk too: a few memories at a time
+languages          Memories and prompts in other languages than English: when the multilingual encoder is used
+library            A store with its embedding model: vectors of two models are never compared
+opened             The stores that the settings name, personal and shared, each opened once
+sweep              Masks secrets in stored memories that an older version did not recognize: a few memories at a time
 """

@@ -1,7 +1,7 @@
-"""The personal store and the shared ones, searched as one. What several of them hold is the personal one's.
+"""The personal store and the shared ones, searched as one. The personal store takes precedence.
 
-What the personal store has of an id holds, also if it is muted, closed or forgotten there: the copy in a shared store
-is not looked at.
+If it has an id, even of a memory that is muted, closed or forgotten there, the memory of that id in a shared store is
+ignored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class JoinedLibraries:
         return self._libraries[0].query_vector(text)
 
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
-        """There is one such encoder: what it makes of a query is compared with what it has read of any of them."""
+        """Return the query's vector by the one multilingual encoder, comparable with the vectors of every store."""
         readers = [library.languages.reader(text, allowed) for library in self._libraries]
         return next((reader.embed_query(text) for reader in readers if reader is not None), None)
 
@@ -54,7 +54,7 @@ class JoinedLibraries:
         return self._libraries[0].calibration
 
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
-        """In their order; each is judged where it is."""
+        """Return those that may be shown, in their order, each screened by its own library."""
         fit = {
             memory.id: memory
             for library in self._libraries
@@ -71,12 +71,12 @@ class JoinedLibraries:
 
 
 def joined(libraries: Sequence[Library]) -> Searchable:
-    """As one; the personal one alone is that already."""
+    """Return the libraries as one; the personal one alone needs no joining."""
     return JoinedLibraries(libraries) if any(library.name for library in libraries) else libraries[0]
 
 
 class _JoinedStore:
-    """For one prompt or one call: what the personal store has is looked up once for each id."""
+    """The joined stores for one prompt or call: each id is looked up once in the personal store."""
 
     def __init__(self, libraries: tuple[Library, ...]) -> None:
         self._libraries = libraries
@@ -140,7 +140,7 @@ class _JoinedStore:
         return sorted(found, key=attrgetter(column), reverse=True)[offset : offset + limit]
 
     def _merged(self, answer: Callable[[MemoryStore, int], Sequence[Memory]], most: int) -> dict[str, Memory]:
-        """What each store answers, in the order of the ids; of a page that is asked for, each has to answer all."""
+        """Return the answers of all stores, sorted by id; for a page, each store is asked for the whole page."""
         found: dict[str, Memory] = {}
         for library in reversed(self._libraries):
             found |= {one.id: one for one in _from(library, self._page(library, answer, most))}
@@ -149,7 +149,7 @@ class _JoinedStore:
     def _page(
         self, library: Library, answer: Callable[[MemoryStore, int], Sequence[Memory]], most: int
     ) -> list[Memory]:
-        """Up to `most` that the library answers for: twice as many are asked for while too many are the personal's."""
+        """Return up to `most` that the library answers for; request twice as many while the personal store has some."""
         asked = most
         while True:
             page = answer(library.store, asked)
@@ -159,7 +159,7 @@ class _JoinedStore:
             asked *= 2
 
     def _answered_by(self, library: Library, some: Sequence[_T], id_of: Callable[[_T], str]) -> list[_T]:
-        """Those that the library answers for: of a shared one, what the personal store never had."""
+        """Return those that the library answers for: a shared one only for ids that the personal store never had."""
         personal = self._libraries[0]
         if library is personal:
             return list(some)
@@ -173,7 +173,7 @@ class _JoinedStore:
         return {name: dict(sum((Counter(one[name]) for one in each), Counter[str]())) for name in columns}
 
     def count(self, allowed: Filter | None = None) -> int:
-        if allowed is None:  # asked at each start, only for whether there is any: each store knows that from memory
+        if allowed is None:  # at each start, only whether there is any matters, and each store has that in memory
             return sum(library.store.count() for library in self._libraries)
         return len(self.ids(allowed))
 
@@ -182,12 +182,12 @@ class _JoinedStore:
         return sorted({key for some in each for key in some})
 
     def _comparable(self, library: Library, vector: Callable[[], Vector | None]) -> Callable[[], Vector | None]:
-        """While a replica still has the vectors of another model, its words alone are searched."""
+        """Return no vector while a replica has the vectors of another model: then only its words are searched."""
         return vector if library.reads_like(self._libraries[0]) else lambda: None
 
 
 class _Sum(Mapping[str, int]):
-    """Added up when asked: a prompt has some dozen terms, the stores have a hundred thousand."""
+    """Sums computed on access: a prompt has some dozen terms, the stores have a hundred thousand."""
 
     def __init__(self, parts: tuple[Mapping[str, int], ...]) -> None:
         self._parts = parts
@@ -205,7 +205,7 @@ class _Sum(Mapping[str, int]):
 
 
 def _from(library: Library, memories: Iterable[Memory]) -> Iterator[Memory]:
-    """Each with the name of the store it is from; from a foreign one, not as the user's own."""
+    """Set the store's name on each memory, and on those of a foreign store the origin `shared`."""
     named: dict[str, Any] = {"store": library.name} if library.name else {}
     if library.foreign:
         named["origin"] = Origin.SHARED
@@ -215,5 +215,5 @@ def _from(library: Library, memories: Iterable[Memory]) -> Iterator[Memory]:
 
 
 Searchable = Library | JoinedLibraries
-"""Where memories are found: a library, or several as one."""
+"""A library, or several searched as one."""
 ReadableStore = MemoryStore | _JoinedStore

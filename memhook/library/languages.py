@@ -1,8 +1,8 @@
-"""Memories and prompts in other languages than English: when the multilingual encoder is asked, and what it has read.
+"""Memories and prompts in other languages than English: when the multilingual encoder is used, and for what.
 
-The encoder takes 150 MB and a second to load, so it is there only where it is needed: for a prompt that is not in
-English, and for every prompt of a project that has memories in other languages. Nobody waits long for it: a prompt that
-comes before it is loaded, or before it has read all memories, is answered with what there is.
+The encoder takes 150 MB and a second to load, so it is loaded only when needed: for a prompt that is not in English,
+and for every prompt of a project that has memories in other languages. Prompts do not wait long for it: one that comes
+before it is loaded, or before it has embedded all memories, is answered from the vectors there are.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from memhook.turns import stand_aside
 
 log = logging.getLogger("memhook")
 
-AT_ONCE_SECONDS = 0.8  # of a hook's 1.5, for loading the encoder and for what it has not read yet
+AT_ONCE_SECONDS = 0.8  # of a hook's 1.5, for loading the encoder and embedding missing memories
 AT_START_SECONDS = 2.0  # of the 5 that a hook waits for a daemon that starts
-IN_HOUSEKEEPING_SECONDS = 20.0  # then the other chores have their turn
+IN_HOUSEKEEPING_SECONDS = 20.0  # then the other tasks have their turn
 UNUSED_SECONDS = 1800.0
 LOOKED_AT = 20_000  # memories, to see whether some are in other languages
-ONE_IN = 500  # so few others in a large project are names and quotations taken for a language
+ONE_IN = 500  # fewer in a large project are names and quotations mistaken for another language
 AT_ONCE = 200  # memories that a prompt waits for
 TOGETHER = 16
 ASKED = "asked-in-other-languages"
 
 
 class Languages:
-    """Of one store. `text_of` is what of a memory is embedded."""
+    """The other languages of one store. `text_of` returns the text of a memory to embed."""
 
     def __init__(
         self, store: MemoryStore, load: Callable[[str], Future[Embedder]], text_of: Callable[[Memory], str]
@@ -48,26 +48,26 @@ class Languages:
         self._store = store
         self._load = load
         self._text_of = text_of
-        self.mode: Mode = "english"  # until it is said what is wanted
+        self.mode: Mode = "english"  # until `want` is called
         self.patience = AT_ONCE_SECONDS  # of a prompt
         self._known = _Known()
         self._noticed = _Known()
         self._counting = threading.Lock()
         self._is_looked_at = False
         self._may_lack = True
-        self._asked: set[tuple[str, ...]] = set()  # projects that were asked for together
+        self._asked: set[tuple[str, ...]] = set()  # projects that were searched together
         self._waited_for: Future[Embedder] | None = None
         self._last_use = -UNUSED_SECONDS
         self._reading = threading.Lock()
 
     @property
     def is_in_use(self) -> bool:
-        """Whether the encoder is to stay in memory."""
+        """Whether the encoder should stay in memory."""
         return self.mode == "all" or (self.mode == "auto" and time.monotonic() - self._last_use < UNUSED_SECONDS)
 
     @property
     def problem(self) -> str:
-        """Why the encoder is not there, or nothing; it is loaded to know it only where it is in use."""
+        """Why the encoder cannot be loaded, or "". It is loaded to find out only if it is in use."""
         if not self.is_in_use:
             return ""
         error = self._load(multilingual.ID).exception()
@@ -79,25 +79,25 @@ class Languages:
             self.look_again()
 
     def look_again(self) -> None:
-        """Others may have written to the store."""
+        """Check the store again: another process may have written to it."""
         self._is_looked_at = False
         self._may_lack = True
 
     def look(self) -> None:
-        """See what languages the memories are in, and load the encoder if it will be asked."""
+        """Detect the languages of the memories, and load the encoder if it will be needed."""
         if self.mode == "english" or self._is_looked_at:
             return
         self._is_looked_at = True
         known = _Known()
         known.count(self._store.vectors.texts(LOOKED_AT) if self.mode == "auto" else ())
         with self._counting:
-            known.add(self._noticed)  # which may not be stored yet; to count some twice does no harm
+            known.add(self._noticed)  # which may not be stored yet; counting some twice does no harm
             self._known = known
         if self.mode == "all" or self._store.mark(ASKED) or self._known.in_other_languages():
             self._loading()
 
     def noticed(self, memories: Sequence[Memory]) -> None:
-        """These are being stored: one in another language lets the encoder be loaded meanwhile."""
+        """Count memories that are being stored, and start loading the encoder if one is in another language."""
         self._may_lack = True
         if self.mode == "auto":
             found = _Known()
@@ -109,9 +109,9 @@ class Languages:
                 self._loading()
 
     def reader(self, text: str, allowed: Filter) -> Embedder | None:
-        """The encoder for a query, having read what it can be compared with; None where it is not needed or not there.
+        """Return the encoder for a query, after embedding missing memories; None if it is not needed or not loaded.
 
-        What is left to read for want of time is read in housekeeping, and so is all of a larger store.
+        Memories that time did not allow are embedded in housekeeping, and so are all of a larger store.
         """
         if not self._is_needed(text, allowed.projects):
             return None
@@ -127,7 +127,7 @@ class Languages:
         return encoder
 
     def keep_up(self) -> int:
-        """In the background: read what the encoder has not read yet; how many memories that were."""
+        """In the background, embed the memories that have no vector yet; return how many."""
         self.look()
         if not self.is_in_use:
             self._store.vectors.languages.drop()
@@ -136,7 +136,7 @@ class Languages:
         if encoder is None:
             return 0
         deadline = time.monotonic() + IN_HOUSEKEEPING_SECONDS
-        self._may_lack, is_finished = False, False  # what is stored meanwhile sets it again
+        self._may_lack, is_finished = False, False  # storing a memory meanwhile sets it again
         wanted = {()} if self.mode == "all" else self._asked | self._known.in_other_languages()
         try:
             done = sum(self._read(encoder, one, deadline) for one in sorted(wanted))
@@ -162,7 +162,7 @@ class Languages:
         return self._load(multilingual.ID)
 
     def _encoder(self, seconds: float, *, is_use: bool = True) -> Embedder | None:
-        """A prompt waits for it, and the next one not again."""
+        """Return the encoder, or None if it is not loaded in time; only the first prompt waits for it."""
         loading = self._loading() if is_use else self._load(multilingual.ID)
         try:
             encoder = loading.result(0 if is_use and loading is self._waited_for else seconds)
@@ -175,7 +175,7 @@ class Languages:
         return encoder
 
     def _read(self, encoder: Embedder, projects: tuple[str, ...], deadline: float, largest: int = 0) -> int:
-        """Embed what has no vector, one after the other, until then; nothing where that is more than the `largest`."""
+        """Embed memories without a vector until the deadline; none if they are more than `largest`."""
         lacking = self._store.vectors.missing_for_languages(Filter(projects=projects))
         if not lacking or (largest and len(lacking) > largest) or not self._reading.acquire(blocking=False):
             return 0

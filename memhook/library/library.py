@@ -1,4 +1,4 @@
-"""The store and the model that reads for it, kept in step: vectors of two models are never compared."""
+"""A store with its embedding model: vectors of two models are never compared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from memhook.store.table.filters import Filter
 log = logging.getLogger("memhook")
 
 BATCH = 64
-KEPT = 1_024  # vectors of new texts, 1.5 MB: by then they are stored, and found there
+KEPT = 1_024  # vectors of new texts, 1.5 MB: older ones are in the store by then
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Renewal:
 class Library:
     """One store, with a name if it is shared, and the model wanted for it.
 
-    Until its vectors are of that model, the model they are of is asked. A foreign store is one that the user has not
-    set: whatever it says of itself, its memories are not the user's.
+    Until its vectors are of that model, queries use the model of its vectors. A foreign store is one that the user has
+    not configured: whatever it records, its memories do not count as the user's.
 
-    `load` gives a model by its name; without any, words alone are searched.
+    `load` returns a model by its name; without a model, only words are searched.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Library:
         self.languages = Languages(store, load, _text)
         self._suspects: dict[str, Memory] = {}
         self._suspecting = threading.Lock()
-        # In a store of others, what they wrote is theirs to rewrite; it is masked whenever it is shown.
+        # A shared store is not rewritten here: its memories are masked whenever they are shown.
         self._sweep: Sweep | None = None if name else Sweep(self.store)
         self._refreshing = threading.Lock()
         self._has_copy = False
@@ -86,20 +86,20 @@ class Library:
         self._starting_copy = threading.Lock()
 
     def reads_like(self, other: Library) -> bool:
-        """Whether a vector made for the other can be compared with the vectors here."""
+        """Whether a vector computed for the other can be compared with the vectors here."""
         ours, theirs = self._reader(), other._reader()
         return ours is not None and theirs is not None and ours.model == theirs.model
 
     @property
     def keeps_releases(self) -> bool:
-        """Whether what is recorded as let through was let through by the user: there, anybody could record it."""
+        """Whether releases recorded in the store are the user's: in a foreign store, anybody could record them."""
         return not self.foreign or self.store.replica is not None
 
     def touch(self, memories: Sequence[Memory], now: datetime) -> None:
         self.store.touch([memory.id for memory in memories], now)
 
     def refresh(self) -> None:
-        """Bring a replica up to date, unless somebody just does."""
+        """Refresh a replica, unless another thread is refreshing it."""
         replica = self.store.replica
         if replica is None or not self._refreshing.acquire(blocking=False):
             return
@@ -109,7 +109,7 @@ class Library:
             self._refreshing.release()
 
     def first_copy(self, seconds: float) -> str:
-        """Wait so long for the first copy of a store elsewhere; why there is none yet, or nothing."""
+        """Wait so long for the first copy of a remote store; return why there is none yet, or ""."""
         replica = self.store.replica
         if self._has_copy or replica is None:
             return ""
@@ -135,25 +135,25 @@ class Library:
             log.warning("%s", error.message)
 
     def want(self, model: str) -> None:
-        """From now on the vectors are to be of this model."""
+        """Set the model for the vectors; housekeeping recomputes those of another."""
         if model != self._wanted:
             self._wanted = model
             self._may_lack_vectors = True
 
     def fit_to_show(self, memories: Sequence[Memory]) -> list[Memory]:
-        """Those that may be shown, without secrets. The others wait for their quarantine: writing takes its time."""
+        """Return those that may be shown, secrets masked. The others are quarantined later, as writing takes time."""
         fit, suspects = sorted_out(memories)
         with self._suspecting:
             self._suspects |= {memory.id: memory for memory in suspects}
         return fit
 
     def suspicion(self, key: str) -> str:
-        """Why a memory that was to be shown was not; empty when nothing is suspected."""
+        """Return why `fit_to_show` left out a memory; empty when it did not."""
         suspect = self._suspects.get(key)
         return suspect.quarantine if suspect else ""
 
     def quarantine_suspects(self) -> None:
-        """Write down what was noticed when it was to be shown; what cannot be written is noticed again."""
+        """Quarantine the memories that `fit_to_show` left out; if writing fails, they are found again when shown."""
         with self._suspecting:
             suspects, self._suspects = self._suspects, {}
         if not suspects:
@@ -167,7 +167,7 @@ class Library:
             log.warning("not quarantined: %s", error.message)
 
     def mask_old_secrets(self) -> None:
-        """A few memories further. A store that cannot be written the next process tries again, not the next minute."""
+        """Screen the next few memories. If the store cannot be written, only the next process tries again."""
         try:
             if self._sweep and self._sweep.step():
                 self._may_lack_vectors = True
@@ -177,24 +177,24 @@ class Library:
 
     @property
     def embedding_problem(self) -> str:
-        """Why the wanted model is not there, or nothing."""
+        """Why the wanted model cannot be loaded, or ""."""
         error = self._load(self._wanted).exception()
         return "" if error is None else f"{error} {getattr(error, 'hint', '')}".strip()
 
     @property
     def models_in_use(self) -> set[str]:
-        """By name: the one that is wanted, and the one that made the vectors as long as they are searched."""
+        """The names of the wanted model, the model of the stored vectors, and the multilingual encoder if in use."""
         second = {multilingual.ID} if self.languages.is_in_use else set()
         return {self._wanted, self.store.model.id} | second
 
     @property
     def wanted_model(self) -> ModelIdentity | None:
-        """With the hash its file was found to have; None when it could not be loaded."""
+        """The wanted model with the hash of its file; None when it could not be loaded."""
         embedder = self._model(self._wanted)
         return None if embedder is None else embedder.model
 
     def query_vector(self, text: str) -> Vector | None:
-        """None when there is no model whose vectors the stored ones could be compared with."""
+        """Return the query's vector; None without a model whose vectors are comparable with the stored ones."""
         embedder = self._reader()
         return None if embedder is None else embedder.embed_query(text)
 
@@ -205,19 +205,19 @@ class Library:
         return NO_VOCABULARY if embedder is None else embedder.vocabulary
 
     def multilingual_vector(self, text: str, allowed: Filter) -> Vector | None:
-        """By the encoder for other languages, where these memories or this query need it."""
+        """Return the query's vector by the multilingual encoder, if these memories or this query need it."""
         reader = self.languages.reader(text, allowed)
         return None if reader is None else reader.embed_query(text)
 
     @property
     def calibration(self) -> Calibration:
-        """The meaning of the cosines of the store's own model."""
+        """The calibration of the cosines of the store's own model."""
         return calibration_of(self.store.model.id)
 
     def vectors(self, memories: Sequence[Memory], reuse: bool = False) -> tuple[list[Vector | None], ModelIdentity]:
-        """A vector for each as the store's own model reads it, and that model; the same text is read once.
+        """Return a vector for each by the store's own model, and that model; equal texts are embedded once.
 
-        With `reuse`, also not where a memory of another project says the same.
+        With `reuse`, the vector of a stored memory with the same text is reused.
         """
         self.languages.noticed(memories)
         embedder = self._reader()
@@ -232,11 +232,11 @@ class Library:
         return [known[text] for text in texts], embedder.model
 
     def vectors_may_lack(self, missing: Iterable[bool]) -> None:
-        """Some were stored without a vector: the next round of housekeeping makes it."""
+        """Record whether some were stored without a vector: the next housekeeping computes it."""
         self._may_lack_vectors = self._may_lack_vectors or any(missing)
 
     def renew_vectors(self) -> int:
-        """Embed what has no vector of the wanted model yet; returns how many memories that were."""
+        """Embed the memories that have no vector of the wanted model yet; return how many."""
         embedder = self._model(self._wanted) if self._may_lack_vectors else None
         if embedder is None or not self._renewing.acquire(blocking=False):
             return 0
@@ -250,7 +250,7 @@ class Library:
             self._renewing.release()
 
     def _reader(self) -> Embedder | None:
-        """The model that made the stored vectors; for an empty store the wanted one, or the default where it fails."""
+        """Return the model of the stored vectors; for an empty store the wanted one, or the default if it fails."""
         current = self.store.model
         embedder = self._model(current.id) if current.id else self._model(self._wanted) or self._model(DEFAULT_MODEL)
         if embedder is None or (embedder.model != current and self.store.exists):
@@ -264,9 +264,9 @@ class Library:
             return None
 
     def _all_anew(self, embedder: Embedder) -> int:
-        """Outside the write lock first, for it takes minutes; only what came meanwhile is embedded under it.
+        """Embed all memories without the write lock, as it takes minutes; only new ones are embedded under it.
 
-        Of a large store it takes hours. What is done is kept in a file, so that a daemon that ends loses none of it.
+        For a large store it takes hours. Finished vectors are kept in a file, so that a restart loses none of them.
         """
         if not self.store.exists:
             return 0
@@ -294,7 +294,7 @@ class Library:
 
 
 def loading_embedder(model: str, models: Path) -> Future[Embedder]:
-    """The model, being loaded beside whatever else goes on."""
+    """Load the model in a thread of its own."""
     return in_thread(partial(_loaded, model, models), "memhook-model")
 
 
@@ -314,9 +314,9 @@ def _text(memory: Memory) -> str:
 
 
 class EmbeddedOnce:
-    """Asks a model for each text once; who wants one that another has asked for waits for it.
+    """Embeds each text once; a thread that needs a text that another is embedding waits for it.
 
-    Batches of one import overlap, and may hold the same text.
+    Batches of one import overlap, and may contain the same text.
     """
 
     def __init__(self) -> None:

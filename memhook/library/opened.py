@@ -1,4 +1,4 @@
-"""The stores that the settings name, each opened once: the personal one and those that are shared."""
+"""The stores that the settings name, personal and shared, each opened once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from memhook.store.table.opening import local_directory
 
 log = logging.getLogger("memhook")
 
-REFRESH_SECONDS = 60.0  # of a personal store that is elsewhere
-OF_THE_ENVIRONMENT = "the environment"  # no shared store can be called so
+REFRESH_SECONDS = 60.0  # of a remote personal store
+OF_THE_ENVIRONMENT = "the environment"  # no shared store can have this name
 
 Key = tuple[str, bool, str, tuple[tuple[str, str], ...]]
 
@@ -30,11 +30,11 @@ Key = tuple[str, bool, str, tuple[tuple[str, str], ...]]
 class _Open:
     library: Library
     refresh_seconds: float
-    refresh_at: float = 0.0  # by the monotonic clock; at first at once
+    refresh_at: float = 0.0  # by the monotonic clock; 0 is at once
 
 
 class OpenedLibraries:
-    """A shared store that cannot be opened is left out, for the personal one must go on."""
+    """The open libraries. A shared store that cannot be opened is left out, so that the personal one still works."""
 
     def __init__(self, paths: Paths, load: Callable[[str], Future[Embedder]]) -> None:
         self._paths = paths
@@ -43,14 +43,14 @@ class OpenedLibraries:
         self._open: dict[Key, _Open] = {}
 
     def personal(self, settings: Settings) -> Library:
-        """Raises StoreError when it cannot be opened; the next call tries again."""
+        """Return the personal library. Raises StoreError when it cannot be opened; the next call tries again."""
         return self._library(_own_name(settings), settings.store, REFRESH_SECONDS, settings.embedding)
 
     def shared(self, settings: Settings) -> list[Library]:
         return [library for name in settings.stores if (library := self._if_possible(name, settings))]
 
     def named(self, name: str, settings: Settings) -> Library:
-        """The one of this name; raises NotFound naming those there are."""
+        """Return the shared library of this name; raise NotFound, which lists the existing ones."""
         store = settings.stores.get(name)
         if store is None or not store.uri:
             there = ", ".join(name for name, one in settings.stores.items() if one.uri)
@@ -63,12 +63,12 @@ class OpenedLibraries:
             return [one.library for one in self._open.values()]
 
     def is_open(self, settings: Settings) -> Library | None:
-        """The personal one, if it was opened already."""
+        """Return the personal library, if it is open already."""
         found = self._open.get(_key(_own_name(settings), settings.store))
         return found.library if found else None
 
     def close_all(self) -> None:
-        """Each is opened again when it is next used."""
+        """Close all libraries; each is opened again on its next use."""
         with self._opening:
             self._open.clear()
 
@@ -79,7 +79,7 @@ class OpenedLibraries:
                 del self._open[key]
 
     def refresh_due_ones(self) -> None:
-        """Each beside whatever else goes on: one that cannot be reached takes its time to fail."""
+        """Refresh each in a thread of its own: one that cannot be reached is slow to fail."""
         now = time.monotonic()
         with self._opening:
             due = [one for one in self._open.values() if one.refresh_at <= now]
@@ -112,14 +112,14 @@ class OpenedLibraries:
 def store_at(
     uri: str, options: Mapping[str, str], paths: Paths, name: str = "", *, foreign: bool = False
 ) -> MemoryStore:
-    """The store at that place: itself if it is a folder of one's own, else by a replica of it here."""
+    """Return the store at that URI: directly if it is the user's own folder, else through a local replica."""
     refuse_foreign(paths.data)
     if not uri:
         refuse_foreign(paths.store)
         return own_store(str(paths.store), paths.backups)
     if name in ("", OF_THE_ENVIRONMENT) and local_directory(uri) is not None:
         return own_store(uri, paths.backups)
-    # Options may lead elsewhere under the same name: what comes from there must not end up in the user's own replica.
+    # Options may point the same URI elsewhere: memories from there must not end up in the user's own replica.
     place = f"{uri} {sorted(options.items())}" if foreign else uri
     replica = paths.replicas / hashlib.sha256(place.encode()).hexdigest()[:16]
     return replicated_store(replica, paths.backups, uri, options, shared=bool(name))
@@ -130,5 +130,5 @@ def _key(name: str, store: Store) -> Key:
 
 
 def _own_name(settings: Settings) -> str:
-    """Of the store that is written to unless another is named: none, unless it is not the user's."""
+    """Return the name of the default store: empty, or OF_THE_ENVIRONMENT if it is foreign."""
     return OF_THE_ENVIRONMENT if settings.store.foreign else ""

@@ -1,6 +1,6 @@
 """Screen the whole store a few memories at a time, so that no prompt waits for it.
 
-Secrets that were stored before memhook knew them are masked on disk too, once per version; until then they are masked
+Secrets that an older version did not recognize are masked on disk too, once per version; until then they are masked
 whenever they are shown.
 """
 
@@ -24,9 +24,9 @@ MARK = "masked"
 
 
 class Sweep:
-    """Of one store. Which masks there are depends on memhook's version: each version reads the whole store once.
+    """The sweep of one store. Each version of memhook has its own masks, and so reads the whole store once.
 
-    Each process does too, unless the store has more memories than can be remembered as fit to be shown.
+    Each process does too, unless the store has more memories than the cache of screened ones holds.
     """
 
     def __init__(self, store: MemoryStore, masks: str = __version__, batch: int = BATCH) -> None:
@@ -38,7 +38,7 @@ class Sweep:
         self._is_done = False
 
     def step(self) -> int:
-        """Look at the next few; behind the last of them, rewrite those that had secrets and return how many did."""
+        """Screen the next few memories; after the last, rewrite those that had secrets and return how many."""
         if self._is_done or not self._store.exists or self._store.is_deleted:
             return 0
         is_masked = self._store.mark(MARK) == self._masks
@@ -72,7 +72,7 @@ class Sweep:
 
 
 def _is_free(memory: Memory) -> bool:
-    """Whether it is in a quarantine that no longer holds: what the user wrote is in none."""
+    """Whether its quarantine no longer applies by the current rules: a memory that the user wrote has none."""
     return bool(memory.quarantine) and not judged(memory).quarantine
 
 

@@ -1,4 +1,4 @@
-"""Where to listen: HOST:PORT as it is typed, and the socket that is bound to it."""
+"""The address to listen on: HOST:PORT as it is typed, and the bound socket."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Address:
 
 
 def address_of(text: str) -> Address:
-    """PORT and :PORT are on loopback; any other host is one that was typed."""
+    """Parse HOST:PORT; without a host, as in PORT or :PORT, it is loopback."""
     host, colon, port = text.strip().rpartition(":")
     host = host.strip()
     if host.startswith("[") and host.endswith("]"):
@@ -37,7 +37,7 @@ def address_of(text: str) -> Address:
 
 
 def listening(address: Address) -> socket.socket:
-    """A listening socket; raises InvalidInput with the reason when there can be none."""
+    """Return a listening socket; raise InvalidInput with the reason when that fails."""
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):

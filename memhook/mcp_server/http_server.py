@@ -1,10 +1,10 @@
 """`memhook mcp --http`: the SDK's streamable HTTP behind a guard, for agents on other machines.
 
-Without sessions: memhook never speaks first, so a session would only be something to guess, to fill memory with and to
-lose at a restart. Each request is answered whole, as JSON, and stands for itself, with its own token.
+It is stateless: memhook never sends first, so a session would only be something to guess, to fill memory with and to
+lose at a restart. Each request has its own token and gets one complete answer as JSON.
 
-The guard lets nothing else of a request be read, nor its body, before these checks. No header lets a page of another
-origin read an answer.
+Before these checks, no other code reads the request, nor its body. No CORS header lets a page of another origin read
+an answer.
 
 421  the name in Host is not the server's: a page whose name was made to point here (DNS rebinding)
 403  a browser says that the request comes from a page of another origin
@@ -52,7 +52,7 @@ Admitted = tuple[Token, Rights]
 
 
 class Refusal(PlainTextResponse):
-    """An answer in one line. The connection is closed: the rest of the request's body is not waited for."""
+    """An answer in one line. The connection is closed without reading the rest of the request's body."""
 
     def __init__(self, status: int, reason: str, **headers: str) -> None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -108,7 +108,7 @@ def _report(line: str) -> None:
 
 
 def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
-    """`app`, for requests to one of these `names` of the server with a valid token."""
+    """Return `app` behind the checks: a request needs one of these `names` of the server and a valid token."""
 
     async def guard(scope: AsgiScope, receive: Receive, send: Send) -> None:
         now = datetime.now(UTC)
@@ -125,7 +125,7 @@ def guarded(app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> ASGIApp:
 
 
 def rights_in(context: Any) -> Rights:
-    """The rights of the request in the context of the SDK; fails where no guard has let it through."""
+    """Return the rights of the request in the SDK's context; raise KeyError if no guard has admitted it."""
     rights: Rights = context.request.scope[_RIGHTS]
     return rights
 
@@ -145,13 +145,13 @@ def _verdict(scope: AsgiScope, tokens: Tokens, names: frozenset[str], now: datet
 
 
 def _is_own(host: str, names: frozenset[str]) -> bool:
-    """Whatever the port: a tunnel has another one."""
+    """Whether the host is one of the names, with any port: a tunnel has another one."""
     found = _HOST.fullmatch(host)
     return found is not None and (found[1] or found[2]) in names
 
 
 def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | None:
-    """The token and its rights; None also where the file of tokens cannot be read."""
+    """Return the token and its rights; None if it is invalid or the tokens cannot be read."""
     try:
         token = tokens.of(_bearer(scope), now)
         return None if token is None else (token, Rights(scopes_of(token.scopes), token.namespaces))
@@ -161,7 +161,7 @@ def _admitted(scope: AsgiScope, tokens: Tokens, now: datetime) -> Admitted | Non
 
 
 def _bearer(scope: AsgiScope) -> str:
-    """Empty, which no token is, for anything else."""
+    """Return the bearer token; empty, which is never valid, for anything else."""
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return secret.strip() if scheme.lower() == "bearer" else ""

@@ -36,12 +36,12 @@ def serve(args: Namespace, paths: Paths, directory: str) -> int:
     if args.http is not None:
         return _serve_http(args, paths, directory if args.directory else "")
     if args.allow_host:
-        raise InvalidInput("--allow-host is for HTTP.", "Say: memhook mcp --http PORT --allow-host NAME")
+        raise InvalidInput("--allow-host is for HTTP.", "Run: memhook mcp --http PORT --allow-host NAME")
     return _serve_stdio(args, paths, os.environ.get("CLAUDE_PROJECT_DIR") or directory)
 
 
 def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
-    """Serve over HTTP. The directory is not the clients': without -C their calls are of no project."""
+    """Serve over HTTP. The working directory is not the clients': without -C their calls have no project."""
     if args.scopes is not None or args.namespaces is not None:
         raise InvalidInput(
             "Over HTTP each token has its own scopes and namespaces.",
@@ -59,7 +59,7 @@ def _serve_http(args: Namespace, paths: Paths, directory: str) -> int:
 
 
 def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> NoReturn:
-    """Clients wait for the end, and to take the SDK apart takes longer than a prompt: once all is said, end at once."""
+    """Serve over stdio, then exit at once: clients wait for it, and unloading the SDK takes longer than a prompt."""
     rights = Rights(frozenset(DEFAULT_SCOPES) if args.scopes is None else args.scopes, args.namespaces or ())
     # The SDK, and pydantic with it: loaded while the client gets its first answers.
     Thread(target=import_module, args=["memhook.mcp_server.server"], daemon=True).start()
@@ -74,10 +74,10 @@ def _serve_stdio(args: Namespace, paths: Paths, directory: str) -> NoReturn:
 
 
 def _door(paths: Paths, directory: str) -> Callable[..., Any]:
-    """Opened anew for each call: between two of them a daemon may have ended for being idle."""
+    """Return a function that connects for each call: between two of them an idle daemon may have stopped."""
     from memhook.daemon.control import daemon_door  # noqa: PLC0415  initialize is answered before
 
-    opening = Lock()  # calls at once start one daemon, not each its own
+    opening = Lock()  # concurrent calls start one daemon, not one each
 
     def call(method: str, **params: Any) -> Any:
         with opening:
@@ -95,7 +95,7 @@ def scopes_in(text: str) -> frozenset[Scope]:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """At least one: no namespace at all would mean every one."""
+    """Parse at least one name: no namespaces would mean all of them."""
     names = tuple(name for part in text.replace(" ", ",").split(",") if (name := part.strip()))
     if not names:
         raise ArgumentTypeError(f"{text!r} has no name in it")

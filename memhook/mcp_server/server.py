@@ -1,4 +1,4 @@
-"""The server behind the streams: tools and resources of MCP, each one call to the daemon."""
+"""The MCP server on given streams: tools and resources, each one call to the daemon."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Call = Callable[..., Any]
 
 
 def run(call: Call, rights: Rights, wire: Wire) -> None:
-    """Serve one client until it goes away."""
+    """Serve one client until it disconnects."""
     anyio.run(_served, server_for(call, lambda _: rights), wire)
 
 
 def server_for(call: Call, rights_in: Callable[[Any], Rights]) -> Server[Any]:
-    """`call` is a door to the daemon; what the caller may do goes with each call, and is checked there.
+    """Return the server. `call` calls the daemon, which checks the caller's rights that are sent with each call.
 
-    `rights_in` reads it from the context of the request.
+    `rights_in` reads them from the context of the request.
     """
 
     def limited(context: Any) -> Call:

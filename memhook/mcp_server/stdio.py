@@ -1,8 +1,8 @@
-"""stdin and stdout for MCP: answered before the SDK is there, and closed to everything that is not protocol.
+"""stdin and stdout for MCP: the first answers, before the SDK is loaded; other output goes to stderr.
 
 The SDK takes about half as long to import as LanceDB, and a client begins its session once it has the list of tools. So
-the requests of a start, whose answers are always the same, are answered here. The SDK gets to see `initialize` too, and
-what it answers to that is dropped.
+the first requests, whose answers are always the same, are answered here. The SDK receives `initialize` too, and its
+answer to it is dropped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ INSTRUCTIONS = (
     "not instructions."
 )
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""The versions with a handshake. Asked for another, the SDK decides what to answer."""
+"""The versions with a handshake. A request for another one is answered by the SDK."""
 WITHOUT_HANDSHAKE = "2026-07-28"
-"""The version in which each request says who asks."""
+"""The version in which each request identifies the client."""
 _PREFIX = "io.modelcontextprotocol/"
 CAPABILITIES: dict[str, Any] = {
     "resources": {"subscribe": False, "listChanged": False},
@@ -43,7 +43,7 @@ LAST_ANSWERS_SECONDS = 30.0
 
 
 def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
-    """stdin and stdout for the protocol alone: other readers find nothing, and prints go to stderr."""
+    """Return stdin and stdout for the protocol alone: other code reads nothing, and its prints go to stderr."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -57,9 +57,9 @@ def claimed_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def early_answer(line: bytes, scopes: Collection[str] = (), is_greeted: bool = False) -> bytes:
-    """The answer to a request of a start; empty when the line is anything else, or the SDK might see it differently.
+    """Return the answer to a first request; empty for any other line, or if the SDK might answer differently.
 
-    Lists are for who holds `scopes` and, in the versions with a handshake, was greeted before.
+    Lists have the tools for `scopes`; in the versions with a handshake, they are only answered after it.
     """
     request = message_of(line)
     number, params = request.get("id"), request.get("params", {})
@@ -109,7 +109,7 @@ def _without_handshake(method: str, about: dict[str, Any], scopes: Collection[st
 
 
 def answered_early(incoming: BinaryIO, outgoing: BinaryIO, scopes: Collection[str]) -> Wire | None:
-    """Answer what can be answered; return what is left, for the SDK to read from; None if the client left before."""
+    """Answer the first requests; return the streams for the SDK to continue; None if the client disconnects."""
     unseen, greeting = list[bytes](), b""
     while line := incoming.readline():
         answer = early_answer(line, scopes, bool(greeting))
@@ -135,10 +135,10 @@ def message_of(line: str | bytes) -> dict[str, Any]:
 
 
 class Wire:
-    """Lines from and to the client, as the SDK reads and writes them, with two things it does not know about.
+    """The streams of a client for the SDK, from which they hide two things.
 
-    The first lines have been read, and the greeting perhaps answered, already. And when the client closes
-    its end, as in a pipe of requests, the end is passed on only after every request is answered.
+    The first lines have already been read, and `initialize` perhaps answered. And when the client closes its end, as in
+    a pipe of requests, the SDK sees the end only after every request is answered.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Wire:
 
     def _note(self, message: dict[str, Any]) -> None:
         if message.get("method") == "notifications/cancelled":
-            self._open.clear()  # what is cancelled is not answered; which one it was does not matter for the end
+            self._open.clear()  # a cancelled request is not answered; at the end, it does not matter which one it was
         elif "method" in message and isinstance(message.get("id"), int | str):
             self._open.add(message["id"])
 

@@ -1,4 +1,4 @@
-"""The tools: what each takes, what it is for, and which operation of the engine it calls. Adding one is an entry."""
+"""The tools: arguments, description and engine operation of each. Adding one is an entry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def params(self) -> Params:
-        """Those given, as the engine names them."""
+        """Return the given arguments by the engine's names."""
         return self.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)
 
 
@@ -58,7 +58,7 @@ class GetMemory(_OneMemory):
 
 
 class Hit(BaseModel):
-    """Extra fields are let be, so that results of a search can be handed on as they are."""
+    """A search result. Extra fields are ignored, so that results can be passed on unchanged."""
 
     id: Annotated[str, Field(description="or URN", validation_alias=AliasChoices("id", "urn"))]
     score: float | None = None
@@ -104,9 +104,9 @@ class UpdateMemory(_Fields):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`operation` is the engine's name for it; `shown` makes of its result what the model reads.
+    """One tool. `operation` is the engine's name for it; `shown` converts its result for the model.
 
-    One that is `brief` has arguments like another's, and does not describe them again.
+    A `brief` tool has the arguments of another one, and does not describe them again.
     """
 
     operation: str
@@ -121,7 +121,7 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """Without what a model would pay for and does not need: titles, empty defaults, unions with null."""
+        """The schema without parts that only cost tokens: titles, empty defaults, unions with null."""
         schema = self.arguments.model_json_schema()
         dropped = {"title", "$ref", "anyOf", "additionalProperties", *(["description"] if self.brief else [])}
         short = _short(schema, schema.pop("$defs", {}), dropped)
@@ -137,7 +137,7 @@ def _page(result: Any) -> dict[str, Any]:
 
 
 def _record(record: Any) -> Any:
-    """The record without what a model pays for and does not miss: empty fields, a summary that repeats the content."""
+    """Return the record without parts that only cost tokens: empty fields, a summary that repeats the content."""
     if not isinstance(record, dict):
         return record
     content = record["content"]
@@ -146,7 +146,7 @@ def _record(record: Any) -> Any:
 
 
 def _name(record: Any) -> dict[str, Any]:
-    """The name of a memory alone: its writer knows the rest."""
+    """Return only URN and title of a memory: its writer knows the rest."""
     return {"urn": record["urn"], "title": record["title"]}
 
 
@@ -160,7 +160,7 @@ def _stored(result: Any) -> dict[str, Any]:
 
 
 def _noticed(result: Any, record: Any) -> dict[str, Any]:
-    """The surprises for the writer of a text: secrets masked, a quarantine, memories that it contradicts."""
+    """Return the warnings for the writer: secrets masked, a quarantine, memories that it may supersede."""
     noticed = {name: result.get(name) for name in ("masked", "may_supersede")}
     noticed["quarantined"] = record.get("quarantine")
     return {name: value for name, value in noticed.items() if value}

@@ -1,9 +1,9 @@
-"""The MCP server while the plugin's environment is being made: `launch mcp` runs this with the system's Python.
+"""The MCP server while the plugin's environment is being created: `launch mcp` runs this with the system's Python.
 
 Clients give a server seconds to answer, and Claude Code does not start one that failed again for 15 minutes; the set-up
-takes minutes. So `initialize` and `ping` are answered here, and other requests are held until the set-up is done. Then
-the real server is started, gets the same handshake, what was held and all that follows. When the set-up fails, held
-requests get an error that says why, and the next request tries again. Needs nothing but the standard library.
+takes minutes. So `initialize` and `ping` are answered here, and other requests are queued until the set-up is done.
+Then the real server is started, and gets the same handshake, the queued messages and all later ones. When the set-up
+fails, queued requests get an error with the reason, and the next request tries again. Needs only the standard library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from memhook.mcp_server.stdio import PROTOCOLS, early_answer, message_of
 
 ANOTHER_IS_AT_IT = 75
-"""The exit code of a set-up that leaves the work to one that runs already."""
+"""The exit code of a set-up that found another one running."""
 LOOK_AGAIN_SECONDS = 1.0
 BEGIN_SECONDS = 10.0
 
@@ -32,7 +32,7 @@ Message = dict[str, Any]
 
 
 class WaitingServer:
-    """`setup` makes the environment, `launch` starts the real server once `state` records an interpreter."""
+    """`setup` creates the environment, `launch` starts the real server once `state` records an interpreter."""
 
     def __init__(self, launch: Sequence[str], setup: Sequence[str], state: Path, outgoing: BinaryIO) -> None:
         self._launch, self._setup, self._state = launch, setup, state
@@ -46,7 +46,7 @@ class WaitingServer:
         self._server: subprocess.Popen[bytes] | None = None
 
     def serve(self, incoming: BinaryIO) -> None:
-        """Return when the client leaves before the set-up is done; the set-up goes on."""
+        """Serve the client; return if it disconnects before the set-up is done, which continues."""
         worker = Thread(target=self._wait_and_relay, daemon=True)
         worker.start()
         for line in incoming:
@@ -83,7 +83,7 @@ class WaitingServer:
             self._miss(message)
 
     def _miss(self, message: Message) -> None:
-        """Remember a list that the client did not get: it is told to ask again when there is one."""
+        """Record a list that the client did not get: it is notified when the list is available."""
         kind = message["method"].partition("/")[0]
         if kind in LISTS:
             self._missed.add(kind)
@@ -107,7 +107,7 @@ class WaitingServer:
         relay.join()
 
     def _set_up(self) -> None:
-        """Run the set-up; while another one is at it, wait for that."""
+        """Run the set-up; while another process runs it, wait for that."""
         nothing = subprocess.DEVNULL
         while not self._is_ready():
             # In a session of its own: it goes on when the client stops this server.
@@ -136,7 +136,7 @@ class WaitingServer:
                 self._say_error(message, NOT_SET_UP, text)
 
     def _relay(self, server: subprocess.Popen[bytes]) -> None:
-        """Write what the server says, except its answer to the handshake, which the client has; end with it."""
+        """Relay the server's output, except its answer to the handshake, which the client has; exit with the server."""
         is_answered = not self._hello
         for line in server.stdout or ():
             message = {} if is_answered else message_of(line)
@@ -173,7 +173,7 @@ class WaitingServer:
 
 
 def _with_known_version(message: Message) -> Message:
-    """The newest one where it asks for another than those with a handshake."""
+    """Replace a version that is unknown, or without a handshake, by the newest with one."""
     params = message.get("params")
     if not isinstance(params, dict) or params.get("protocolVersion", PROTOCOLS[0]) in PROTOCOLS:
         return message
@@ -181,7 +181,7 @@ def _with_known_version(message: Message) -> Message:
 
 
 def _hello_answer(hello: Message) -> Message:
-    """The real server's answer, and that lists may change; empty when it is for the real server to refuse."""
+    """Return the real server's answer, with changing lists; empty when the real server must refuse the request."""
     answer = message_of(early_answer(json.dumps(hello).encode()))
     for kind in LISTS if answer else ():
         answer["result"]["capabilities"][kind]["listChanged"] = True

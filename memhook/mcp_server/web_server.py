@@ -19,7 +19,7 @@ _CONNECTION = "memhook.connection"
 
 
 class WebServer(uvicorn.Server):
-    """Without uvicorn's own logs and headers. `http` is its protocol: a class, or the name of one that it knows."""
+    """Runs uvicorn without its logs and headers. `http` is its protocol: a class, or the name of one that it knows."""
 
     def __init__(
         self, app: ASGIApp, http: Any, connections: int, last_answers_seconds: int, idle_seconds: float = math.inf
@@ -34,7 +34,7 @@ class WebServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,  # who asks is said by a token or a cookie, never by a header
+                proxy_headers=False,  # a token or a cookie identifies the client, never a header
                 limit_concurrency=connections,
                 timeout_graceful_shutdown=last_answers_seconds,
             )
@@ -56,7 +56,7 @@ class WebServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Nothing: uvicorn would let the signal that it ended for kill the process, before all is closed."""
+        """Do nothing: uvicorn would raise the signal again, which kills the process before all is closed."""
         yield
 
     async def on_tick(self, counter: int) -> bool:
@@ -68,7 +68,7 @@ class WebServer(uvicorn.Server):
 
 
 class Connection(H11Protocol):
-    """A connection of which a client without a valid token can have neither long nor many.
+    """A connection that is limited in time and number for clients without a valid token.
 
     It is a stranger until the guard admits a request on it. Strangers have a time limit for the head of their request
     and a limit for each peer and for all; a new one replaces the oldest of the peer that has most. So a client with a
@@ -95,7 +95,7 @@ class Connection(H11Protocol):
         crowded_out = _one_too_many(strangers, self.max_strangers, self.max_strangers_per_peer)
         if crowded_out is not None:
             crowded_out.transport.abort()
-            crowded_out.connections.discard(crowded_out)  # uvicorn learns of it later, when more have come
+            crowded_out.connections.discard(crowded_out)  # uvicorn itself would notice only later
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unlimited()

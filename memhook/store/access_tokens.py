@@ -1,7 +1,7 @@
-"""Bearer tokens for agents on other machines: one small private file, which has their hashes and no token.
+"""Bearer tokens for agents on other machines: one small private file of their hashes, without the tokens.
 
-Serving reads it at each request, so that what was revoked is refused from the next one on, and never writes it: when a
-token was last used is kept elsewhere, where losing it does no harm.
+The server reads it at each request, so that a revoked token is refused from the next one on, and never writes it: when
+a token was last used is recorded in another file, whose loss does no harm.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token without its secret. Without namespaces it may use all, without an end for ever."""
+    """A token without its secret. With no namespaces it may use all of them; with no `expires` it never expires."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class Token:
 
 
 class Tokens:
-    """Those of this user."""
+    """The access tokens of this user."""
 
     def __init__(self, paths: Paths) -> None:
         self._file = paths.tokens
@@ -64,7 +64,7 @@ class Tokens:
         self._noted: dict[str, datetime] = {}
 
     def all(self) -> list[Token]:
-        """In the order they were made; raises StoreError when the file cannot be read."""
+        """Return all tokens in order of creation; raise StoreError when the file cannot be read."""
         refuse_foreign(self._file)
         try:
             return [_token(record) for record in json.loads(self._file.read_text(encoding="utf-8"))["tokens"]]
@@ -77,7 +77,7 @@ class Tokens:
             ) from error
 
     def of(self, secret: str, now: datetime) -> Token | None:
-        """The token that this is, if it is one and holds. Takes as long for one that is nearly right."""
+        """Return the valid token with this secret, or None. Takes the same time for a secret that is nearly right."""
         digest = _digest(secret)
         found = [token for token in self.all() if hmac.compare_digest(token.digest, digest)]
         return next((token for token in found if token.holds(now)), None)
@@ -85,7 +85,7 @@ class Tokens:
     def create(
         self, name: str, scopes: Sequence[str], namespaces: Sequence[str], expires: datetime | None, now: datetime
     ) -> tuple[Token, str]:
-        """A new one, and its secret, which nobody can see again."""
+        """Return a new token and its secret, which is not stored and cannot be shown again."""
         if name and (not _NAME.fullmatch(name) or name.startswith(PREFIX)):
             raise InvalidInput(
                 f"{without(name)!r} is not a name for a token.",
@@ -101,13 +101,13 @@ class Tokens:
             if any(name in (token.id, token.name) for token in known if token.holds(now)):
                 raise InvalidInput(
                     f"There is a token {name!r} already.",
-                    f"Take another name, or: memhook token revoke {shell_word(name)}",
+                    f"Choose another name, or run: memhook token revoke {shell_word(name)}",
                 )
             self._write([*known, made])
         return made, secret
 
     def revoke(self, reference: str, now: datetime) -> Token:
-        """By its name, its id or itself; what was revoked before stays as it is."""
+        """Revoke a token by its name, its id or its secret; a token revoked before is unchanged."""
         with self._locked():
             known = self.all()
             found = [token for token in known if reference == token.id or _digest(reference) == token.digest]
@@ -120,7 +120,7 @@ class Tokens:
         return ended
 
     def uses(self) -> Mapping[str, datetime]:
-        """When each was last used, by its id, to the minute."""
+        """Return when each token was last used, by id, to the minute."""
         try:
             written = json.loads(self._uses_file.read_text(encoding="utf-8"))
             return {str(name): _moment(at) for name, at in written.items()}
@@ -128,7 +128,7 @@ class Tokens:
             return {}
 
     def note_use(self, token: Token, now: datetime) -> None:
-        """At most once a minute, as each costs a write; a disk that is full keeps nobody from being served."""
+        """Record the use, at most once a minute, as each costs a write; a full disk does not make a request fail."""
         last = self._noted.get(token.id)
         if last is not None and now - last < USE_NOTED_EVERY:
             return
@@ -152,7 +152,7 @@ class Tokens:
 
 
 def _digest(secret: str) -> str:
-    """Plain SHA-256: salt and slowness are against guessing what people make up; 256 random bits nobody guesses."""
+    """Return the plain SHA-256: salt and slow hashes protect chosen passwords; 256 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -175,14 +175,14 @@ def _token(record: Mapping[str, Any]) -> Token:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.isascii():
-        raise TypeError("a text is something else")
+        raise TypeError("expected ASCII text")
     return value
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """No list is no permission: a namespace that went missing must not become all of them."""
+    """Return the list, or raise TypeError: a damaged list of namespaces must not become an empty one, that is, all."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise TypeError("a list is something else")
+        raise TypeError("expected a list of texts")
     return tuple(value)
 
 

@@ -1,4 +1,4 @@
-"""The ledger: what was shown in which session, what was left out, and why. Prompts are not kept."""
+"""The ledger: which memories each session was shown, which were left out, and why. Prompts are not stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memhook.errors import StoreError
 from memhook.files import durable
 
 EXPUNGED = "- (a memory that was redacted or purged)"
-_EVERY = -1  # as a limit of SQLite's
+_EVERY = -1  # as an SQL LIMIT
 
 _SCHEMA_VERSION = 1
 _SCHEMA = Path(__file__).with_suffix(".sql")
@@ -32,7 +32,7 @@ _ADDED_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """One memory that came into question. `reason` is empty when it was shown."""
+    """One memory considered for an event. `reason` is empty when it was shown."""
 
     memory: str
     content_hash: str
@@ -48,7 +48,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """One event and what came of it. `outcome` says why nothing was shown, or "shown"."""
+    """One event and its result. `outcome` is "shown", or the reason why nothing was shown."""
 
     at: datetime
     session: str
@@ -72,7 +72,7 @@ _INSERT_EVENT = (
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One event, as far as it is counted."""
+    """The fields of an event that statistics count."""
 
     at: datetime
     event: str
@@ -83,7 +83,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A note from a prompt: enough to take it back. `number` is the ledger's own."""
+    """A note from a prompt, with what taking it back needs. `number` is its row id."""
 
     memory: str
     content_hash: str
@@ -94,9 +94,9 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often a memory was shown and used, also before what the ledger still has of single events.
+    """How often a memory was shown and used, including events that were deleted since.
 
-    `judged` counts the exchanges it was shown in whose end an assistant reported: only there can it be unused.
+    `judged` counts the exchanges it was shown in whose end was reported: only those can show that it was not used.
     """
 
     shown: int = 0
@@ -108,7 +108,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A question to the user about a memory: retire it, or supersede it by `other`? `number` is the ledger's own."""
+    """A question to the user about a memory: retire it, or supersede it by `other`? `number` is its row id."""
 
     kind: Literal["retire", "supersede"]
     memory: str
@@ -120,7 +120,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One showing of a memory: enough to tell whether showing it again would say anything new."""
+    """One showing of a memory, with what decides whether showing it again would add anything."""
 
     content_hash: str
     level: str
@@ -147,7 +147,7 @@ class Ledger:
         return number
 
     def add_considered(self, number: int, considered: Sequence[Considered]) -> None:
-        """Add memories that came into question too, found after the event was recorded."""
+        """Add considered memories that were found after the event was recorded."""
         kept = [one for one in considered if one.memory not in self._gone]
         with self._writing() as connection:
             _insert_considered(connection, number, kept)
@@ -167,10 +167,10 @@ class Ledger:
     def mark_used(
         self, memories: Sequence[str], at: datetime, session: str = "", since: datetime | None = None
     ) -> list[str]:
-        """The assistant went by these: their words are in its answer, or it fetched them whole.
+        """Mark these as used by the assistant: their words are in its answer, or it fetched them in full.
 
-        It is the last showing that was used: in that session, or in any if none is known; it counts once. Return the
-        memories that it counts for: none that was not shown `since` then.
+        This marks their last showing in that session, or in any session if none is given, once. Return the memories
+        that were marked: only those shown `since` then.
         """
         earliest = since.isoformat() if since else ""
         with self._writing() as connection:
@@ -192,11 +192,11 @@ class Ledger:
         return counted
 
     def mark_judged(self, memories: Sequence[str]) -> None:
-        """An exchange has ended in which these were shown, so that it is known which of them were used."""
+        """Count the end of an exchange in which these were shown: it is now known which of them were used."""
         self._write("UPDATE usage SET judged = judged + 1 WHERE memory = ?", [(memory,) for memory in memories])
 
     def showings(self, since: datetime) -> tuple[int, int]:
-        """How often memories were shown since then, and how many of these showings were used."""
+        """Return how often memories were shown since then, and how many of these showings were used."""
         query = (
             "SELECT count(*), coalesce(sum(used), 0) FROM injection JOIN considered ON injection = id"
             " WHERE at >= ? AND delivered = 1"
@@ -205,7 +205,7 @@ class Ledger:
         return shown, used
 
     def usage(self, memories: Sequence[str] | None = None) -> dict[str, Usage]:
-        """By memory, of these or of all that were ever shown or used."""
+        """Return the usage by memory, of these or of all that were ever shown or used."""
         marks = ", ".join("?" * len(memories or ()))
         condition = "true" if memories is None else f"memory IN ({marks})"
         query = f"SELECT memory, shown, used, judged, last_shown, last_used FROM usage WHERE {condition}"  # noqa: S608  question marks
@@ -215,9 +215,9 @@ class Ledger:
         }
 
     def propose(self, proposals: Sequence[Proposal], at: datetime) -> None:
-        """Ask the user, in the inbox; what was asked before, decided or not, is not asked again.
+        """Add proposals to the inbox; one that was made before, decided or not, is ignored.
 
-        A question whether two memories replace each other takes the place of an open one the other way round.
+        A proposal about two memories replaces an undecided one with the two the other way round.
         """
         with self._writing() as connection:
             connection.executemany(
@@ -230,7 +230,7 @@ class Ledger:
             )
 
     def proposals(self) -> list[Proposal]:
-        """Those that wait for a decision, the newest first."""
+        """Return the undecided proposals, the newest first."""
         query = "SELECT kind, memory, reason, other, at, id FROM proposal WHERE decided = 0 ORDER BY id DESC"
         return [
             Proposal(kind, memory, reason, other, datetime.fromisoformat(at), number)
@@ -246,7 +246,7 @@ class Ledger:
         self._write("UPDATE proposal SET decided = ? WHERE id = ?", [(decided, number) for number in numbers])
 
     def withdraw(self, numbers: Sequence[int]) -> None:
-        """Forget that these were asked, so that they can be asked again."""
+        """Delete these proposals, so that they can be made again."""
         self._write("DELETE FROM proposal WHERE id = ?", [(number,) for number in numbers])
 
     def shown(self, session: str, agent: str) -> dict[str, list[Shown]]:
@@ -273,9 +273,9 @@ class Ledger:
         return {memory: [Shown(content_hash, "full", ())] for memory, content_hash in rows}
 
     def record_captured(self, session: str, moment: str, notes: Sequence[Captured], at: datetime) -> None:
-        """Notes of one prompt; `moment` tells that prompt apart."""
+        """Record the notes of one prompt, which `moment` identifies."""
         last = self.last_captured(session)
-        # The same note said again, or come in twice, is taken back once.
+        # A note that was repeated, or received twice, is taken back once.
         fresh = [note for note in notes if note.is_new or last is None or note.memory != last.memory]
         self._write(
             "INSERT INTO captured (at, session, moment, memory, content_hash, is_new, was_forgotten, injection)"
@@ -318,7 +318,7 @@ class Ledger:
         self._write("DELETE FROM report WHERE id = ?", [(number,) for number in numbers])
 
     def spent(self, session: str, agent: str) -> int:
-        """Tokens of what the session was given since it began or was last reset."""
+        """Return the tokens delivered to the session since it began or was last reset."""
         rows = self._read(
             "SELECT coalesce(sum(tokens), 0) FROM injection WHERE session = ?1 AND agent = ?2 AND tokens > 0"
             " AND id > coalesce((SELECT injection FROM reset WHERE session = ?1 AND agent = ?2), 0)"
@@ -328,12 +328,12 @@ class Ledger:
         return int(rows[0][0])
 
     def turn_of(self, session: str) -> int:
-        """How many prompts the session has had; one at least, for the first may have come before the daemon ran."""
+        """Return the number of prompts in the session, at least one: the first may have preceded the daemon."""
         query = "SELECT count(*) FROM injection WHERE session = ? AND agent = '' AND event = 'UserPromptSubmit'"
         return max(1, int(self._read(query, (session,))[0][0]))
 
     def reset(self, session: str, agent: str) -> None:
-        """The session's context was cleared: nothing counts as shown any more, or as spent."""
+        """Record that the session's context was cleared: nothing counts as shown or spent any more."""
         query = "INSERT OR REPLACE INTO reset VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM injection))"
         self._write(query, [(session, agent)])
 
@@ -345,7 +345,7 @@ class Ledger:
         self._write("INSERT OR IGNORE INTO told VALUES (?, ?)", [(notice, at.isoformat())])
 
     def history(self, memory: str, most: int) -> list[dict[str, Any]]:
-        """The last events that considered it, and if it was left out, why."""
+        """Return the last events that considered the memory, with the reason if it was left out."""
         names = ("at", "event", "client", "left_out", "session", "level", "used")
         query = (
             "SELECT at, event, client, reason, session, level, used FROM considered"
@@ -357,9 +357,9 @@ class Ledger:
     def last_injection(
         self, session: str = "", project: str = "", with_text: bool = False, client: str = ""
     ) -> Injection | None:
-        """The last event of the session, or without one of the project; `with_text`, the last that got any.
+        """Return the last event of the session, else of the project; `with_text`, the last that got a text.
 
-        In a project that of a `client`, under whatever longer name: "codex-mcp-client" is codex.
+        In a project, `client` selects events of that client, by a longer name too: "codex-mcp-client" is codex.
         """
         in_project = {"project = ?": project} | ({"instr(?, client) > 0": client} if client else {})
         also = "text <> ''" if with_text else "true"
@@ -369,7 +369,7 @@ class Ledger:
     def recent(
         self, most: int, before: int = 0, session: str = "", project: str | None = None
     ) -> list[tuple[int, Injection]]:
-        """The last events with their numbers, the newest first: before a number, of a session or of a project."""
+        """Return the last events with their numbers, newest first: before a number, of a session or of a project."""
         return self._newest({"id < ?": before or None, "session = ?": session or None, "project = ?": project}, most)
 
     def last_runs(self) -> list[Injection]:
@@ -393,7 +393,7 @@ class Ledger:
         return dict(self._read(query, arguments))
 
     def projects(self) -> dict[str, str]:
-        """When something last happened in each."""
+        """Return the time of the last event in each project."""
         return dict(self._read("SELECT project, max(at) FROM injection GROUP BY project", ()))
 
     def move_project(self, source: str, target: str) -> None:
@@ -409,7 +409,7 @@ class Ledger:
         self._write("INSERT OR REPLACE INTO place VALUES (?, ?)", [(directory, project)])
 
     def prune(self, now: datetime, keep_days: int) -> int:
-        """Delete what is older than that; return how many events were deleted."""
+        """Delete events, captured notes and reports older than that; return how many events were deleted."""
         with self._writing() as connection:
             oldest = (now - timedelta(days=keep_days)).isoformat()
             connection.execute("DELETE FROM captured WHERE at < ?", (oldest,))
@@ -418,7 +418,7 @@ class Ledger:
 
     def expunge(self, memories: Sequence[str]) -> int:
         """Delete these memories from recorded texts, and all else about them; return how many texts had one."""
-        self._gone |= set(memories)  # an answer that is on its way now is written down later
+        self._gone |= set(memories)  # an answer that is being sent is recorded later
         with self._writing() as connection:
             texts = dict(
                 row
@@ -465,12 +465,12 @@ class Ledger:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA secure_delete = ON")  # what is deleted is written over
+            connection.execute("PRAGMA secure_delete = ON")  # deleted content is overwritten
             self._prepare(connection)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"The ledger at {self.path} cannot be used ({error}).",
-                "memhook goes on without it. Check the room on the disk; a damaged ledger may be deleted.",
+                "memhook works without it. Check the free disk space; a damaged ledger may be deleted.",
             ) from error
         return connection
 
@@ -510,7 +510,7 @@ class Ledger:
             busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise StoreError(f"The ledger at {self.path} is being read by another process.", _OTHERS)
-        durable.sync(self.path.with_name(f"{self.path.name}-wal"))  # SQLite does not sync its being emptied
+        durable.sync(self.path.with_name(f"{self.path.name}-wal"))  # SQLite does not sync the truncation
 
     def _read(self, query: str, arguments: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._used("read") as connection:
@@ -544,7 +544,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _insert_considered(connection: sqlite3.Connection, number: int, considered: Sequence[Considered]) -> None:
-    """Behind those the event has, none of them twice; nothing for an event that was deleted."""
+    """Append rows to those of the event, skipping duplicates; an event that was deleted gets none."""
     connection.executemany(
         "INSERT INTO considered (injection, rank, memory, content_hash, reason, level, passage_start, passage_end,"
         " passages, tokens, score, parts, part) SELECT id, (SELECT coalesce(max(rank) + 1, 0) FROM considered"
@@ -559,18 +559,18 @@ def _insert_considered(connection: sqlite3.Connection, number: int, considered: 
 
 
 def _span(passages: Sequence[Range]) -> Range:
-    """From the first to the last: what an older memhook reads."""
+    """Return the range from the first to the last passage, which an older memhook reads."""
     return (passages[0][0], passages[-1][1]) if passages else (0, 0)
 
 
 def _passages(written: str, start: int, end: int) -> tuple[Range, ...]:
-    """As written, or the one that an older memhook wrote."""
+    """Return the passages as written, or the one range that an older memhook wrote."""
     if written:
         return tuple((low, high) for low, high in json.loads(written))
     return ((start, end),) if end else ()
 
 
-_OTHERS = "End other memhook processes (memhook daemon stop), then say it again."
+_OTHERS = "Stop other memhook processes (memhook daemon stop), then try again."
 
 
 def _without(injection: Injection, gone: Collection[str]) -> Injection:
@@ -581,7 +581,7 @@ def _without(injection: Injection, gone: Collection[str]) -> Injection:
 
 
 def _within(since: datetime | None, project: str | None) -> tuple[str, tuple[object, ...]]:
-    """The condition of these days and this project, and what goes into it."""
+    """Return the SQL condition for this period and project, and its parameters."""
     return _where({"at >= ?": since and since.isoformat(), "project = ?": project})
 
 

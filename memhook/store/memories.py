@@ -1,4 +1,4 @@
-"""The memories of one store: found by meaning, by words and by name, and written here or, for a replica, elsewhere."""
+"""The memories of one store: found by meaning, words and name, and written locally or, for a replica, at its origin."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from memhook.store.table.filters import ANY, Filter, quoted, timestamp
 from memhook.store.table.indexes import SIZES, Sizes
 from memhook.store.vectors import Vectors
 
-QUERY_TERMS = 64  # a pasted log has thousands; the rarest carry what it is about, and each costs time
-ROWS_A_NAME = 8  # are read in the time that one name more takes to look for
+QUERY_TERMS = 64  # a pasted log has thousands; the rarest identify its subject, and each costs time
+ROWS_A_NAME = 8  # are read in the time that looking up one more name takes
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALL = len(DIGITS) ** ID_LENGTH
-_AHEAD = 2  # times as many as wanted should lie in a range: ids are spread evenly, or nearly so
+_AHEAD = 2  # times as many ids as wanted should lie in a range: ids are spread almost evenly
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Concatenate[MemoryStore, P], R]:
-    """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
+    """Wrap a method that reads: no file is deleted meanwhile, and LanceDB's exceptions are translated."""
 
     def call(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._table.reading("reading"):
@@ -47,7 +47,7 @@ def _reading(method: Callable[Concatenate[MemoryStore, P], R]) -> Callable[Conca
 
 
 class MemoryStore:
-    """Reads from the table here, whose memories are a copy if there is a `replica`."""
+    """Reads from the local table, which is a copy of the origin if there is a `replica`."""
 
     def __init__(self, here: CachedTable, replica: Replica | None = None) -> None:
         self.replica = replica
@@ -66,12 +66,12 @@ class MemoryStore:
 
     @property
     def repaired(self) -> str:
-        """The repair that opening it needed; empty for none."""
+        """The repair made when the store was opened; empty for none."""
         return self._table.repaired
 
     @property
     def model(self) -> ModelIdentity:
-        """The model that made the vectors."""
+        """The model that computed the vectors."""
         return self._here.model
 
     @property
@@ -86,7 +86,7 @@ class MemoryStore:
 
     @property
     def statistics(self) -> TermStatistics:
-        """How common each term is here."""
+        """How common each term is in the store."""
         return self._here.statistics
 
     def optimize(self) -> bool:
@@ -110,10 +110,10 @@ class MemoryStore:
         limit: int,
         multilingual: Vector | None = None,
     ) -> tuple[list[Candidate], int]:
-        """The memories nearest by vector and best by words, in the order of their ids; and out of how many they are.
+        """Return the memories nearest by vector and best by words, sorted by id, and how many were searched.
 
-        From memory the best `limit` by both together and a few by either, from LanceDB the best `limit` by each. With
-        the query's vector by the multilingual encoder, also those nearest to that.
+        The cache returns the best `limit` by both together and a few by either, LanceDB the best `limit` by each. With
+        `multilingual`, the query's vector by that encoder, those nearest to it are included.
         """
         in_memory, on_disk = self._here.split(allowed)
         languages = self._here.languages
@@ -137,12 +137,12 @@ class MemoryStore:
 
     @_reading
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:
-        """The memories whose anchors a tool call touches, the best first; none unless the store is in memory."""
+        """Return the memories whose anchors a tool call touches, the best first; none unless the store was cached."""
         return self._here.anchored(action, allowed) if self._table.exists else []
 
     @_reading
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
-        """The memories that have these ids, by id, as far as they are allowed."""
+        """Return the allowed memories with these ids, by id."""
         return self._here.by_ids(ids, allowed)
 
     @_reading
@@ -161,23 +161,23 @@ class MemoryStore:
 
     @_reading
     def find(self, field: str, values: Sequence[str], *, forgotten: bool | None = False) -> list[Memory]:
-        """The memories with one of these values in a field, of any project; `name` stands for id and aliases.
+        """Return the memories with one of these values in a field, of any project; `name` means id and aliases.
 
-        With `forgotten`, what is left of forgotten ones; with None, both. Counted first: mostly there is none, and to
-        look for all fields of a memory takes LanceDB five times as long.
+        With `forgotten`, return the remains of forgotten ones; with None, both. It counts first: mostly there is no
+        match, and selecting all fields takes LanceDB five times as long.
         """
         where = _CONDITIONS[field](values) if values else ""
         return list(self._table.memories(where, forgotten)) if where and self._table.count(where) else []
 
     @_reading
     def knows(self, /, **values: Sequence[str]) -> bool:
-        """Whether `find` would find any in one of these fields, forgotten or not: one question instead of several."""
+        """Whether `find` would find any in one of these fields, forgotten or not: one query instead of several."""
         where = " OR ".join(_CONDITIONS[field](some) for field, some in values.items() if some)
         return bool(where) and self._table.count(where) > 0
 
     @_reading
     def taken(self, names: Sequence[str]) -> set[str]:
-        """Those of the names that are, or were, an id or an alias of a memory."""
+        """Return the names that are, or were, an id or an alias of a memory."""
         in_memory = (self._here.reach(ANY) if names else None) or []
         found = {key for part, places in in_memory for key in part.reached(names, places)}
         if others := [name for name in names if name not in found]:  # forgotten, an alias, or new
@@ -191,7 +191,7 @@ class MemoryStore:
     def newest(
         self, allowed: Filter, limit: int, offset: int = 0, after: tuple[datetime, str] | None = None
     ) -> list[Memory]:
-        """A page of memories, the last changed first; with `after`, behind the one changed then that has this id."""
+        """Return a page of memories, the last updated first; `after` is the update time and id of the one before it."""
         if after is None and (in_memory := self._here.reach(allowed)) is not None:
             found = [one for part, places in in_memory for one in part.newest(places, offset + limit)]
             found.sort(key=lambda one: one[1])
@@ -205,12 +205,12 @@ class MemoryStore:
 
     @_reading
     def sorted_by(self, column: str, allowed: Filter, limit: int, offset: int = 0) -> list[Memory]:
-        """A page of memories, the newest first by a column of times, else in the order of the titles."""
+        """Return a page of memories, the newest first by a column of times, or sorted by title."""
         if column != "title":
             return self._table.newest_by(column, allowed.sql(), limit, offset)
         keys = self._table.rows(allowed.sql(), ["id", "title"])
         if not len(keys):
-            return []  # pyarrow below 26 cannot choose from nothing
+            return []  # pyarrow below 26 cannot select from an empty table
         keys = pa.table({"id": keys["id"], "title": pc.utf8_lower(keys["title"])})
         places = pc.select_k_unstable(keys, offset + limit, [("title", "ascending"), ("id", "ascending")])
         return self._in_order(keys["id"].take(places[offset:]).to_pylist(), allowed)
@@ -223,7 +223,7 @@ class MemoryStore:
 
     @_reading
     def counts(self, columns: Sequence[str]) -> dict[str, dict[str, int]]:
-        """How many memories have each value of each column; of a list, each of its values."""
+        """Count the memories by value of each column; each value of a list counts."""
         rows = self._table.rows(ANY.sql(), columns)
         return {name: _counted(rows[name]) for name in columns}
 
@@ -238,29 +238,29 @@ class MemoryStore:
 
     @_reading
     def ids(self, allowed: Filter | None = None) -> list[str]:
-        """In order."""
+        """Return the ids in order."""
         return sorted(self._table.ids((allowed or ANY).sql()))
 
     @_reading
     def after(self, last_id: str, limit: int) -> list[Memory]:
-        """Memories in the order of their ids, those behind `last_id`."""
+        """Return memories sorted by id, starting after `last_id`."""
         if not self._table.exists:
             return []
         return self._in_order(ids_after(last_id, limit, self._table.count(), self._ids_between))
 
     @_reading
     def all_rows(self) -> pa.Table | None:
-        """The table as it is, of one version, with what is left of forgotten memories; None before the first."""
+        """Return all rows of one version, with the remains of forgotten memories; None if nothing was ever stored."""
         return self._table.handle.to_arrow() if self._table.exists else None
 
-    # Writing: each change inside `writing`, so that what was read to decide on it still holds
+    # Writing: each change inside `writing`, so that it is based on the current state
 
     def writing(self) -> AbstractContextManager[None]:
-        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        """Lock the store for changes, and sync them to disk on exit; a replica is refreshed first."""
         return self._writer.writing()
 
     def annotating(self) -> AbstractContextManager[None]:
-        """The right to record what is the user's own business: what to mute, what to release."""
+        """Lock the store for the user's own annotations: memories muted or released."""
         return self._writer.annotating()
 
     def write(self, change: Callable[Concatenate[Target, P], None], /, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -268,7 +268,7 @@ class MemoryStore:
         self._writer.write(change, *args, **kwargs)
 
     def touch(self, ids: Sequence[str], now: datetime) -> None:
-        """Mark as accessed, here alone."""
+        """Mark these as accessed, in the local table only."""
         if ids and self._table.exists:
             with self._table.translating("marking as accessed in"), self._table.locked():
                 self._table.handle.update(where=f"id IN ({quoted(ids)})", values_sql={"accessed": timestamp(now)})
@@ -279,20 +279,20 @@ class MemoryStore:
         return [memories[key] for key in ids if key in memories]
 
     def _ids_between(self, low: str, high: str) -> list[str]:
-        """Those behind `low`, up to `high`; without one, to the end."""
+        """Return the ids above `low` up to `high`, or to the end if `high` is empty."""
         where = f"forgotten IS NULL AND id > {quoted([low])}" + (f" AND id <= {quoted([high])}" if high else "")
         return sorted(self._table.ids(where))
 
 
 def own_store(uri: str, backups: Path, sizes: Sizes = SIZES) -> MemoryStore:
-    """A store that is written where it is."""
+    """Return a local store without an origin."""
     return MemoryStore(CachedTable(uri, backups, sizes))
 
 
 def replicated_store(
     folder: Path, backups: Path, origin_uri: str, options: Mapping[str, str], *, shared: bool
 ) -> MemoryStore:
-    """A store elsewhere, read from its copy in `folder`."""
+    """Return a remote store, read from its copy in `folder`."""
     here = CachedTable(str(folder), backups)
     return MemoryStore(here, Replica(here, origin_uri, options, shared=shared))
 
@@ -315,7 +315,7 @@ _CONDITIONS: Mapping[str, Callable[[Sequence[str]], str]] = {
 
 
 def ids_after(last: str, limit: int, rows: int, between: Callable[[str, str], list[str]]) -> list[str]:
-    """The first `limit` ids behind `last`; `between` gives those in a range, its end included, "" standing for none."""
+    """Return the first `limit` ids after `last`; `between` returns those of a range with its end, "" for no end."""
     step = _AHEAD * limit * _ALL // max(1, rows)
     found: list[str] = []
     while len(found) < limit:
@@ -324,12 +324,12 @@ def ids_after(last: str, limit: int, rows: int, between: Callable[[str, str], li
         found += between(last, high)
         if not high:
             break
-        last, step = high, 2 * step  # nearly empty here: ids that came from elsewhere may lie close together
+        last, step = high, 2 * step  # nearly empty here: imported ids may lie close together
     return found[:limit]
 
 
 def _place(key: str) -> int:
-    """Where it lies among all ids; what is none lies before those that sort behind it."""
+    """Return the position of the key among all possible ids; characters that no id has count as the digit 0."""
     digits = "".join(character if character in DIGITS else DIGITS[0] for character in key[:ID_LENGTH])
     return int(digits.ljust(ID_LENGTH, DIGITS[0]), len(DIGITS))
 

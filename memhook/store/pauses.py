@@ -1,6 +1,6 @@
-"""memhook at rest: everywhere or in one project, for a while or until it is resumed.
+"""Pauses of memhook: everywhere or in one project, for a while or until it is resumed.
 
-A small file, not a call: pausing works at once, and when no daemon runs.
+They are in a small file, so that pausing takes effect at once, also when no daemon runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Of the project `scope`, or of all; without `until` it lasts until it is lifted."""
+    """A pause of the project `scope`, or of all; without `until` it lasts until it is lifted."""
 
     scope: str
     until: datetime | None = None
@@ -33,7 +33,7 @@ class Pause:
 
 
 class Pauses:
-    """The pauses in force. The file is read again when it has changed: asking costs one look at its time."""
+    """The pauses in force. The file is read again only when its time or inode has changed."""
 
     def __init__(self, paths: Paths) -> None:
         self._file = paths.pauses
@@ -41,7 +41,7 @@ class Pauses:
         self._pauses: Mapping[str, Pause] = {}
 
     def of(self, project: str, now: datetime) -> Pause | None:
-        """The pause that keeps memhook silent in `project`; empty for none."""
+        """Return the pause that silences memhook in `project`, or None."""
         try:
             status = self._file.stat()
         except OSError:
@@ -54,12 +54,12 @@ class Pauses:
 
 
 def pause(paths: Paths, new: Pause, now: datetime) -> None:
-    """In place of an earlier pause of the same scope."""
+    """Store a pause, replacing an earlier one of the same scope."""
     _change(paths, now, new.scope, new)
 
 
 def resume(paths: Paths, scope: str, now: datetime) -> bool:
-    """Lift the pause of `scope`; whether there was one."""
+    """Lift the pause of `scope`; return whether there was one."""
     return _change(paths, now, scope, None)
 
 

@@ -1,4 +1,4 @@
-"""Which project a directory is, so that a clone, a worktree and a subdirectory share their memories."""
+"""Identify the project of a directory, so that a clone, a worktree and a subdirectory share their memories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REMOTE_URL = regex(r"remote\.(.*)\.url")
 _INCLUDE = regex(r"\[\s*include(?:if)?\b", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418}
 _SSH = ("ssh", "git+ssh", "ssh+git")
-# Where large hosts answer ssh on the port of https, and the one that has another path for each.
+# Where large hosts serve ssh on the port of https, and the one whose ssh paths differ from its https paths.
 _OTHER_DOORS = {
     "ssh.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
@@ -39,7 +39,7 @@ _OTHER_DOORS = {
 }
 _AZURE_SSH_PATH = regex(r"v3/([^/]+)/([^/]+)/([^/]+)")
 
-# What a repository's own configuration could make git start is switched off; aliases cannot replace a built-in command.
+# Disables what a repository's own configuration could make git run; aliases cannot replace a built-in command.
 _GIT = (
     *("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
     *("-c", "safe.bareRepository=explicit"),
@@ -62,7 +62,7 @@ LOG = ("log", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", "-z")
 class Project:
     """`id` is equal wherever the project is checked out, `root` is the top of the checkout asked about.
 
-    An empty `id` means no project: only global memories apply. `local_id` is what a repository with a remote was called
+    An empty `id` means no project: only global memories apply. `local_id` is the id that a repository with a remote had
     before it had one.
     """
 
@@ -86,8 +86,8 @@ NO_PROJECT = Project()
 def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
     """The project `directory` belongs to: by its remote, its main worktree, a root marker or, lacking all, by itself.
 
-    A plain directory below `session_root`, where the assistant was started, is that one: whoever goes into a folder of
-    it has not left. Starts no process.
+    A plain directory below `session_root`, where the assistant was started, is that project: entering a subfolder does
+    not leave it. Starts no process.
     """
     start = _real_directory(directory)
     if start is None:
@@ -97,7 +97,7 @@ def project_of(directory: str | Path, session_root: str | Path = "") -> Project:
 
 
 def recent_work(root: str | Path, timeout: float) -> RecentWork:
-    """The recent work in the repository at `root`, asked within `timeout` seconds; empty when git cannot tell."""
+    """The recent work in the repository at `root`, read within `timeout` seconds; empty when git fails."""
     branch = git_answer(root, "symbolic-ref", "--quiet", "--short", "HEAD", timeout=timeout / 2)
     subjects = git_answer(root, *LOG, "--format=%s", f"-{RECENT_COMMITS}", "HEAD", "--", timeout=timeout / 2)
     return RecentWork(
@@ -113,7 +113,7 @@ def git_dirs(root: Path) -> tuple[Path, Path]:
 
 
 def made_at(root: Path) -> float:
-    """When the repository at `root` was made, in seconds since the epoch; infinite when nothing tells."""
+    """Return when the repository at `root` was created, in seconds since the epoch; infinity if unknown."""
     try:
         return (git_dirs(root)[1] / "description").stat().st_mtime  # git writes it once
     except OSError:
@@ -126,7 +126,7 @@ def in_repository(directory: str | Path) -> bool:
 
 
 def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
-    """The output of git for the repository at `root`; None when it is none, or its configuration leads elsewhere."""
+    """Return git's output for the repository at `root`; None without one, on failure, or if it includes other files."""
     repository = _repository_of(root)
     if repository is None or _leads_elsewhere(repository.common_dir):
         return None
@@ -148,7 +148,7 @@ def git_answer(root: str | Path, *arguments: str, timeout: float) -> str | None:
 
 
 def remote_identity(url: str) -> str:
-    """`host/path` of a remote however it is spelled; empty when it names nothing beyond this machine."""
+    """Return `host/path` of a remote in any spelling of its URL; empty for one on this machine."""
     host, path = _host_and_path(url.strip())
     path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
     # A proxy on this machine, often on another port every time, says nothing about which project it serves.
@@ -160,10 +160,10 @@ def remote_identity(url: str) -> str:
 
 
 def local_identity(url: str) -> str:
-    """The absolute path that a remote on this machine has; empty for any other.
+    """Return the absolute path of a remote on this machine; empty for any other.
 
-    The path is not looked at: a repository names it. So clones of one bare repository are one project, and a clone is
-    one with the repository without a remote that it was made from.
+    The path is not opened, as the repository chose it. Clones of one bare repository are one project, and so are a
+    clone and the repository without a remote that it was made from.
     """
     path = unquote(urlsplit(url).path) if url.startswith("file:///") else url.strip()
     if not path.startswith("/"):
@@ -211,7 +211,7 @@ def _real_directory(directory: str | Path) -> Path | None:
 
 
 def _possible_roots(start: Path) -> tuple[Path, ...]:
-    """`start` and what is above it, up to where a directory holds unrelated things."""
+    """Return `start` and its parents, up to a directory that contains unrelated projects."""
     too_wide = _too_wide()
     roots: list[Path] = []
     for directory in (start, *start.parents):
@@ -251,7 +251,7 @@ def _marked_project(candidates: Sequence[Path]) -> Project | None:
 
 
 def _plain_project(candidates: Sequence[Path], session_root: str | Path) -> Project:
-    """None at all in what is temporary, for it is deleted tomorrow, and where everything lies together."""
+    """Return the directory as a project; none in a temporary folder, in .git, or where unrelated projects lie."""
     if not candidates or candidates[-1].parent in _temporary() or any(one.name == ".git" for one in candidates):
         return NO_PROJECT
     root = _real_directory(session_root) if session_root else None
@@ -286,7 +286,7 @@ def _repository_of(directory: str | Path) -> _Repository | None:
 
 
 def _repository(candidates: Sequence[Path]) -> _Repository | None:
-    """The nearest repository whose work tree holds the first of `candidates`.
+    """Return the nearest repository whose work tree contains the first of `candidates`.
 
     What a clone contains must not make it another project. So a folder that looks like a bare repository is passed
     over, as by git's safe.bareRepository=explicit, and a `.git` that leads elsewhere counts only when the repository
@@ -352,7 +352,7 @@ def _common_dir(git_dir: Path) -> Path | None:
 
 
 def _main_worktree(common_dir: Path, config: _Config) -> Path:
-    """Where the repository's first checkout is, derived from what all its worktrees share; a bare one is its own."""
+    """Return the main worktree, derived from the git directory that all worktrees share; a bare one is its own."""
     if common_dir.name == ".git":
         return common_dir.parent
     # A submodule's git directory lies in its superproject's.
@@ -377,9 +377,9 @@ def _config_of(common_dir: Path) -> _Config:
 
 @lru_cache(maxsize=512)
 def _config_in(path: Path, _state: tuple[int, ...]) -> _Config:
-    """As `git config --file` reads it: git may be missing or slow, and replaces the file, so each version has an inode.
+    """Parse the file as `git config --file` would: git may be missing or slow. It replaces the file, and so the inode.
 
-    Of this file alone: the user's own configuration can hold remotes too, and insteadOf depends on the machine.
+    Only this file is read: the user's configuration can have remotes too, and insteadOf depends on the machine.
     """
     entries = list(_config_entries(_small_file(path, _LARGEST_CONFIG).removeprefix("\ufeff")))
     worktrees = [value for key, value in entries if key == "core.worktree"]
@@ -387,13 +387,13 @@ def _config_in(path: Path, _state: tuple[int, ...]) -> _Config:
 
 
 def _leads_elsewhere(common_dir: Path) -> bool:
-    """Whether the configuration makes git read files that are not the repository's: then git is not asked."""
+    """Whether the configuration includes other files, which may be outside the repository: then git is not run."""
     own = (common_dir / "config", common_dir / "config.worktree", *common_dir.glob("worktrees/*/config.worktree"))
     return any(_INCLUDE.search(_small_file(path, _LARGEST_CONFIG)) for path in own)
 
 
 def _first_identity(entries: Sequence[tuple[str, str]]) -> str:
-    """Of origin, or else of the first remote by name; one beyond this machine comes before a path on it."""
+    """Return the identity of origin, else of the first remote by name; a network remote precedes a local path."""
     remotes = [(name[1], url) for key, url in entries if (name := _REMOTE_URL.fullmatch(key))]
     remotes.sort(key=lambda remote: (remote[0] != "origin", remote[0]))
     named = (identity for known in (remote_identity, local_identity) for _, url in remotes if (identity := known(url)))

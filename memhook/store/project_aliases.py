@@ -1,4 +1,4 @@
-"""Projects that count as another one: a small file beside the store, so that a merge holds for every later session."""
+"""Aliases of projects: a small file beside the store, so that a merge applies to every later session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNREADABLE = (ValueError, AttributeError, TypeError, KeyError, RecursionError)
 
 
 class ProjectAliases:
-    """Read again when the file has changed: asking costs one look at its time."""
+    """The aliases in the file, which is read again only when its time or inode has changed."""
 
     def __init__(self, paths: Paths) -> None:
         self._file = paths.data / "projects.json"
@@ -29,12 +29,12 @@ class ProjectAliases:
         self._known: Mapping[str, str] = {}
 
     def resolved(self, project: Project) -> Project:
-        """The project that this one counts as, which mostly is itself."""
+        """Return the project that this one is an alias of, usually itself."""
         target = self.all().get(project.id)
         return project if target is None else replace(project, id=target, name=name_of(target))
 
     def all(self) -> Mapping[str, str]:
-        """Each id that stands for another, with that one."""
+        """Return the target of each alias, by id."""
         try:
             status = self._file.stat()
         except OSError:
@@ -45,18 +45,18 @@ class ProjectAliases:
         return self._known
 
     def merge(self, source: str, target: str) -> None:
-        """From now on `source`, and all that counted as it, count as `target`."""
+        """Make `source`, and all aliases of it, aliases of `target`."""
         with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
             known = _read(self._file)
             if known.get(target, target) == source:
                 raise InvalidInput(
-                    f"{target} counts as {source} already.", f"Say: memhook projects split {shell_word(target)}"
+                    f"{target} counts as {source} already.", f"Run: memhook projects split {shell_word(target)}"
                 )
             known = {one: target if other == source else other for one, other in known.items() if one != target}
             self._write({**known, source: target})
 
     def split(self, source: str) -> str:
-        """`source` is a project of its own again; returns what it counted as, or nothing."""
+        """Make `source` a project of its own again; return what it was an alias of, or ""."""
         with exclusive(private_directory(self._lock.parent) / self._lock.name, LOCK_SECONDS):
             known = _read(self._file)
             target = known.pop(source, "")

@@ -50,7 +50,7 @@ def stamp(root: Path) -> tuple[int, ...]:
 
 
 def repository_at(root: Path, memories: Sequence[Memory]) -> Repository | None:
-    """The index as of now; None where there is no repository, or git takes too long."""
+    """Return the current index; None where there is no repository, or git takes too long."""
     listed = git_answer(root, "ls-files", "-tz", timeout=SECONDS)
     if listed is None:
         return None
@@ -81,7 +81,7 @@ def _staged(root: Path) -> list[_Entry]:
 
 
 def _elsewhere(root: Path, paths: Container[str], lost: Collection[str]) -> frozenset[str]:
-    """The paths and the lost names that the default branch has; none where it is the one that is checked out."""
+    """Return the missing paths and lost names that the default branch has; none if it is checked out."""
     branch = _default_branch(root)
     listed = git_answer(root, "ls-tree", "-rz", "--name-only", branch, timeout=SECONDS) if branch else ""
     there = _with_folders(path for path in (listed or "").split("\0") if path)
@@ -90,7 +90,7 @@ def _elsewhere(root: Path, paths: Container[str], lost: Collection[str]) -> froz
 
 
 def _default_branch(root: Path) -> str:
-    """The full name of the default branch, of the remote if that tells; empty where it is checked out, or unknown."""
+    """Return the full name of the default branch, the remote's if known; empty if it is checked out or unknown."""
     current, remote = (git_answer(root, "symbolic-ref", "-q", ref, timeout=SECONDS) or "" for ref in ("HEAD", _REMOTE))
     usual = [remote.strip()] if remote else ["refs/heads/main", "refs/heads/master"]
     found = git_answer(root, "for-each-ref", "--format=%(refname)", *usual, timeout=SECONDS) or ""
@@ -103,8 +103,8 @@ def _default_branch(root: Path) -> str:
 class _History:
     """The times of the commits that touched each path, time and hash of every commit, the oldest first; and renames.
 
-    Of files that a commit moved unchanged: to compare contents, git would have to read them. And of folders, with those
-    of their files that a commit moved and changed.
+    Only files that a commit moved unchanged count: to compare contents, git would have to read them. For folders, files
+    that a commit both moved and changed count as well.
     """
 
     times: Mapping[str, Sequence[int]]
@@ -186,7 +186,7 @@ def _folder_pairs(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _followed(path: str, moves: Mapping[str, str]) -> str:
-    """Where a file is after all renames; some go round in a circle."""
+    """Return the path of a file after all renames, which may form a cycle."""
     seen = {path}
     while (path := moves.get(path, path)) not in seen:
         seen.add(path)

@@ -1,4 +1,4 @@
-"""The vectors of a store: which are missing, making them again, and searching by those for other languages."""
+"""The vectors of a store: finding missing ones, recomputing them, and searching by those for other languages."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ READ_CHARS = 300  # enough to tell a language
 
 
 class Vectors:
-    """Of one store. They are made where the store is read: of a replica, nothing of this is written to its origin."""
+    """The vectors of one store. They are computed where the store is read: a replica writes none to its origin."""
 
     def __init__(self, here: CachedTable) -> None:
         self._here = here
         self._table = here.table
         self.languages = here.languages
         self.renewed = here.renewed_vectors
-        """Where vectors of another model wait until all of them are made."""
+        """The file that collects the vectors of a new model until all of them are computed."""
 
     def missing(self) -> list[Memory]:
         """The memories that have no vector."""
@@ -39,7 +39,7 @@ class Vectors:
             return list(self._table.memories("vector IS NULL AND redacted = false AND forgotten IS NULL"))
 
     def of_content(self, hashes: Sequence[str]) -> list[tuple[Memory, Vector]]:
-        """The memories with this content that have a vector, with it."""
+        """Return the memories with this content that have a vector, with the vector."""
         if not hashes or not self._table.exists:
             return []
         with self._table.reading("reading"):
@@ -49,7 +49,7 @@ class Vectors:
         return list(zip(map(memory_of, rows.to_pylist()), stored_vectors(rows), strict=True))
 
     def set(self, memories: Sequence[Memory], vectors: Sequence[Vector], model: ModelIdentity) -> None:
-        """Vectors for memories that had none; one that was changed since it was read waits for its own."""
+        """Store vectors of memories that had none; a memory that changed since it was read is skipped."""
         with self._table.translating("writing vectors to"), self._table.locked():
             current = {memory.id: memory for memory in self.missing()}
             pairs = [(m, v) for m, v in zip(memories, vectors, strict=True) if current.get(m.id) == m]
@@ -57,7 +57,7 @@ class Vectors:
                 self._table.merge(self._table.data(row_of(memory, vector) for memory, vector in pairs))
 
     def replace(self, embedded: Callable[[Sequence[Memory]], Sequence[Vector]], model: ModelIdentity) -> None:
-        """Replace every vector by one of `model`, in one step: nobody ever sees vectors of two models side by side."""
+        """Replace every vector by one of `model`, in one step: no reader ever sees vectors of two models."""
         if not self._table.exists:
             return
         schema = table_schema(model)
@@ -72,13 +72,13 @@ class Vectors:
     # For other languages
 
     def texts(self, limit: int) -> list[tuple[str, str]]:
-        """Of so many memories the project and how title and content begin."""
+        """Return the project and the start of the text, title first, of at most `limit` memories."""
         with self._table.reading("reading"):
             rows = self._table.rows(Filter(redacted=False).sql(), ["project", "title", "content"], limit)
             return [(row["project"], f"{row['title']}\n{row['content'][:READ_CHARS]}") for row in rows.to_pylist()]
 
     def missing_for_languages(self, allowed: Filter) -> list[str]:
-        """The ids of these memories that the multilingual encoder has not read yet."""
+        """Return the ids of the allowed memories that have no multilingual vector yet."""
         with self._table.reading("reading"):
             if not self._table.exists:
                 return []
@@ -88,7 +88,7 @@ class Vectors:
             return self.languages.lacking(self._rows(allowed.sql()))
 
     def add_for_languages(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
-        """Without a lock, so that a prompt may do it: what was deleted meanwhile is discarded after it was added."""
+        """Add vectors without a lock, so that a prompt may do it, then discard those of memories deleted meanwhile."""
         self.languages.add(memories, vectors)
         with self._table.reading("reading"):
             there = self._here.by_ids([memory.id for memory in memories])
@@ -97,10 +97,10 @@ class Vectors:
     def with_languages(
         self, found: Sequence[Candidate], query: tuple[Vector, Vector | None], allowed: Filter, is_few: bool
     ) -> list[Candidate]:
-        """`found` on disk with their multilingual cosines, and of few memories also the nearest by these.
+        """Return `found` with their multilingual cosines, and if `is_few` also the nearest memories by these.
 
-        `query` is its vector by the multilingual encoder, and by the other. Of many memories the others are not read:
-        an index of this encoder's would take gigabytes, and a project that is in memory has no need of it.
+        `query` is its vector by the multilingual encoder, and by the other. With many memories, no others are compared:
+        an index of these vectors would take gigabytes, and a cached project does not need it.
         """
         by_id = {one.id: one for one in found}
         rows = self._rows(allowed.sql() if is_few else f"id IN ({quoted(by_id)})")
@@ -117,7 +117,7 @@ class Vectors:
 
 
 def earlier_twins(vectors: Sequence[Vector | None], at_least: float) -> list[int | None]:
-    """For each the index of the nearest earlier one, if their cosine is at least so much."""
+    """Return for each the index of the nearest earlier one, or None if their cosine is below `at_least`."""
     twins: list[int | None] = [None] * len(vectors)
     places = [place for place, vector in enumerate(vectors) if vector is not None]
     if len(places) > 1:
@@ -132,7 +132,7 @@ def earlier_twins(vectors: Sequence[Vector | None], at_least: float) -> list[int
 def _with_vectors(
     rows: list[dict[str, Any]], embedded: Callable[[Sequence[Memory]], Sequence[Vector]]
 ) -> list[dict[str, Any]]:
-    """The rows with the vectors that `embedded` gives, and none where nothing is left to read."""
+    """Return the rows with vectors by `embedded`; forgotten and redacted rows get none."""
     alive = [row for row in rows if row["forgotten"] is None and not row["redacted"]]
     vectors = embedded([memory_of(row) for row in alive])
     fresh = {row["id"]: list(vector) for row, vector in zip(alive, vectors, strict=True)}
@@ -140,7 +140,7 @@ def _with_vectors(
 
 
 class RowsOnDisk:
-    """Which memories there are, and of which text each is."""
+    """The ids of rows on disk, and the stamp of the text of each."""
 
     def __init__(self, found: pa.Table) -> None:
         self.ids: list[str] = found["id"].to_pylist()

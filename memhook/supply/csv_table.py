@@ -40,7 +40,7 @@ def _entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """The one that divides the header into the most columns."""
+    """Return the delimiter that divides the header into the most columns."""
     first = next(filter(str.strip, lines), "")
     return max(DELIMITERS, key=lambda one: len(_cells(first, one)))
 
@@ -50,7 +50,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> Iterator[Row]:
-    """The rows that are not empty. A quotation mark that nothing closes costs one line, not the rest of the file."""
+    """Yield the rows that are not empty. An unclosed quotation mark invalidates one line, not the rest of the file."""
     at, width = 0, 0
     while at < len(lines):
         reader = csv.reader(map(lines.__getitem__, range(at, len(lines))), delimiter=delimiter, strict=True)
@@ -79,7 +79,7 @@ def _field(column: str) -> str:
 
 
 def _record(fields: Sequence[str], cells: Sequence[str], key: str) -> Record:
-    """What the row says; an empty cell says nothing. Of several columns for a field, the first filled one counts."""
+    """Return the fields of a row without empty cells. Of several columns for a field, the first filled one counts."""
     found: dict[str, str] = {}
     for field, cell in zip(fields, cells, strict=False):
         if field in _FIELDS and cell.strip():
@@ -94,7 +94,7 @@ def _value(field: str, cell: str, key: str) -> str | list[str]:
 
 
 def _is_table(head: Head) -> bool:
-    """By its name, or where that says nothing by a header with the text and another known column."""
+    """Whether it is a table: by its suffix, else by a header with the text and another known column."""
     if head.suffix not in ("", ".txt") or head.is_json or not head.lines:
         return head.suffix in SUFFIXES
     columns = {_field(one) for one in _cells(head.lines[0], _delimiter(head.lines))}

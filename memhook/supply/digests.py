@@ -1,6 +1,6 @@
 """One exchange of a session as a short note: what a person typed, and how it ended; a summary as one note a section.
 
-Tool output is no part of an exchange. What may hold a secret is dropped, not masked: a digest is no loss.
+Tool output is not part of an exchange. A digest that may contain a secret is dropped, not masked: it is no loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECTION_CHARS = 1_200
 FEWEST_WORDS = 6
 FEWEST_CHARS = 120
 NEAR_CHARS = 100
-READ_CHARS = 20_000  # of each side: what is kept is at its start
+READ_CHARS = 20_000  # of each side: a digest uses only its start
 PRIVATE = "#private"
 
 SUBAGENT = "of a subagent"
@@ -74,7 +74,7 @@ class Exchange:
 
 
 def digest(exchange: Exchange) -> Entry:
-    """The record to store, or why there is none: one of this module's constants."""
+    """Return the record to store, or the reason why there is none: one of this module's constants."""
     asked, ended = typed(exchange.asked)[:READ_CHARS], _unfenced(without_blocks(exchange.ended[:READ_CHARS]))
     problem = _problem(exchange, asked, ended)
     if problem:
@@ -87,7 +87,7 @@ def digest(exchange: Exchange) -> Entry:
 
 
 def sections(summary: str) -> Iterator[tuple[str, str]]:
-    """Title and text of each section of the summary that an assistant writes when its context is compacted."""
+    """Yield title and text of each section of the summary that an assistant writes when its context is compacted."""
     text = _SUMMARY_TAG.sub("", _DRAFT.sub("", summary)).strip()
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks), len(text)]
@@ -100,7 +100,7 @@ def sections(summary: str) -> Iterator[tuple[str, str]]:
 
 
 def noted(exchange: Exchange, title: str, text: str) -> Entry:
-    """The same for a section of a summary."""
+    """Return the record for a section of a summary, or the reason why there is none."""
     said = _unfenced(without_blocks(text[:READ_CHARS]))
     content = _cut(said, SECTION_CHARS)
     if len(content) < FEWEST_CHARS:
@@ -127,9 +127,9 @@ def _problem(exchange: Exchange, asked: str, ended: str) -> str:
 
 
 def _is_secret(text: str, limit: int) -> bool:
-    """Also a little behind the cut: "kitten, which is the | password".
+    """Whether the text may contain a secret, also a little behind the cut: "kitten, which is the | password".
 
-    All of it is searched for tokens and keys: half of one is not recognised, and yet half of it.
+    All of it is searched for tokens and keys: one that is cut in half is not recognised, but still half exposed.
     """
     return bool(masked(text).kinds) or may_hold_credentials(_cut(text, limit + NEAR_CHARS))
 
@@ -143,7 +143,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def captured(exchange: Exchange, title: str, content: str, quote: str, place: str = "") -> Record:
-    """The record of something that an exchange teaches; without a `place`, the whole exchange is its place."""
+    """Return the record of a note from an exchange; without a `place`, the whole exchange is its place."""
     return {
         "title": title,
         "content": content,
@@ -161,7 +161,7 @@ def _title(mark: re.Match[str]) -> str:
     return _NUMBER.sub("", written).strip(" \t*:#")
 
 
-# Tags whose content is the client's: of a command, a hook, an editor, a notification. Tags with a plain name are HTML.
+# Tags whose content the client wrote: of a command, a hook, an editor, a notification. Tags with a plain name are HTML.
 _TAG = regex(
     r"<(?P<close>/?)(?P<name>(?:local-)?command-\w+|bash-\w+|[\w-]*system[-_](?:reminder|prompt|message)|[\w-]+-hook"
     r"|hook[-_]context|task-notification|teammate-message|ide_\w+|user[-_]instructions|user-memory\w*"
@@ -191,7 +191,7 @@ _OLD_HEADING = "(memhook)"
 
 
 def typed(prompt: str) -> str:
-    """Return the prompt without what the client, its hooks and memhook put around it; nothing for a command."""
+    """Return the prompt without the text that the client, its hooks and memhook added; empty for a command."""
     text = without_blocks(_untagged(prompt)).strip()
     if text.startswith(_TEMPLATES) or _COMMAND.match(text):
         return ""
@@ -199,12 +199,12 @@ def typed(prompt: str) -> str:
 
 
 def begins_exchange(prompt: str) -> bool:
-    """Whether it starts something new; after a reminder, a notification or an interruption the last one goes on."""
+    """Whether the prompt starts an exchange; a reminder, a notification or an interruption continues the last one."""
     return "<command-" in prompt or (bool(_untagged(prompt).strip()) and not prompt.lstrip().startswith(_INTERRUPTED))
 
 
 def _untagged(text: str) -> str:
-    """The text without the blocks in a client's tags. One that is never closed is somebody's words."""
+    """Return the text without blocks in a client's tags. A tag that is never closed was typed by the user."""
     tags = list(_TAG.finditer(text)) if "<" in text else []
     last_close = {tag["name"]: tag.start() for tag in tags if tag["close"]}
     pieces: list[str] = []
@@ -220,7 +220,7 @@ def _untagged(text: str) -> str:
 
 
 def without_blocks(text: str) -> str:
-    """Without memhook's blocks: from the line of a heading to that of its end, or to the end of the text."""
+    """Remove memhook's blocks: from the line of a heading to that of its end, or to the end of the text."""
     if "memhook" not in text:
         return text
     return "\n".join(_outside(text.split("\n")))
@@ -240,7 +240,7 @@ _OWN = tuple(_NOT_LETTERS.sub("", words) for words in ("urn memhook", END.lower(
 
 
 def has_own_lines(text: str) -> bool:
-    """Whether some of a block is left, whatever a quotation has put between its letters."""
+    """Whether part of a memhook block is left, ignoring characters that quoting put between its letters."""
     lowered = text.lower()
     if "memhook" not in lowered:
         return False

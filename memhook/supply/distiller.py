@@ -1,7 +1,7 @@
-"""Have a model that the user chose make facts of digests: off until `distill.command` or `distill.url` is set.
+"""Extract facts from digests with a model that the user chose: off until `distill.command` or `distill.url` is set.
 
-Each fact comes with the span it rests on; one whose span is not in its note is discarded. Notes are data: the request
-says so, and an answer can be nothing but facts about notes that were sent.
+Each fact quotes the span that supports it; one whose span is not in its note is discarded. Notes are data: the request
+says so, and of an answer only facts about notes that were sent are accepted.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def facts_in(answer: str, notes: Sequence[Note]) -> dict[str, list[dict[str, str
 
 
 def answer_of_command(command: str, text: str) -> str:
-    """A command reads the request from stdin and prints the answer, with memhook's own hooks off in it."""
+    """Return the output of a command that reads the request from stdin, with memhook's hooks disabled in it."""
     asked, environment = text.encode(), {**os.environ, "MEMHOOK_DISABLE": "1"}
     try:
         done = subprocess.run(
@@ -81,7 +81,7 @@ def answer_of_command(command: str, text: str) -> str:
 
 
 def answer_of_address(url: str, model: str, key: str, text: str) -> str:
-    """A server with OpenAI's chat completions, at the address that ends in /v1."""
+    """Return the answer of a server with OpenAI's chat completions API, at a URL that ends in /v1."""
     body = {"model": model, "messages": [{"role": "user", "content": text}], "temperature": 0}
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
     address = f"{url.rstrip('/')}/chat/completions"
@@ -96,7 +96,7 @@ def answer_of_address(url: str, model: str, key: str, text: str) -> str:
 
 
 def _entries(answer: str) -> list[dict[str, Any]]:
-    """The JSON array in an answer, whatever stands around it."""
+    """Return the objects of the JSON array in an answer, ignoring the text around it."""
     start, end = answer.find("["), answer.rfind("]")
     try:
         value = json.loads(answer[start : end + 1])

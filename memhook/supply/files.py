@@ -23,7 +23,7 @@ SOURCES = (
     MARKDOWN,
 )
 MAX_FILE_BYTES = 16 << 20
-PACKAGES = ("node_modules", "bower_components", "site-packages", "venv")  # others' files, wherever git says nothing
+PACKAGES = ("node_modules", "bower_components", "site-packages", "venv")  # also where git does not ignore them
 GIT_SECONDS = 10.0
 
 
@@ -43,9 +43,9 @@ def entries_of(source: Source, data: bytes, name: str) -> list[Entry]:
 
 
 def folder_entries(folder: Path) -> Iterator[Entry]:
-    """The entries of every file below with a format's suffix, in the order of their names.
+    """Yield the entries of every file below with a format's suffix, in the order of their names.
 
-    Hidden ones, installed packages and what git ignores are left out.
+    Hidden files, installed packages and files that git ignores are skipped.
     """
     by_suffix = {suffix: source for source in SOURCES for suffix in source.suffixes}
     top = folder.resolve()
@@ -82,7 +82,7 @@ def _is_wanted(path: Path, ignored: Collection[Path]) -> bool:
 
 
 def _ignored_below(folder: Path) -> set[Path]:
-    """The files and folders below that git ignores. None if it ignores all of it: then the user knows and wants it."""
+    """Return the files and folders below that git ignores; none if it ignores the folder that the user chose."""
     real = folder.resolve()
     top = git_answer(real, "rev-parse", "--show-toplevel", timeout=GIT_SECONDS)
     listing = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
@@ -95,5 +95,5 @@ def _ignored_below(folder: Path) -> set[Path]:
 
 
 def as_lines(entries: Iterable[Entry]) -> Iterator[tuple[int, str]]:
-    """The records as lines of JSONL, each with its number among all entries, from 0."""
+    """Return the records as lines of JSONL, each with its number among all entries, from 0."""
     return ((number, json.dumps(one.record)) for number, one in enumerate(entries) if one.record is not None)

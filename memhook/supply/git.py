@@ -1,4 +1,4 @@
-"""What git knows of a project: commits that say why, and records of decisions."""
+"""Memories from git: commits that explain why, and decision records."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Commit:
 
 
 def git_entries(root: Path, project: str) -> list[Entry]:
-    """At most 200 memories that a second import finds again, the newest first; none about files that are all gone."""
+    """Return at most 200 memories with stable ids, newest first; none of a commit whose files were all deleted."""
     commits = list(_commits(root))
     changed: dict[str, str] = {}
     for commit in commits:
@@ -88,7 +88,7 @@ def _commits(root: Path) -> Iterator[_Commit]:
 
 
 def _says_why(commit: _Commit, root: Path) -> bool:
-    """Prose explains if it says what was wrong; any other text has to be of a fix or a decision, with a reason."""
+    """Whether it explains why: in prose with a reason or what was wrong, or as a fix or a decision with a reason."""
     body = _told(commit)
     if len(body.split()) < FEWEST_WORDS or _BOT.match(commit.subject):
         return False
@@ -117,7 +117,7 @@ def _records(root: Path) -> list[str]:
 
 
 def _of_record(root: Path, name: str, project: str) -> Entry | None:
-    """A decision that still holds, whole: its headings belong together."""
+    """Return a decision record that was not superseded, as one memory: its headings belong together."""
     path = root / name
     try:
         is_own = path.resolve().is_relative_to(root.resolve()) and path.is_file()

@@ -36,7 +36,7 @@ _FRONT_NAMES = {"name": "title", "description": "summary"}
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A file of an assistant's, and the assistants that read it by themselves. Without an id, of all projects."""
+    """An assistant's file, and the assistants that load it by themselves. A project without an id means all."""
 
     assistant: str
     path: Path
@@ -51,7 +51,7 @@ class Kept(Start):
     entries: tuple[Entry, ...]
 
     def as_followed(self) -> dict[str, Any]:
-        """The record with which it can be followed, with the names by which its memories are found again."""
+        """Return the record by which changes of the file are followed, with the ids of its memories."""
         return {
             "path": str(self.path),
             "assistant": self.assistant,
@@ -64,7 +64,7 @@ class Kept(Start):
 
 
 def stamp_of(path: Path) -> list[int] | None:
-    """The time and the size of a file, None where there is none; a list, as JSON has it."""
+    """Return the time and the size of a file, None if there is none; a list, as in JSON."""
     try:
         status = path.stat()
     except OSError:
@@ -96,7 +96,7 @@ def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) ->
         known = files.get(real)
         if known is not None:
             if start.loaded_by <= known[0].loaded_by:
-                continue  # a circle ends here
+                continue  # ends a cycle of references
             start = replace(known[0], loaded_by=known[0].loaded_by | start.loaded_by)
         text = known[1] if known else _text(start.path)
         files[real] = (start, text)
@@ -107,7 +107,7 @@ def kept_from(starts: Iterable[Start], home: Path, *, into_home: bool = True) ->
 
 
 def _own(where: Where, project: Project, project_of: Callable[[str], Project]) -> Iterator[Start]:
-    """The user's files, those about directories that still belong to a project, and this project's."""
+    """Yield the user's files, those about directories that still belong to a project, and this project's."""
     every = KNOWN.values()
     found = [(one.name, path, Project()) for one in every for path in _matching(one.folder(where), one.user_notes)]
     about = [(one.name, *pair) for one in every for pair in one.notes_by_directory(one.folder(where))]
@@ -121,7 +121,7 @@ def _own(where: Where, project: Project, project_of: Callable[[str], Project]) -
 
 
 def _read_too(project: Project, home: Path) -> Iterator[Start]:
-    """The files of others that an assistant reads."""
+    """Yield the files of other assistants that an assistant reads."""
     for one in KNOWN.values():
         for also in one.also_loads:
             path, *others = (_placed(name, project, home) for name in (also.pattern, *also.unless))
@@ -142,7 +142,7 @@ def _matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
 
 
 def _referred(start: Start, text: str, home: Path, *, into_home: bool) -> Iterator[Start]:
-    """The files named with an @, within the project or the home, which those that read this one may read as well."""
+    """Yield the files referenced with an @ within the project or the home; assistants that follow them load them."""
     if "@" not in text:
         return
     loaded_by = frozenset(name for name in start.loaded_by if KNOWN[name].follows_references)
@@ -158,7 +158,7 @@ def _referred(start: Start, text: str, home: Path, *, into_home: bool) -> Iterat
 
 
 def _text(path: Path) -> str:
-    """Nothing for a file that is not regular, too large or not text."""
+    """Return the text; empty for a file that is not regular, too large or not text."""
     try:
         is_fit = path.is_file() and 0 < path.stat().st_size <= LARGEST_BYTES
         return in_utf8(path.read_bytes()).decode() if is_fit else ""
@@ -185,7 +185,7 @@ def _shown(path: Path, project: Project, home: Path) -> str:
 
 
 def _records(text: str, path: Path, shown: str, key: str) -> list[dict[str, Any]]:
-    """One memory per top heading; in a memory folder one per file, and none for the index of them."""
+    """Return one memory per top heading; in a memory folder one per file, and none for links in its index."""
     if is_in_memory_folder(path) and path.name != "MEMORY.md":
         return [_whole(text, shown, key)] if text.strip() else []
     if is_in_memory_folder(path):
@@ -221,7 +221,7 @@ def _told(record: dict[str, Any], start: Start, shown: str) -> dict[str, Any]:
 
 
 def _telling(record: Mapping[str, Any], path: Path, shown: str) -> str:
-    """The heading below the path of its file: "Commands" alone says little. A note of its own has a name."""
+    """Return a title of path and heading, as "Commands" alone says little. A file of one note has its own title."""
     title, opening = str(record.get("title") or ""), derived_title(record["content"])
     if not title:
         return opening

@@ -35,10 +35,10 @@ class _Heading:
 
 
 def records(text: str, name: str, key: str, *more_keys: str, below_document: bool = False) -> list[Record]:
-    """A memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
+    """Return a memory for each top heading, with the front matter as fields, or one for a file with an id of its own.
 
-    `name` becomes the source; by any of the keys the memories are found again when the file is imported again. If
-    `below_document`, a heading follows the document's title: "Why" alone says nothing.
+    `name` becomes the source; any of the keys finds the memories when the file is imported again. If
+    `below_document`, the document's title precedes each heading: "Why" alone says nothing.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = front_matter(text)
@@ -102,7 +102,7 @@ def _entries(data: bytes, name: str, key: str) -> Iterator[Entry]:
 
 
 def _only_refers(content: str) -> bool:
-    """Whether there is nothing but names of other files, as an instruction file includes them."""
+    """Whether it only includes other files, as instruction files do."""
     lines = [line for raw in content.split("\n") if (line := raw.strip())]
     return bool(lines) and all(map(_INCLUDE.fullmatch, lines))
 
@@ -117,7 +117,7 @@ MARKDOWN = Source("Markdown", _is_markdown, _entries, SUFFIXES)
 
 
 def _value(written: str) -> Any:
-    """A list in brackets, else a single value; anything nested deeper stays text."""
+    """Return a list in brackets, else a single value; anything nested deeper stays text."""
     written = written.strip()
     value = _plain(written)
     if value is written and written.startswith("[") and written.endswith("]"):
@@ -126,7 +126,7 @@ def _value(written: str) -> Any:
 
 
 def _plain(written: str) -> Any:
-    """JSON where it is JSON of one level and no number; else a quoted text, or the text as it stands."""
+    """Return a JSON value of one level, except numbers; else the text, without single quotes around it."""
     try:
         value = json.loads(written)
     except (ValueError, RecursionError):
@@ -137,9 +137,9 @@ def _plain(written: str) -> Any:
 
 
 def _sections(body: str) -> Iterator[tuple[str, str, str]]:
-    """The document's title, titles and texts: what is above the first top heading, then what is under each.
+    """Yield the document's title, title and text of each section: above the first top heading, then below each.
 
-    Empty ones are left out.
+    Empty sections are skipped.
     """
     lines = body.split("\n")
     found = ((number, _HEADING.fullmatch(line)) for number, line in outside_code(lines))
@@ -158,7 +158,7 @@ def _sections(body: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]]:
-    """The headings of the highest level; a single one above all others names the document, and those are next."""
+    """Return the document's title, if one heading is above all others, and the headings of the next highest level."""
     if not headings:
         return None, []
     highest = min(heading.level for heading in headings)
@@ -171,7 +171,7 @@ def _tops(headings: Sequence[_Heading]) -> tuple[_Heading | None, list[_Heading]
 
 
 def outside_code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The lines that are in no fenced block, with their numbers from 0."""
+    """Yield the lines outside of fenced blocks, with their numbers from 0."""
     fence = ""
     for number, line in enumerate(lines):
         mark = _FENCE.match(line)
@@ -184,7 +184,7 @@ def outside_code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _without_closing(heading: str) -> str:
-    """The heading without the number signs that may close it after a blank."""
+    """Return the heading without the number signs that may close it after a blank."""
     text = heading.rstrip(" \t")
     opened = text.rstrip("#")
     return opened.rstrip(" \t") if opened != text and opened.endswith((" ", "\t")) else text

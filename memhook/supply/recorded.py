@@ -24,7 +24,7 @@ TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/f
 A_LINK = "a link"
 NO_SESSION = "no session of an assistant that memhook knows"
 MOST_ORDERS = 500
-"""Of a project, the last ones."""
+"""Per project; the oldest are dropped."""
 SAME = 0.6
 FEWEST_TERMS = 3
 
@@ -38,7 +38,7 @@ class Found:
 
 
 def found(where: Where, places: Sequence[Path] = ()) -> tuple[list[Found], list[str]]:
-    """What assistants keep, or what is in these files and folders, the newest first; and why other files are none."""
+    """Return the assistants' recordings, or those in `places`, the newest first; and why other files were skipped."""
     files = _named(places) if places else _kept(where)
     skipped: list[str] = []
     every = [one for assistant, path, root in files for one in _in(assistant, path, root, skipped)]
@@ -46,7 +46,7 @@ def found(where: Where, places: Sequence[Path] = ()) -> tuple[list[Found], list[
 
 
 Candidate = tuple[Assistant | None, Path, Path]
-"""A file, the assistant it is of if that is certain, and the folder it was found below."""
+"""A file, its assistant if that is known, and the folder below which it was found."""
 
 
 def _kept(where: Where) -> Iterator[Candidate]:
@@ -84,7 +84,7 @@ def _writer_of(path: Path) -> Assistant | None:
 
 
 def project_for(about: About, project_of: Callable[[str], Project]) -> str:
-    """By the directory; if that is gone by the recorded remote, by the repository that it was in, else by its path."""
+    """Return the project of the directory; if deleted, by the recorded remote, the repository around it or its path."""
     directory = Path(about.directory)
     if not directory.is_absolute():
         return remote_identity(about.remote)
@@ -103,10 +103,10 @@ def _is_there(directory: Path) -> bool:
 
 
 class Bookmarks:
-    """How far each session was read, and what the user ordered in it: a file, so that reading goes on from there.
+    """A file that records how far each session was read, to continue from there, and the user's orders in it.
 
-    Of an order only its signature is kept, which says nothing by itself. A file that cannot be read counts as none:
-    everything is read again, and stored once all the same.
+    Only a signature of an order is stored, which does not contain its words. A file that cannot be read counts as
+    empty: everything is read again, and duplicates are stored once.
     """
 
     def __init__(self, file: Path) -> None:
@@ -125,7 +125,7 @@ class Bookmarks:
         self._turns[recording.key] = (recording.stamp, turns)
 
     def recurring(self, order: Record) -> Record | None:
-        """The order, if another session has heard it, else None; either way it is known from now on."""
+        """Return the order if another session had it too, else None; it is recorded in either case."""
         own, mark = order["session"].rpartition("#")[0], _signature(order["quote"])
         known = self._orders.setdefault(order["project"], [])
         same = [session for session, other in known if _is_same_order(mark, other)]
@@ -152,7 +152,7 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _signature(sentence: str) -> Signature:
-    """What an order is about, without its words: enough to recognise it when it comes again."""
+    """Return hashes of the order's terms, without its words: enough to recognise it when repeated."""
     return tuple(sorted({zlib.crc32(term.encode()) for term in terms(sentence) if term not in STOP_WORDS}))
 
 

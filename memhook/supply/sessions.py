@@ -1,4 +1,4 @@
-"""From a recorded session to the notes that are kept of it: digests, and what is plain without a model."""
+"""Extract notes from a recorded session: digests, and facts that need no model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOES_ON = "still going on"
 LONGEST_COMMAND = 200
 COMMANDS_BETWEEN = 5
 SHARED = 0.5
-"""Of the words of the longer command, so that two are siblings."""
+"""The share of the words of the longer command that siblings have in common."""
 
 _REDIRECTED = regex(r"\s+(?:\d?>[>&]?\s*\S+|\|\s.*|;\s*echo\b.*)")
 _TOKEN = regex(r"[^\s\"'=/]+")
@@ -28,9 +28,9 @@ _TOKEN = regex(r"[^\s\"'=/]+")
 
 @dataclass(slots=True)
 class Learned:
-    """Digests and plain pairs of commands, each a record or a reason. `turns` counts ended exchanges.
+    """The digests and plain pairs of commands of a session, each a record or a problem. `turns` counts ended exchanges.
 
-    `orders` are worth a note once a second session has them: an order for good, a pair that may have been an accident.
+    `orders` are stored only once a second session has them: standing orders, and pairs that may be accidental.
     """
 
     project: str = ""
@@ -42,7 +42,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A command that failed and its sibling that worked; `is_plain` where it failed for its own words."""
+    """A command that failed and its sibling that worked; `is_plain` if the first itself was invalid."""
 
     wrong: str
     right: str
@@ -107,7 +107,7 @@ class _Turn:
 
 
 def learned(steps: Iterable[Step], assistant: str, project_of: Callable[[About], str], turns_read: int = 0) -> Learned:
-    """What a recorded session teaches, after the turns that were read before."""
+    """Return the notes of a recorded session, after the turns that were read before."""
     found = Learned(turns=turns_read)
     about = About("", "")
     turn: _Turn | None = None
@@ -121,7 +121,7 @@ def learned(steps: Iterable[Step], assistant: str, project_of: Callable[[About],
                     return found
             case Problem(reason):
                 found.problems.append(reason)
-                turn = None  # nobody knows how it ended
+                turn = None  # its end is unknown
             case Prompt() if begins_exchange(step.text):
                 _close(turn, number, about, assistant, turns_read, found)
                 turn, number = _Turn(step), number + 1
@@ -152,7 +152,7 @@ def _close(turn: _Turn | None, number: int, about: About, assistant: str, read: 
 
 
 def _entries(texts: Mapping[str, Pair | None], exchange: Exchange, kind: str) -> Iterator[Entry]:
-    """A record for each text, which may be that of a pair, or why there is none."""
+    """Yield a record for each text, which may be that of a pair, or the reason why there is none."""
     for number, (content, pair) in enumerate(texts.items(), start=1):
         place = f"{exchange.place}.{kind}{number}"
         record = captured(exchange, derived_title(content), content, pair.quote if pair else content, place)
@@ -161,13 +161,13 @@ def _entries(texts: Mapping[str, Pair | None], exchange: Exchange, kind: str) ->
 
 
 def _plain(command: str) -> str:
-    """The command alone, without where its output goes; nothing for a script."""
+    """Return the command without redirections of its output; empty for a script."""
     alone = _REDIRECTED.sub("", command).strip()
     return "" if "\n" in alone or len(alone) > LONGEST_COMMAND else alone
 
 
 def _are_siblings(one: str, other: str) -> bool:
-    """Half of their words in common, among them what it is to be done to or for: the last."""
+    """Whether they share half of their words, including the last, usually the object of the command."""
     some, others = _TOKEN.findall(one), _TOKEN.findall(other)
     shared = len({*some} & {*others})
     return one != other and some[-1:] == others[-1:] and shared >= SHARED * max(len({*some}), len({*others}), 1)

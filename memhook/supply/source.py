@@ -1,4 +1,4 @@
-"""A format memories can be imported from, and the entries it yields. Each format's own module fills in one `Source`."""
+"""A format to import memories from, and the entries it yields. Each format's own module fills in one `Source`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Source:
     recognises: Callable[[Head], bool]
     entries: Callable[[bytes, str, str], Iterable[Entry]]
     suffixes: tuple[str, ...] = ()
-    """Of the files to read when a folder is imported."""
+    """The suffixes of the files to read when a folder is imported."""
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
@@ -73,7 +73,7 @@ def alias_of(key: str) -> str:
 
 
 def name_in_file(own_id: object, key: str) -> str:
-    """Return the name of a record. A number counts those of one file: in another one it is another memory's."""
+    """Return the name of a record. A number is unique only within a file, so it is prefixed by the file's hash."""
     name = str(own_id)
     return f"{alias_of(key)[:8]}-{name}" if name.isdigit() else name
 

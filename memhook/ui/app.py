@@ -1,4 +1,4 @@
-"""The pages by their addresses, and how errors look."""
+"""The routes of the pages, and the page for errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def application(call: Call, paths: Paths, session: Session) -> Router:
 
 
 def _endpoint(view: View, page: Page) -> Callable[[Request], Any]:
-    """Return the view behind the check of the form, in a thread: the daemon is waited for."""
+    """Return the endpoint of a view: check the form, then run the view in a thread, as it waits for the daemon."""
 
     async def endpoint(request: Request) -> Response:
         form = fields_in((await _body(request)).decode("utf-8", "replace"))

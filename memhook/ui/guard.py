@@ -77,7 +77,7 @@ def _opens(scope: Scope, session: Session) -> bool:
 
 
 def _is_from_here(scope: Scope) -> bool:
-    """A form or a script of another page names another origin; a change without any origin is refused too."""
+    """Return whether this page sent it: others send another origin; a change without an origin is refused too."""
     origin = _header(scope, "origin")
     is_own = origin == f"http://{_header(scope, 'host')}"
     return is_own or (scope["method"] in ("GET", "HEAD") and not origin)

@@ -1,4 +1,4 @@
-"""What happened: the last hooks as a timeline per session, the doctor's checks, and plots of numbers."""
+"""The pages with the last hooks as a timeline per session, the doctor's checks, and plots of numbers."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _answer(page: Page, asked: Asked) -> dict[str, Any]:
 
 
 def _overrides(asked: Asked) -> dict[str, Any]:
-    """Return what the form sets; what is no number is left to the daemon to refuse."""
+    """Return the settings of the form; the daemon refuses a value that is not a number."""
     given = {key: asked.one(key).strip() for key in (*NUMBERS, *CHOICES)}
     return {key: int(text) if text.isdecimal() else text for key, text in given.items() if text}
 
@@ -83,7 +83,7 @@ def _assistants() -> Mapping[str, Any]:
 
 
 def keep(page: Page, asked: Asked) -> Response:
-    """Write the settings that differ to the user's file, once its difference was shown and agreed to."""
+    """Write the settings that differ to the user's file, after the user has seen and confirmed the diff."""
     from memhook.settings_file import changed_file, text_of, with_values  # noqa: PLC0415  pydantic: only here
 
     report = page.call("try_prompt", prompt="", overrides=_overrides(asked), withheld=False)

@@ -118,7 +118,7 @@ def _names(text: str) -> list[str]:
 
 
 def act(page: Page, asked: Asked) -> Response:
-    """Do something with the chosen memories; what cannot be taken back, and forgetting, after a question."""
+    """Apply an action to the chosen memories; forgetting and irreversible actions need a confirmation."""
     action = asked.one("do")
     chosen = dict(one.partition("@")[::2] for one in asked.all("chosen"))
     back = asked.one("back", "/memories")
@@ -152,7 +152,7 @@ def _done(page: Page, asked: Asked, action: str, chosen: Mapping[str, str]) -> N
 
 
 def _fields(action: str, asked: Asked, ids: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return what is done, in words, and the fields that do it."""
+    """Return a description of the change, and the fields to set."""
     if action in DONE:
         done, fields = DONE[action]
         return f"{done} {counted(ids)}", dict(fields)

@@ -1,4 +1,4 @@
-"""A page: what was asked of it, its context (daemon, templates, session), and the changes made on it."""
+"""A page: the fields of its request, its context (daemon, templates, session), and the changes made on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Fields = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: what was done, in words, and the call that takes it back."""
+    """One change: its description, and the call that undoes it."""
 
     number: int
     text: str
@@ -39,7 +39,7 @@ class Change:
 
 
 class Changes:
-    """The changes made while the page is served, newest last, which can be undone. Nothing of them is written."""
+    """The changes made while the page is served, newest last, which can be undone. They are only in memory."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -57,7 +57,7 @@ class Changes:
                 self._changes.append(Change(self._made, text, undo["method"], undo["params"]))
 
     def undo(self, number: int, call: Call) -> Change:
-        """Take a change back. One that can no longer be is dropped; after another failure it stays."""
+        """Undo a change. One that can no longer be undone is dropped; after any other failure it stays."""
         change = next((one for one in self._changes if one.number == number), None)
         if change is None:
             raise NotFound("That is undone already.", "Load the page again.")
@@ -74,7 +74,7 @@ class Changes:
             self._changes.remove(change)
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Drop what would bring back memories that were redacted or purged."""
+        """Drop the changes whose undo would restore memories that were redacted or purged."""
         with self._lock:
             kept = [one for one in self._changes if not one.concerns(ids)]
             self._changes.clear()

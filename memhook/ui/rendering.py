@@ -26,7 +26,7 @@ _CONTROL_PICTURES = 0x2400
 
 
 def environment(**values: Any) -> Environment:
-    """Return the environment of the templates. Nothing is inserted unescaped, nothing missing is passed over."""
+    """Return the environment of the templates. Every value is escaped, and a missing one raises."""
     made = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -53,14 +53,14 @@ def visible(text: str) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """Return visible text in which what is between backticks looks like code."""
+    """Return visible text with the parts between backticks as code."""
     pieces = _CODE.split(text)
     code = Markup("<code>{}</code>")
     return Markup("").join(code.format(visible(one)) if at % 2 else visible(one) for at, one in enumerate(pieces))
 
 
 def line(text: str) -> Markup:
-    """Return `text` as one isolated line: its direction cannot reorder what stands around it."""
+    """Return `text` as one isolated line: its direction cannot reorder the text around it."""
     return Markup('<bdi dir="auto">{}</bdi>').format(visible(" ".join(text.split())))
 
 

@@ -56,7 +56,7 @@ def _opener(paths: Paths) -> Iterator[Path]:
 def _open_browser(opener: Path, session: Session) -> None:
     """Open the browser by a file: every user of the machine can read the arguments of a command."""
     write_private(opener, OPENER.format(address=escape(session.address)))
-    # In a thread: some browsers are waited for.
+    # In a thread: some browsers block until they are closed.
     threading.Thread(target=webbrowser.open, args=[opener.as_uri()], daemon=True).start()
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from memhook.core import ranking
+from memhook.core.memory import Memory
 from memhook.core.terms import terms
 from memhook.store.cache import cache
 from memhook.store.cache.cache import state_of
@@ -245,7 +246,8 @@ def test_what_is_added_while_the_store_is_read_again_is_not_lost(
     kept = forty._here.cache
     assert kept is not None
     add(forty, memory(40, "a late note about the ledger"))
-    read, added = kept._read, []
+    read = kept._read
+    added: list[Memory] = []
 
     def slow(allowed: Filter) -> Snapshot | None:
         found = read(allowed)

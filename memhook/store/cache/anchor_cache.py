@@ -1,4 +1,4 @@
-"""The anchors of what a filter lets through, indexed when they are first asked for and kept in step with the table."""
+"""Index the anchors of the memories that a filter allows: built on first use, then updated with the table."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from memhook.store.table.filters import Filter
 from memhook.turns import stand_aside
 
 KEPT_FILTERS = 8  # one for each project that is worked on at the same time
-AT_ONCE_SECONDS = 0.2  # that a tool call waits for the index: the first of a large store is answered from a part of it
+AT_ONCE_SECONDS = 0.2  # a tool call waits for the index: on a large store, the first call gets a partial one
 READ_AT_ONCE = 10  # memories
-PAUSE_SECONDS = 0.005  # between two in the background, each of which takes about 0.001
+PAUSE_SECONDS = 0.005  # between two steps in the background, each of which takes about 0.001
 
 
 @dataclass(slots=True)
 class _Indexed:
-    """The index of one filter, the parts it was made from, and the text that each memory had.
+    """The index for one filter, the snapshots it was built from, and the stamp of each indexed memory.
 
-    `wanted` is what it is being made from, in the background.
+    `wanted` is what a background thread is building it from.
     """
 
     index: AnchorIndex = field(default_factory=AnchorIndex)
@@ -40,14 +40,14 @@ class _Indexed:
 
 
 class AnchorCache:
-    """Only what changed is indexed again: reading the anchors of a memory takes longer than comparing its stamp."""
+    """Reindexes only changed memories: reading the anchors of a memory takes longer than comparing its stamp."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Filter, _Indexed] = OrderedDict()
         self._lock = threading.Lock()
 
     def matches(self, action: Action, allowed: Filter, reach: Reach | None) -> list[Match]:
-        """As of the last state that was in memory: what is still there and allowed, whoever reads them finds out."""
+        """Return matches as of the last cached state; the caller checks that they still exist and are allowed."""
         with self._lock:
             lasting = replace(allowed, alive_at=None)
             indexed = self._kept.setdefault(lasting, _Indexed())
@@ -65,16 +65,16 @@ class AnchorCache:
             self._kept.clear()
 
     def _renew(self, indexed: _Indexed, reach: Reach) -> None:
-        """At once, or else as much as there is time for, and the rest in the background."""
+        """Update the index for at most AT_ONCE_SECONDS; a background thread does the rest."""
         if indexed.wanted is not None:
-            if _parts(indexed.wanted) != _parts(reach):  # else it goes on where it is
+            if _parts(indexed.wanted) != _parts(reach):  # else the thread continues where it is
                 indexed.wanted = reach
         elif not _is_done(_renewal(indexed, reach), AT_ONCE_SECONDS):
             indexed.wanted = reach
             threading.Thread(target=self._finish, args=(indexed,), name="memhook-anchors", daemon=True).start()
 
     def _finish(self, indexed: _Indexed) -> None:
-        """One memory after the other: a tool call waits for no more than one, and a prompt for none."""
+        """Index one memory at a time: a tool call waits for at most one, and a prompt for none."""
         reach: Reach | None = None
         steps: Iterator[None] = iter(())
         try:
@@ -90,7 +90,7 @@ class AnchorCache:
                     if _is_done(steps, 0.0):
                         return
         finally:
-            indexed.wanted = None  # also after a failure: the next call begins again
+            indexed.wanted = None  # also after a failure: the next call starts again
 
 
 def _parts(reach: Reach) -> list[Snapshot]:
@@ -98,13 +98,13 @@ def _parts(reach: Reach) -> list[Snapshot]:
 
 
 def _is_done(steps: Iterator[None], seconds: float) -> bool:
-    """Whether there was time for all of them; at least one is made."""
+    """Run the steps, at least one, and return whether there was time for all of them."""
     deadline = time.monotonic() + seconds
     return all(time.monotonic() < deadline for _ in steps)
 
 
 def _renewal(indexed: _Indexed, reach: Reach) -> Iterator[None]:
-    """Index again what has changed, one memory a step."""
+    """Reindex the changed memories, one per step."""
     stamps = {key: stamp for part, places in reach for key, stamp in part.stamps(places)}
     for key in indexed.stamps.keys() - stamps.keys():
         indexed.index.remove(key)
@@ -113,7 +113,7 @@ def _renewal(indexed: _Indexed, reach: Reach) -> Iterator[None]:
     for start in range(0, len(changed), READ_AT_ONCE):
         some = changed[start : start + READ_AT_ONCE]
         for memory in (one for part, places in reach for one in part.memories(some, places).values()):
-            anchors = memory.anchors or anchors_of(memory.title, memory.content)  # of an older version: none
+            anchors = memory.anchors or anchors_of(memory.title, memory.content)  # older versions stored none
             indexed.index.file(memory.id, anchors, memory.content, memory.title)
             indexed.stamps[memory.id] = stamps[memory.id]
             yield

@@ -1,4 +1,4 @@
-"""A table with what of it is in memory and the vectors for other languages, kept in step by every write."""
+"""A table with its in-memory cache and the vectors for other languages, kept consistent by every write."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from memhook.store.table.schema import Row, only_chunk
 P = ParamSpec("P")
 
 RENEWED_VECTORS = ".renewed-vectors"
-READERS_SECONDS = 5.0  # how long old files are kept for those who read them just now
+READERS_SECONDS = 5.0  # how long deleting old files waits for queries in progress
 
 
 class CachedTable:
-    """Owns what is derived from the table. Changes (`table.changes`) are made to it, not to the table itself."""
+    """Owns the data derived from the table. Changes (`table.changes`) go through it, not to the table directly."""
 
     def __init__(self, uri: str, backups: Path, sizes: Sizes = SIZES) -> None:
         self.table = OwnTable(uri, backups)
@@ -51,7 +51,7 @@ class CachedTable:
         self.languages = LanguageVectors(self.directory / language_vectors.FILE)
         self._snapshot = self.directory / SNAPSHOT
         self.renewed_vectors = self.directory / RENEWED_VECTORS
-        """Where vectors of another model wait until all of them are made."""
+        """The file that collects the vectors of a new model until all of them are computed."""
         self._counted = CountedTerms(self._all_terms)
         self._anchors = AnchorCache()
         if not self._snapshot.exists():
@@ -64,28 +64,28 @@ class CachedTable:
 
     @property
     def statistics(self) -> TermStatistics:
-        """How common each term is here; while a snapshot is being renewed, as it was before."""
+        """How common each term is in the store; while a snapshot is being renewed, as of the previous one."""
         latest = self.cache.latest if self.cache else None
         return (latest.words if latest else self._counted).statistics
 
     def keep_in_memory(self) -> None:
-        """For a process that stays: answer from memory as long as the store is small, and keep up with its changes."""
+        """Load the cache, for a resident process: a small store is answered from memory and kept current."""
         if self.cache is None:
             self.cache = Cache(self.table, self.sizes)
             if recovery.looks_whole(self._folder) and self.cache.restore():
-                return  # the table is opened by who needs it
+                return  # the first caller that needs the table opens it
         self.cache.renew()
         self.statistics  # noqa: B018  counted now, not when the first answer waits for it
         self.cache.save()
         self.cache.read_titles()
 
     def unmap(self) -> None:
-        """Give back what of the snapshot's file is in memory."""
+        """Release the mapped pages of the snapshot's file."""
         if self.cache is not None:
             self.cache.unmap()
 
     def open_table(self) -> None:
-        """Open the table behind what is answered from the file; if it cannot be opened, nothing is answered."""
+        """Open the table itself; if that fails, drop the cache, so that nothing is answered from it, and raise."""
         try:
             self.maintenance.count_unindexed()
         except StoreError:
@@ -95,15 +95,15 @@ class CachedTable:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever stored; what is in memory was."""
+        """Whether anything was ever stored; a loaded cache proves it without opening the table."""
         return bool(self.cache and self.cache.whole) or self.table.exists
 
     def reach(self, allowed: Filter) -> Reach | None:
-        """Where in memory what `allowed` lets through is; None unless all of it is in memory."""
+        """Return the cached places of the rows that `allowed` lets through; None unless all of them are cached."""
         return self.cache.reach(allowed) if self.cache else None
 
     def split(self, allowed: Filter) -> tuple[Reach, Filter | None]:
-        """Where in memory what `allowed` lets through is, and what lets through the rest, if there is any on disk."""
+        """Return the cached places of the rows that `allowed` lets through, and a filter for those on disk, if any."""
         in_memory, on_disk = self.cache.split(allowed) if self.cache else ([], allowed)
         return in_memory, on_disk if on_disk is not None and self.exists else None
 
@@ -115,11 +115,11 @@ class CachedTable:
         return found
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:
-        """The memories whose anchors the tool call touches, as far as they are or were in memory."""
+        """Return the memories whose anchors the tool call touches, as of the last cached state."""
         return self._anchors.matches(action, allowed, self.reach(allowed))
 
     def mark(self, name: str) -> str:
-        """What is recorded in the store's folder under this name, which a copy of it has too; empty for nothing."""
+        """Return the mark of this name from the store's folder, which copies include; empty if there is none."""
         try:
             return (self.directory / f".{name}").read_text(encoding="utf-8").strip()
         except (OSError, ValueError):
@@ -155,7 +155,7 @@ class CachedTable:
         self._discard(data["id"].to_pylist(), is_urgent=data["forgotten"].null_count < len(data))
 
     def absorb(self, data: pa.Table, *, are_first: bool) -> None:
-        """Rows as another store has them, in place of those with the same ids or as new ones."""
+        """Upsert rows copied from another store; with `are_first`, append them to the empty table."""
         if are_first:
             self.table.append(data)
         else:
@@ -172,7 +172,7 @@ class CachedTable:
             self.table.remove_forgotten(ids)
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
-        """Every row is written to new files; what is older is deleted once that is on disk and nobody reads it."""
+        """Rewrite all rows to new files; delete the old ones once the new are on disk and no query reads the old."""
         table = self.table
         self.maintenance.upkeep.stop()
         remove_file(self._snapshot)

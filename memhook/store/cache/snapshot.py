@@ -1,10 +1,10 @@
-"""A small store in memory, as of one state of its table: one query of LanceDB's costs more than all of this.
+"""An in-memory copy of a small store at one state of its table; searching it costs less than one LanceDB query.
 
-What may be seen is still decided by the store's own query; only the hour of expiry is compared here.
+The table's own query still decides which rows are visible; only the time of expiry is compared here.
 
-A file beside the table has it, to answer the first prompts after a start from: LanceDB is imported meanwhile. It counts
-for exactly one state of the table and for one version of memhook, and only if its checksum is right. The results of the
-table's own queries are in it: a query that is not, waits for LanceDB. It may be deleted at any time.
+A file beside the table stores the snapshot, to answer the first prompts after a start while LanceDB is imported. It is
+valid for exactly one state of the table and one version of memhook, and only if its checksum matches. It includes the
+results of the table's own queries; any other query waits for LanceDB. It may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from memhook.store.table.schema import (
 )
 
 COLUMNS = (*MEMORY_COLUMNS, "terms", "vector")
-BY_ONE_KIND = 10  # candidates that only their words, or only their vector, speak for
-BY_LANGUAGE = 20  # those that only the multilingual encoder speaks for: of a foreign prompt the others know little
+BY_ONE_KIND = 10  # candidates chosen by their words alone, or by their vector alone
+BY_LANGUAGE = 20  # candidates chosen by the multilingual encoder alone: it reads foreign prompts best
 
 MAGIC = b"memhook snapshot"
 DIGEST = 32
-HEADER = 64  # what follows is aligned
+HEADER = 64  # keeps the rows behind it aligned
 _DETAILS = b"snapshot"
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, pa.ArrowException)
 
 Places = npt.NDArray[np.intp]
 State = tuple[int, int, frozenset[str]]
-"""Of a table: the inode of the folder of its versions, when that changed, and the names in it."""
+"""The state of a table: the inode of its versions folder, when that changed, and the names in it."""
 
 log = logging.getLogger("memhook")
 
 
 class Snapshot:
-    """The rows of a table, ready to be searched; in the order of their ids, which also breaks ties."""
+    """The rows of a table, ready to be searched; sorted by id, which also breaks ties."""
 
     def __init__(self, rows: pa.Table, model: ModelIdentity, *, is_sorted: bool = False) -> None:
         self.model = model
@@ -74,12 +74,12 @@ class Snapshot:
         self._expires = rows["expires"].cast(pa.int64()).fill_null(never).to_numpy()
         self._first_expiry = int(self._expires.min(initial=never))
         self.known: Mapping[str, Places] = {}
-        """Where those stand for which a condition holds, as the table said."""
+        """The places of the rows that match a condition, as the table's query returned them."""
 
     def keep_in(self, rows: pa.Table, mapping: mmap.mmap | None = None) -> None:
-        """Use these rows from now on; later ones must be the same, so that whoever reads meanwhile may have both.
+        """Use these rows from now on; they must equal the earlier ones, as a concurrent reader may see both.
 
-        `mapping` is the file that they are in.
+        `mapping` is the mapped file that contains them.
         """
         self.rows = rows
         self._mapping = mapping
@@ -89,7 +89,7 @@ class Snapshot:
         self._facts = rows.select(FACTS)
 
     def unmap(self) -> None:
-        """Give the pages of the file back; those that are asked for come again."""
+        """Release the mapped pages of the file; they are loaded again when read."""
         if self._mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._mapping.madvise(mmap.MADV_DONTNEED)
 
@@ -98,41 +98,41 @@ class Snapshot:
         return list(self._place)
 
     def read_titles(self, start: int, end: int) -> None:
-        """Have the terms of these titles ready: for the fifty candidates of a prompt they take 3 ms."""
+        """Cache the terms of these titles: computing them for the fifty candidates of a prompt takes 3 ms."""
         for title in self._facts["title"].slice(start, end - start).to_pylist():
             title_terms(title)
 
     def reached(self, ids: Collection[str], among: Places) -> list[str]:
-        """Those of the ids that stand at one of these places."""
+        """Return the ids whose rows are at one of these places."""
         found: list[str] = self._rows["id"].take(_indices(self._among(ids, among))).to_pylist()
         return found
 
     def places(self, ids: Collection[str]) -> Places:
-        """Where these stand, in order; those that are not here are left out."""
+        """Return the sorted places of these ids; unknown ids are skipped."""
         return np.sort(np.fromiter((self._place[key] for key in ids if key in self._place), dtype=np.intp))
 
     def note(self, condition: str, ids: Collection[str], most: int) -> Places:
-        """Where these stand, for which the condition holds; only the last `most` conditions are kept."""
+        """Cache and return the places of the ids that match the condition; only the last `most` conditions are kept."""
         places = self.places(ids)
         self.known = {**dict(list(self.known.items())[1 - most :]), condition: places}
         return places
 
     def newest(self, places: Places, limit: int) -> list[tuple[datetime, str]]:
-        """Of those at `places` when they were last changed and their ids, the last changed first."""
+        """Return update time and id of the rows at `places`, the last updated first."""
         rows = self._rows.select(["updated", "id"]).take(_indices(places))
         order = [("updated", "descending"), ("id", "ascending")]
         chosen = rows.take(pc.select_k_unstable(rows, limit, order)) if len(rows) else rows
         return list(zip(*(column.to_pylist() for column in chosen.itercolumns()), strict=True))
 
     def alive(self, places: Places, moment: datetime | None) -> Places:
-        """Those that have not expired by then."""
+        """Return the places of rows that have not expired by then."""
         if moment is None:
             return places
         now = round(moment.timestamp() * 1_000_000)
         return places if now < self._first_expiry else places[self._expires[places] > now]
 
     def stamps(self, places: Places | None = None) -> Iterator[tuple[str, str]]:
-        """Of each row, or of those at these places, its id and which text it is."""
+        """Yield the id and the text's stamp of each row, or of the rows at these places."""
         rows = self._rows if places is None else self._rows.take(_indices(places))
         updated = rows["updated"].cast(pa.int64()).to_pylist()
         return zip(rows["id"].to_pylist(), map(stamp, rows["content_hash"].to_pylist(), updated), strict=True)
@@ -145,9 +145,9 @@ class Snapshot:
         limit: int,
         multilingual: npt.NDArray[np.float32] | None = None,
     ) -> list[Candidate]:
-        """The best `limit` of those at `places` by vector and words together, and the best by either alone.
+        """Return the best `limit` rows at `places` by vector and words together, and the best by either alone.
 
-        `multilingual` has the cosines by the other encoder, of all rows, -inf where there is none: the best by it too.
+        `multilingual` has the other encoder's cosines of all rows, -inf for none; the best by it are included too.
         """
         if not len(places) or (vector is None and not terms and multilingual is None):
             return []
@@ -169,7 +169,7 @@ class Snapshot:
         return list(candidates(facts, known_cosines(cosines[chosen]), others))
 
     def memories(self, ids: Collection[str], among: Places) -> dict[str, Memory]:
-        """Those of the ids that stand at one of these places, by id."""
+        """Return the memories of these ids whose rows are at one of these places, by id."""
         rows = self._rows.take(_indices(self._among(ids, among)))
         return {row["id"]: memory_of(row) for row in rows.to_pylist()}
 
@@ -179,7 +179,7 @@ class Snapshot:
         return places[among[nearest] == places] if len(among) else places[:0]
 
     def _cosines(self, vector: Vector, places: Places) -> npt.NDArray[np.float32]:
-        """-inf where there is no vector."""
+        """Return the cosine at each place, -inf where there is no vector."""
         asked = np.asarray(vector, dtype=np.float32)
         # Multiplying them all is faster than gathering half of them first.
         few = 2 * len(places) < len(self._vectors)
@@ -188,7 +188,7 @@ class Snapshot:
 
 
 def save(file: Path, snapshot: Snapshot, state: State) -> None:
-    """Replace the file. Without fsync: what a power cut leaves has another checksum."""
+    """Replace the file. No fsync: the checksum reveals a file damaged by a power cut."""
     details = {
         "written_for": _written_for(state),
         "model": astuple(snapshot.model),
@@ -197,7 +197,7 @@ def save(file: Path, snapshot: Snapshot, state: State) -> None:
     rows = snapshot.rows.replace_schema_metadata({_DETAILS: json.dumps(details).encode()})
     aside = _aside(file)
     try:
-        aside.unlink(missing_ok=True)  # not written into: another process may just have made it the snapshot
+        aside.unlink(missing_ok=True)  # never overwritten: another process may just have renamed it to the snapshot
         with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "r+b") as out:
             out.write(bytes(HEADER))
             with pa.ipc.new_file(out, rows.schema) as writer:
@@ -208,12 +208,12 @@ def save(file: Path, snapshot: Snapshot, state: State) -> None:
             out.write(MAGIC + digest)
         aside.replace(file)
     except OSError as error:
-        log.info("no snapshot is kept in %s: %s", file, error)
+        log.info("the snapshot %s was not written: %s", file, error)
         aside.unlink(missing_ok=True)
 
 
 def load(file: Path, state: State) -> Snapshot | None:
-    """The snapshot if it is of this state; else None."""
+    """Return the snapshot if its file is valid for this state, else None."""
     try:
         found = _mapped(file, state)
         if found is None:
@@ -229,7 +229,7 @@ def load(file: Path, state: State) -> Snapshot | None:
 
 
 def move_to_file(snapshot: Snapshot, file: Path, state: State) -> None:
-    """Keep the rows in the file that was made of them: what of it is not asked for takes no memory."""
+    """Replace the snapshot's rows in memory by its mapped file: pages that are not read take no memory."""
     try:
         found = _mapped(file, state)
         if found is not None and len(found[0]) == len(snapshot.rows):
@@ -239,7 +239,7 @@ def move_to_file(snapshot: Snapshot, file: Path, state: State) -> None:
 
 
 def _mapped(file: Path, state: State) -> tuple[pa.Table, dict[str, Any], mmap.mmap] | None:
-    """The rows in the file, what is said of them and the mapping, if they are whole and of this state."""
+    """Return the rows of the file, its details and the mapping; None if it is damaged or for another state."""
     with file.open("rb") as given:
         content = mmap.mmap(given.fileno(), 0, prot=mmap.PROT_READ)
         if content[: len(MAGIC)] != MAGIC or content[len(MAGIC) : len(MAGIC) + DIGEST] != _digest_of(given):
@@ -266,7 +266,7 @@ def _written_for(state: State) -> list[Any]:
 
 
 def _digest_of(file: Any) -> bytes:
-    """Of all behind the header, read rather than mapped: what is mapped counts as memory in use."""
+    """Digest everything behind the header, read rather than mapped: mapped pages count as memory in use."""
     file.seek(HEADER)
     return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGEST)).digest()
 
@@ -283,12 +283,12 @@ def _unpacked(text: str, rows: int) -> Places:
 
 
 def _indices(places: Places) -> pa.Array:
-    """Return places as Arrow's `take` wants them: of an array it asks `numpy.ma`, 40 ms to import, if it is masked."""
+    """Return places as an Arrow array: for a NumPy array, `take` imports `numpy.ma`, which takes 40 ms."""
     return pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))])
 
 
 def _one_for_each(stored: npt.NDArray[np.float32], there: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    """A vector for each row, zero where there is none; where all are there, as they were read."""
+    """Return a vector for each row, zero where there is none; the array as stored if no row lacks one."""
     if there.all():
         return stored
     vectors = np.zeros((len(there), stored.shape[1]), dtype=np.float32)

@@ -1,6 +1,6 @@
-"""The words of a store: which memory in memory has a term how often, and how common each term is.
+"""The words of a store: an index of the terms of cached memories, and how common each term is.
 
-That is what makes a rare word of a prompt count for more.
+These statistics give the rare words of a prompt more weight.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import pyarrow.compute as pc
 
 from memhook.core.ranking import LENGTH_FLOOR, LENGTH_SHARE, SATURATION
 
-# Beyond this a sample tells as much: a term that it does not hold is rare.
+# A larger sample adds little: a term that is missing from this one is rare.
 SAMPLE = 20_000
 AT_LEAST = 8  # terms are looked up, however common
 
 
 @dataclass(frozen=True, slots=True)
 class TermStatistics:
-    """In how many of the documents each term is, and how many terms one has on average."""
+    """The number of documents that have each term, and the average number of terms of a document."""
 
     frequencies: Mapping[str, int]
     documents: int
@@ -52,7 +52,7 @@ class WordIndex:
         self.statistics = TermStatistics(self.frequencies, self.documents, self.average_length)
 
     def evidence(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
-        """For each text BM25 of these terms, as `core.ranking` has it for one."""
+        """Return the BM25 score of each text for these terms, as `core.ranking` computes it for one."""
         known = [(self._codes[term], weight) for term, weight in weights.items() if term in self._codes]
         if not known:
             return np.zeros(self.documents)
@@ -97,9 +97,9 @@ class CountedTerms:
 def worth_looking_up(
     terms: Sequence[str], frequencies: Mapping[str, int], documents: int, limit: int, many: int = SAMPLE
 ) -> list[str]:
-    """The rarest of the terms; of many documents only as many as are together in no more than there are documents.
+    """Return the rarest terms; with many documents only while their frequencies add up to no more than `documents`.
 
-    A word that is everywhere says the least and takes the longest: every document with it is looked at.
+    A word that is everywhere says the least and costs the most: the search reads every document with it.
     """
     found = rarest(terms, frequencies, limit)
     if documents < many:
@@ -111,18 +111,18 @@ def worth_looking_up(
 
 
 def rarest(terms: Sequence[str], frequencies: Mapping[str, int], limit: int) -> list[str]:
-    """At most `limit` of the distinct terms, the rarest, in the order they came."""
+    """Return at most `limit` distinct terms, the rarest, in their original order."""
     distinct = list(dict.fromkeys(terms))
     if len(distinct) <= limit:
         return distinct
-    # A term nobody has finds nothing, so it must not take the place of one that does.
+    # A term in no document finds nothing, so it must not take the place of one that does.
     order = sorted(distinct, key=lambda term: (term not in frequencies, frequencies.get(term, 0)))
     kept = set(order[:limit])
     return [term for term in distinct if term in kept]
 
 
 def _occurrences(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[str]]:
-    """For each word of each text the place of the text and the word's number, and the words by number."""
+    """Return the text's place and the word's code for each word of each text, and the words by code."""
     split: Any = pc.split_pattern(texts, " ")
     flat = split.flatten().dictionary_encode()
     words: list[str] = flat.dictionary.to_pylist()

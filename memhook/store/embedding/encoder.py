@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = GRANITE.id
 MAX_CHARS = 8_000  # four times what a model reads; tokenising 10 MB to keep 512 tokens would take seconds
 MAX_THREADS = 4
-MOST_STOPS = 4  # of one batch: with prompts without end, every fifth begin is one to the end
-MANY_BATCHES = 8  # from here on they are shared among all cores
+MOST_STOPS = 4  # of one batch: under constant prompts, every fifth attempt runs to the end
+MANY_BATCHES = 8  # from this many on, all cores share them
 STEPPED_BACK = 10
 # Short texts share a batch, a long one is a batch: larger ones were slower, and took 300 MB more at 4,096 tokens.
 BATCH_TOKENS = 512
@@ -57,7 +57,7 @@ Vector: TypeAlias = "npt.NDArray[np.float32] | Sequence[float]"
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """The model that made a vector; nothing else tells models of one width apart. `sha256` is that of the weights."""
+    """The model that computed a vector; models of equal width differ only by this. `sha256` is that of the weights."""
 
     id: str
     sha256: str
@@ -66,7 +66,7 @@ class ModelIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model one may choose; `megabytes` is what pulling it downloads, 0 when it comes as a package."""
+    """A model to choose from; `megabytes` is the size of its download, 0 when it comes in a package."""
 
     id: str
     is_packaged: bool
@@ -76,7 +76,7 @@ class ListedModel:
 
 
 class Embedder(Protocol):
-    """Vectors of unit length, float32. Safe to call from several threads. `vocabulary` has the words taught whole."""
+    """Embeds texts as float32 unit vectors, from any thread. `vocabulary` has the words that are a single token."""
 
     @property
     def model(self) -> ModelIdentity: ...
@@ -90,7 +90,7 @@ class Embedder(Protocol):
 
 
 def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> Embedder:
-    """The embedder called `model`, ready to answer; raises EmbeddingError when it is missing or not the one expected.
+    """Return the embedder called `model`, loaded; raise EmbeddingError when it is missing or not the one expected.
 
     A packaged model is verified and laid out below `models_dir`. Any other name is one of fastembed's own models, which
     must have been pulled before: nothing is downloaded here.
@@ -109,7 +109,7 @@ def load_embedder(model: str, models_dir: Path, threads: int | None = None) -> E
 
 @cache
 def calibration_of(model: str) -> Calibration:
-    """As scripts/calibrate wrote it."""
+    """Return the calibration that scripts/calibrate wrote for this model, or the one for any model."""
     known = json.loads((resources.files("memhook") / "resources" / "calibration.json").read_text(encoding="utf-8"))
     found: dict[str, Any] = known.get(model, known[ANY_MODEL])
     found |= {name: tuple(found.get(name, ())) for name in ("request", "talk", "chore")}
@@ -149,7 +149,7 @@ def pull(model: str, models_dir: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The runtime of a model: prompts and documents as vectors of any length, with its tokenizer and its session."""
+    """The runtime of a model: embeds prompts and documents, not yet normalized; with its tokenizer and session."""
 
     query: Callable[[list[str]], Iterable[Any]]
     documents: Callable[[list[str]], Iterable[Any]]
@@ -158,7 +158,7 @@ class Runtime:
 
 
 class OnnxEmbedder:
-    """Reads the first 512 tokens of a text (256 for MiniLM); what comes after has no part in the vector."""
+    """Embeds the first 512 tokens of a text (256 for MiniLM); later tokens do not affect the vector."""
 
     def __init__(
         self, model: ModelIdentity, runtime: Runtime, max_tokens: int, batch_tokens: int, workers: int = 1
@@ -229,7 +229,7 @@ class OnnxModel:
         return self._embedded(texts, lambda given: self.session.run(None, given))
 
     def embedded_behind(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """As `embedded`, for an import: it stops while a prompt is answered, and begins again."""
+        """Like `embedded`, for imports: a prompt interrupts it, after which it starts again."""
         return self._embedded(texts, self._run_behind)
 
     def _embedded(self, texts: Sequence[str], run: Callable[[dict[str, Any]], Any]) -> npt.NDArray[np.float32]:
@@ -261,7 +261,7 @@ class OnnxModel:
 
 
 class MultilingualEmbedder:
-    """Reads sixteen languages into one space; of a text its first 2,000 characters."""
+    """Embeds sixteen languages into one space; reads the first 2,000 characters of a text."""
 
     model = ModelIdentity(multilingual.ID, multilingual.WEIGHTS.sha256, multilingual.DIMENSIONS)
     vocabulary = NO_VOCABULARY
@@ -277,12 +277,12 @@ class MultilingualEmbedder:
 
 
 def multilingual_model() -> ListedModel:
-    """The second encoder: not one to choose, but used beside the chosen one."""
+    """Return the second encoder, which is used beside the chosen model."""
     return ListedModel(multilingual.ID, True, multilingual.is_installed(), multilingual.DIMENSIONS)
 
 
 def _step_back() -> None:
-    """Prompts come before an import, which takes every core; where a thread has no priority of its own, it keeps it."""
+    """Lower this thread's priority, on Linux: an import uses every core, and prompts come first."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEPPED_BACK)
@@ -298,7 +298,7 @@ def _packaged(model: PackagedModel, models_dir: Path, threads: int) -> OnnxEmbed
         raise EmbeddingError(f"The embedding model {model.id} cannot be loaded: {error}", _UPGRADE) from error
     identity = ModelIdentity(model.id, model.weights.sha256, model.dimensions)
     runtime = Runtime(loaded.embedded, loaded.embedded_behind, loaded.tokenizer, loaded.session)
-    workers = max(1, (os.cpu_count() or 1) // threads)  # these, each with its threads, take the whole machine
+    workers = max(1, (os.cpu_count() or 1) // threads)  # together, their threads use every core
     return OnnxEmbedder(identity, runtime, model.max_tokens, BATCH_TOKENS, workers)
 
 
@@ -325,7 +325,7 @@ def _pulled_dir(models_dir: Path) -> Path:
 
 
 def _listed(description: Mapping[str, Any], models_dir: Path) -> ListedModel:
-    """Where huggingface_hub keeps a snapshot; what is laid out otherwise counts as not there."""
+    """Describe one of fastembed's models; it counts as present if huggingface_hub's snapshot folder has its file."""
     source = description["sources"].get("hf") or description["model"]
     snapshots = _pulled_dir(models_dir) / f"models--{source.replace('/', '--')}" / "snapshots"
     is_here = any(snapshots.glob(f"*/{description['model_file']}"))
@@ -335,7 +335,7 @@ def _listed(description: Mapping[str, Any], models_dir: Path) -> ListedModel:
 
 
 def _check(embedder: OnnxEmbedder) -> None:
-    """Raise unless it answers. This first run also spares the first prompt what ONNX Runtime sets up only then."""
+    """Raise unless the model answers in its width. This run also does ONNX Runtime's lazy set-up before a prompt."""
     width = len(embedder.embed_query("ready"))
     if width != embedder.model.dimensions:
         raise EmbeddingError(
@@ -352,7 +352,7 @@ def _whole_words(tokens: Iterable[str]) -> list[str]:
 
 
 def _fastembed(offline: bool = True) -> Any:
-    """The module, configured before it is imported to be silent and to stay offline."""
+    """Import fastembed, configured to be silent and, if `offline`, to use no network."""
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     if offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -361,12 +361,12 @@ def _fastembed(offline: bool = True) -> Any:
         import fastembed  # noqa: PLC0415 - 0.7 s
     except (ImportError, OSError) as error:
         raise EmbeddingError(f"fastembed cannot be imported: {error}", "Install memhook again.") from error
-    fastembed.common.model_management.logger.disable("fastembed")  # to stderr, what it also raises
+    fastembed.common.model_management.logger.disable("fastembed")  # it logs to stderr what it also raises
     return fastembed
 
 
 def _configure_runtime() -> None:
-    """Make ONNX Runtime and the tokenizer silent; before either is imported."""
+    """Make ONNX Runtime and the tokenizer silent; to be called before either is imported."""
     # ONNX Runtime's Linux and macOS builds report to their maker and keep a device id in the home directory.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     # Tokenising is a hundredth of the work, and a fork after it ran in parallel prints a warning.
@@ -388,12 +388,12 @@ def _description(fastembed: Any, model: str) -> dict[str, Any]:
 
 
 def _readable(text: str) -> str:
-    """The part a model can read: its start, with a mark for each lone surrogate, which the tokenizer does not take."""
+    """Return the start of the text, with lone surrogates replaced, which the tokenizer rejects."""
     return text[:MAX_CHARS].encode("utf-8", "replace").decode()
 
 
 def _batches(sizes: Sequence[int], limit: int) -> Iterator[list[int]]:
-    """Indexes of texts, longest first, so that little is padded; a batch is a single text or padded within `limit`."""
+    """Yield batches of indexes, longest text first to save padding: one text, or as many as fit `limit` when padded."""
     batch: list[int] = []
     for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
         if batch and (len(batch) + 1) * sizes[batch[0]] > limit:
@@ -416,7 +416,7 @@ def _unit_vectors(embed: Callable[[list[str]], Iterable[Any]], texts: list[str])
 
 
 def _means(by_token: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """The mean of each text's tokens, padding left out; any text has the two tokens that mark start and end."""
+    """Return the mean vector of each text's tokens without padding; every text has a start and an end token."""
     kept = mask[..., None].astype(by_token.dtype)
     means: npt.NDArray[np.float32] = (by_token * kept).sum(axis=1) / kept.sum(axis=1)
     return means

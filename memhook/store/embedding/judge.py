@@ -1,7 +1,7 @@
 """Read two notes together and estimate whether one of them replaces the other.
 
 The default model's encoder reads both as one text. Small matrices added to its own, which `scripts/fit-judge` makes,
-turn it into a judge. It runs in numpy, a pair at a time: few pairs are asked about when something was stored.
+turn it into a judge. It runs in numpy, a pair at a time: storing a memory asks about few pairs.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Verdict:
 
 @lru_cache(maxsize=1)
 def loaded_judge() -> Judge:
-    """The judge, in memory until `release`; raises EmbeddingError when the model's package is missing or another."""
+    """Return the judge, cached until `release`; raise EmbeddingError when the model's package is missing or differs."""
     return Judge()
 
 
 def release() -> None:
-    """Free its 50 MB; the next to ask waits an eighth of a second."""
+    """Free the judge's 50 MB; loading it again takes an eighth of a second."""
     loaded_judge.cache_clear()
 
 
 class Judge:
-    """Safe to call from several threads."""
+    """Judges pairs of notes. Safe to call from several threads."""
 
     def __init__(self) -> None:
         self._pack = verified(GRANITE.weights)
@@ -84,7 +84,7 @@ class Pair:
 
 
 class Reader:
-    """Notes as tokens of the encoder, whose `pack` brings the tokenizer."""
+    """Tokenizes notes with the tokenizer of the encoder's `pack`."""
 
     def __init__(self, pack: Path) -> None:
         try:
@@ -111,7 +111,7 @@ class Reader:
 
 
 def adapted(weights: Mapping[str, Floats], added: Mapping[str, Floats]) -> dict[str, Floats]:
-    """The encoder's weights with the judge's: to a matrix the product of two thin ones is added, others replaced."""
+    """Return the encoder's weights with the judge's: low-rank products are added to matrices, others replaced."""
     result = dict(weights)
     for name in added:
         value = added[name].astype(np.float32)
@@ -160,7 +160,7 @@ def _normalized(weights: Mapping[str, Floats], name: str, rows: Floats) -> Float
 
 
 def _gelu(rows: Floats) -> Floats:
-    """As it was trained: the approximation by tanh."""
+    """Return GELU in its tanh approximation, with which the judge was trained."""
     inner = np.float32(math.sqrt(2 / math.pi)) * (rows + np.float32(0.044715) * rows * rows * rows)
     active: Floats = np.float32(0.5) * rows * (1 + np.tanh(inner))
     return active

@@ -1,8 +1,8 @@
-"""The vectors of the multilingual encoder, by memory: in a file beside the table, those in use in memory.
+"""The multilingual encoder's vectors by memory: in a file beside the table, those in use also in memory.
 
-They are derived from the table, and the file may be deleted at any time: what is missing is made again. A vector counts
-only for the text it was made from (`stamp`) and by the encoder in use: vectors of two encoders are never in the file
-together. No memory outlives its row here: who takes a row out of the table, discards its vector.
+They are derived from the table, and the file may be deleted at any time: missing vectors are computed again. A vector
+is valid only for the text it was computed from (`stamp`) and for the encoder in use; a change of encoder clears the
+file. A vector must not outlive its row: code that deletes rows discards their vectors.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _Rows = npt.NDArray[np.intp]
 
 
 class Stamped(Protocol):
-    """Rows of the table in an order of their own, as of one state of it."""
+    """Rows of the table in a fixed order, as of one state of the table."""
 
     def stamps(self) -> Iterable[tuple[str, str]]: ...
 
 
 def stamp(content_hash: str, updated: int) -> str:
-    """Of one text: `updated` is in microseconds, and changes with the title and the tags, which are embedded too."""
+    """Identify one text: `updated`, in microseconds, changes also with title and tags, which are embedded too."""
     return f"{content_hash}:{updated}"
 
 
@@ -63,7 +63,7 @@ def stamp_of(memory: Memory) -> str:
 
 
 class LanguageVectors:
-    """Of one store. Safe to use from several threads; other processes may write the same file."""
+    """The vectors of one store. Safe to use from several threads; other processes may write the same file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -77,7 +77,7 @@ class LanguageVectors:
         return self._model is not None
 
     def use(self, model: ModelIdentity) -> None:
-        """From now on the vectors are of this encoder; those of another are deleted."""
+        """Use this encoder from now on; vectors of another one are deleted."""
         with self._lock:
             if self._model == model:
                 return
@@ -86,14 +86,14 @@ class LanguageVectors:
             self._in_file(lambda database: _made_for(database, model), create=True)
 
     def drop(self) -> None:
-        """Keep nothing in memory; the file stays."""
+        """Free the memory and close the file, which is not deleted."""
         with self._lock:
             self._model = None
             self._forget_all()
             self._close()
 
     def count(self) -> int:
-        """How many are in the file."""
+        """Count the vectors in the file."""
         return self._in_file(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0])) or 0
 
     def add(self, memories: Sequence[Memory], vectors: Sequence[Vector]) -> None:
@@ -109,7 +109,7 @@ class LanguageVectors:
                 self._hold(key, text, vector)
 
     def discard(self, memories: Collection[str]) -> None:
-        """Nothing is left of these."""
+        """Delete the vectors of these memories from the file and from memory."""
         with self._lock:
             keys = [(key,) for key in memories]
             self._in_file(lambda database: database.executemany("DELETE FROM vectors WHERE memory = ?", keys))
@@ -126,7 +126,7 @@ class LanguageVectors:
             self.discard([key for key in (*(key for (key,) in there), *self._places) if key not in kept])
 
     def discard_outdated(self, rows: Stamped) -> None:
-        """Of these rows, what was made from another text."""
+        """Delete the vectors of these rows that were computed from another text."""
         with self._lock:
             stamps = dict(rows.stamps())
             outdated = [
@@ -135,7 +135,7 @@ class LanguageVectors:
             self.discard([*outdated, *(key for key, text in stamps.items() if self._stamps.get(key, text) != text)])
 
     def lacking(self, rows: Stamped) -> list[str]:
-        """The memories of these rows that have no vector yet."""
+        """Return the memories of these rows that have no vector yet, redacted ones excepted."""
         places = self._aligned(rows)
         if (places != NOT_THERE).all():
             return []
@@ -143,7 +143,7 @@ class LanguageVectors:
         return [key for (key, text), place in pairs if place == NOT_THERE and not text.startswith(REDACTED)]
 
     def cosines(self, vector: Vector, rows: Stamped) -> _Matrix:
-        """With each row's vector, in their order; -inf where there is none."""
+        """Return the cosine with each row's vector, in row order; -inf where there is none."""
         with self._lock:
             places, matrix, held = self._aligned(rows), self._matrix, self._held
         asked = np.asarray(vector, dtype=np.float32)
@@ -161,14 +161,14 @@ class LanguageVectors:
     def _forget_all(self) -> None:
         self._places: dict[str, int] = {}
         self._stamps: dict[str, str] = {}
-        self._absent: set[str] = set()  # from the file, when it was last asked for these
+        self._absent: set[str] = set()  # not in the file when it was last read
         self._matrix: _Matrix = np.zeros((0, 0), dtype=np.float32)
         self._held = 0
         self._discards = 0
         self._known: WeakKeyDictionary[Stamped, tuple[tuple[int, int | None], _Rows]] = WeakKeyDictionary()
 
     def _hold(self, key: str, text: str, vector: _Matrix) -> None:
-        """In a place of its own: the matrix may be in use just now."""
+        """Append the vector, never overwrite one: another thread may be using the matrix."""
         if self._held == len(self._matrix):
             larger = np.zeros((max(64, 2 * self._held), len(vector)), dtype=np.float32)
             larger[: self._held] = self._matrix[: self._held].reshape(self._held, len(vector))
@@ -179,7 +179,7 @@ class LanguageVectors:
         self._held += 1
 
     def _aligned(self, rows: Stamped) -> _Rows:
-        """Where the vector of each row stands in the matrix; looked for again while some are missing."""
+        """Return the place of each row's vector in the matrix; looked up again while some are missing."""
         with self._lock:
             known = self._known.get(rows)
             if known is not None and known[0] in ((self._discards, None), (self._discards, self._held)):
@@ -210,14 +210,14 @@ class LanguageVectors:
         self._absent |= {key for key in unread if key not in self._places}
 
     def _signed(self, text: str) -> str:
-        """With the encoder that made the vector: an older memhook, with another one, may write to the same file."""
+        """Prefix the stamp with the encoder's hash: an older memhook with another encoder may write to this file."""
         return f"{self._model.sha256 if self._model else ''} {text}"
 
     def _stored(self, memories: Sequence[str]) -> list[_Kept]:
         return self._in_file(lambda database: list(_found(database, memories))) or []
 
     def _in_file(self, action: Callable[[sqlite3.Connection], T], *, create: bool = False) -> T | None:
-        """None where there is no file, or none that can be used: then vectors last as long as the process."""
+        """Run the action in a transaction; None without a usable file: then vectors last as long as the process."""
         with self._lock:
             try:
                 if self._database is None and (create or self._file.exists()):
@@ -227,10 +227,10 @@ class LanguageVectors:
                 with self._database as database:
                     return action(database)
             except (OSError, sqlite3.Error) as error:
-                log.warning("vectors for other languages are not kept in %s: %s", self._file, error)
+                log.warning("vectors for other languages cannot be stored in %s: %s", self._file, error)
                 is_broken = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
                 self._close()
-                if is_broken:  # all of it can be made again
+                if is_broken:  # all of it can be computed again
                     with suppress(OSError):
                         self._file.unlink()
                         self._file.with_name(f"{self._file.name}-journal").unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Where the files of a packaged model lie: verified, and laid out in one folder.
+"""The files of a packaged model: located, verified and laid out in one folder.
 
-The weights arrive inside a package from the registry, MiniLM's tokenizer inside another. ONNX Runtime wants graph and
+The weights come inside a package from the registry, MiniLM's tokenizer inside another. ONNX Runtime wants graph and
 weights in one folder, which is built at first use, with a hardlink to the weights instead of 30 MB more.
 """
 
@@ -32,7 +32,7 @@ Floats: TypeAlias = "npt.NDArray[np.float32]"
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
 PACK_MAGIC = b"HMSEMB01"
-LOOKED_UP = "word_emb"  # rows are taken from it, nothing is multiplied with it
+LOOKED_UP = "word_emb"  # rows are looked up in it, it is never multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class PackageFile:
 
 @dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """A model whose weights a package carries; `graph` is what memhook adds to them.
+    """A model whose weights come in a package; `graph` is the ONNX graph that memhook ships for them.
 
-    Without a `tokenizer` of its own it is in the pack of the weights. `matrices` are made from the weights when the
-    model is laid out.
+    If `tokenizer` is None, the weight pack contains it. `matrices` are computed from the weights when the model is
+    laid out.
     """
 
     id: str
@@ -75,7 +75,7 @@ class PackagedModel:
 
     @property
     def weights_name(self) -> str:
-        """The name of the file in the graph, whatever a symlink in the package leads to."""
+        """The file name by which the graph refers to the weights, wherever a symlink in the package leads."""
         return Path(self.weights.name).name
 
 
@@ -121,8 +121,8 @@ PACKAGED: Mapping[str, PackagedModel] = {model.id: model for model in (GRANITE, 
 def model_directory(model: PackagedModel, models_dir: Path) -> Path:
     """The directory to load `model` from, built if it is missing, partial or changed.
 
-    Every file is compared on every call: hashing the weights takes 30 ms of a load of a second, and no record of
-    an earlier check can be older than the file it speaks of.
+    Every file is compared on every call: hashing the weights takes 30 ms of a load of a second, and a
+    recorded result of an earlier check could be stale.
     """
     weights = verified(model.weights)
     files = _small_files(model, weights)
@@ -152,12 +152,12 @@ def pack_header(pack: Path) -> tuple[dict[str, Any], int]:
 
 
 def is_multiplied(tensor: dict[str, Any]) -> bool:
-    """Whether this tensor of a pack's header is a matrix that laying out makes anew."""
+    """Whether this tensor of a pack's header is a matrix that is requantised for the layout."""
     return bool(tensor["dtype"] == "i8" and tensor["name"] != LOOKED_UP)
 
 
 def path_of(file: PackageFile) -> Path:
-    """The file inside the installed package, as it is. The package is found, not imported."""
+    """Return the path of the file in the installed package, unverified. The package is located, not imported."""
     spec = importlib.util.find_spec(file.package)
     if spec is None or spec.origin is None:
         raise EmbeddingError(
@@ -180,7 +180,7 @@ def sha256_of(path: Path) -> str:
 
 
 def verified(file: PackageFile) -> Path:
-    """The file, which is the one expected; raises EmbeddingError otherwise."""
+    """Return the file's path if its hash is the expected one; raise EmbeddingError otherwise."""
     # ONNX Runtime refuses a link that leaves the directory, and a hardlink to a symlink would be one.
     path = path_of(file).resolve()
     try:
@@ -234,12 +234,12 @@ def _matrices(expected: Resource, pack: Path) -> bytes:
 
 
 def _unpadded(tokenizer: Path) -> bytes:
-    """Without its own padding and truncation: MiniLM's pads to 128 tokens and cuts there, some fastembeds keep that."""
+    """Return the tokenizer without padding and truncation: MiniLM's pads to 128 tokens and truncates there."""
     return json.dumps(json.loads(tokenizer.read_bytes()) | {"padding": None, "truncation": None}).encode()
 
 
 def _fingerprint(model: PackagedModel, files: Mapping[str, bytes]) -> str:
-    """Differs between versions of memhook that lay a model out differently: they must not undo each other's work."""
+    """Return a hash of the layout: versions of memhook with different layouts must not undo each other's work."""
     digest = hashlib.sha256(model.weights.sha256.encode())
     for name, content in files.items():
         digest.update(name.encode() + hashlib.sha256(content).digest())
@@ -260,7 +260,7 @@ def _is_laid_out(directory: Path, model: PackagedModel, weights: Path, files: Ma
 
 
 def _lay_out(directory: Path, model: PackagedModel, weights: Path, files: Mapping[str, bytes]) -> None:
-    """Built aside and renamed into place. No fsync: what a power cut leaves behind is noticed at the next load."""
+    """Build the folder aside and rename it into place. No fsync: the next load detects damage by a power cut."""
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".building-") as scratch:
         new = Path(scratch, "new")
         new.mkdir(mode=0o700)
@@ -295,7 +295,7 @@ def _lock(directory: Path) -> Iterator[None]:
 
 
 def _requantised(pack: Path) -> bytes:
-    """Every matrix of the pack in the form that a processor multiplies fastest: eight bits, a scale for each column.
+    """Return the pack's matrices in the form that a processor multiplies fastest: eight bits, a scale per column.
 
     The pack has a scale for every 64 values of a row, which no integer kernel reads, so ONNX Runtime would multiply
     floats: twice the time for a prompt and four times the memory. What the second rounding costs was measured: the
@@ -315,12 +315,12 @@ def _requantised(pack: Path) -> bytes:
 
 
 def pack_tensors(pack: Path) -> dict[str, Floats]:
-    """Every tensor of the pack as floats, but the table of words: of that, rows are looked up with `word_rows`."""
+    """Return every tensor of the pack as floats, except the word table, whose rows `word_rows` looks up."""
     return {tensor["name"]: _floats(tensor, stored) for tensor, stored in _tensors(pack) if tensor["name"] != LOOKED_UP}
 
 
 def word_rows(pack: Path, tokens: Sequence[int]) -> Floats:
-    """The rows of the table of words for these tokens."""
+    """Return the rows of the word table for these tokens."""
     tensor, stored = next(one for one in _tensors(pack) if one[0]["name"] == LOOKED_UP)
     weights, scales = _quantised(tensor, stored)
     return (weights[tokens] * scales[tokens]).reshape(len(tokens), -1)

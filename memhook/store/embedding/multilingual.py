@@ -35,10 +35,10 @@ def is_installed() -> bool:
 
 
 def loaded_encoder() -> Any:
-    """The package's own encoder; raises EmbeddingError when it is missing or not the one expected.
+    """Return the package's encoder; raise EmbeddingError when it is missing or not the one expected.
 
     One thread: the matrices are small, and threads that wait for each other made a prompt ten times as slow on a busy
-    machine. Without threadpoolctl the package takes every core, and does not say so.
+    machine. Without threadpoolctl the package silently uses every core.
     """
     for file in (WEIGHTS, TOKENIZER):
         verified(file)
@@ -61,6 +61,6 @@ def encoded(encoder: Any, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]
 
 
 def _readable(text: str) -> str:
-    """Its start, composed as the tokenizer would: of some signs each becomes eighteen there."""
+    """Return the start of the text in NFKC, as the tokenizer normalizes it: some characters become eighteen."""
     readable = text[:MAX_CHARS].encode("utf-8", "replace").decode()
     return normalized("NFKC", readable)[:MAX_CHARS]

@@ -1,6 +1,6 @@
-"""Vectors of texts that were embedded before, kept from one evaluation, or one start of the daemon, to the next.
+"""A cache of the vectors of texts, kept from one evaluation, or one start of the daemon, to the next.
 
-The file is a cache: it may be deleted at any time, and forgets what was longest unused when it grows too large.
+The file may be deleted at any time; when it grows too large, the least recently used vectors are deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memhook.store.embedding.encoder import Embedder, ModelIdentity
 log = logging.getLogger("memhook")
 
 LARGEST = 60_000  # vectors: about 100 MB
-TOGETHER = 64  # kept as soon as they are made, so that an interrupted run is not lost
+TOGETHER = 64  # written as soon as they are computed, so that an interrupted run is not lost
 WAIT_SECONDS = 10.0
 
 T = TypeVar("T")
@@ -77,14 +77,14 @@ class CachedEmbedder:
         return hashlib.sha256(f"{self.model.sha256}\n{text}".encode("utf-8", "surrogatepass")).digest()
 
     def _kept(self, action: Callable[[sqlite3.Connection, T], R], what: T) -> R | None:
-        """None where the file cannot be used: then vectors are made again, which costs only time."""
+        """Run the action in a transaction; None if the file cannot be used: then vectors are computed again."""
         if self._database is None:
             return None
         try:
             with self._database as database:
                 return action(database, what)
         except sqlite3.Error as error:
-            log.warning("vectors are not kept: %s", error)
+            log.warning("vectors cannot be cached: %s", error)
             self.close()
             return None
 
@@ -111,7 +111,7 @@ class CachedEmbedder:
 
 
 def opened_cache(file: Path, schema: str, wait_seconds: float) -> sqlite3.Connection:
-    """A file in a folder that exists, private to the user, with these tables."""
+    """Open an SQLite file in an existing folder, private to the user, and create its tables."""
     os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     database = sqlite3.connect(file, timeout=wait_seconds, check_same_thread=False)
     try:
@@ -126,10 +126,10 @@ def _opened(file: Path) -> sqlite3.Connection | None:
     try:
         return opened_cache(private_directory(file.parent) / file.name, _SCHEMA, WAIT_SECONDS)
     except (OSError, StoreError, sqlite3.Error) as error:
-        log.warning("vectors are not kept in %s: %s", file, error)
+        log.warning("vectors cannot be cached in %s: %s", file, error)
         return None
 
 
 def _next_use(database: sqlite3.Connection) -> int:
-    """Counts instead of a clock: which was used last is all that matters."""
+    """Return the next value of a counter, used instead of a clock: only the order of uses matters."""
     return int(database.execute("SELECT coalesce(max(used), 0) + 1 FROM vectors").fetchone()[0])

@@ -1,5 +1,5 @@
-"""Stores elsewhere: written at their origin, read from a copy here.
+"""Remote stores: written at their origin, read from a local replica.
 
 origin   A store that many people write to at once, on an object store, a server or a shared folder
-replica  Has a table here and an origin elsewhere: reads the one, writes to the other
+replica  The local copy of an origin: reads go to the copy, writes to the origin
 """

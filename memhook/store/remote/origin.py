@@ -1,6 +1,6 @@
 """A store that many people write to at once, on an object store, a server or a shared folder.
 
-It is never searched: each reader has a replica (`replica`), and asks here only for what has changed.
+It is never searched: each reader has a replica (`replica`), and fetches only the changes from here.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ log = logging.getLogger("memhook")
 LANDING_SECONDS = 60.0
 LONGEST_PAUSE = 2.0
 BATCH_ROWS = 2_000
-MANY_FILES = 64  # each write adds one, and a reader asks for each
-OLD_VERSIONS = timedelta(hours=1)  # who reads one is done with it by then
+MANY_FILES = 64  # each write adds one, and a reader requests each
+OLD_VERSIONS = timedelta(hours=1)  # readers of an old version have finished by then
 AT_ONCE = timedelta(milliseconds=1)
 
-# Lance then keeps for each row the version in which it was last written: that is how a replica asks for what is new.
+# Lance then stores with each row the version that last wrote it, by which a replica queries for new rows.
 ROW_VERSIONS = {"new_table_enable_stable_row_ids": "true"}
 CHANGED_IN = "_row_last_updated_at_version"
 _HAS_ROW_VERSIONS = b"memhook.row_versions"
@@ -50,11 +50,11 @@ R = TypeVar("R")
 
 
 class Origin(Table):
-    """A table that others write to as well: never searched, so without indexes, with the version of each row.
+    """A shared table: never searched, so without indexes, with the version of each row.
 
-    Many write there, each with rights of their own, and every replica is a copy: no checksums. Opened on first use by
-    somebody who may wait: each of its methods goes over the network. Changes (`table.changes`) are made to it as to a
-    table of one's own, again until they land.
+    It has no checksums: writers have different permissions, and every replica is a copy. It is opened on first use, by
+    a caller that may wait: each of its methods goes over the network. Changes (`table.changes`) are made to it as to
+    an own table, and retried until they are committed.
     """
 
     def __init__(self, uri: str, backups: Path, options: Mapping[str, str] | None = None) -> None:
@@ -93,28 +93,28 @@ class Origin(Table):
         if _is_refused(error):
             return RemoteError(
                 f"The shared store at {self.uri} refuses this: {first_line(error)}",
-                "Your credentials may read it and not write. Keep it in your own store, or ask for the right to write.",
+                "Your credentials may read it and not write. Keep it in your own store, or ask for write access.",
             )
         return RemoteError(
             f"The shared store at {self.uri} could not be used: {first_line(error)}",
-            "Try again when it can be reached: what is said twice is stored once.",
+            "Try again when it can be reached; duplicates are stored once.",
         )
 
     def give_up(self) -> None:
-        """Make no further attempt at what is being written: the failure was reported to its caller."""
+        """Stop retrying the current write: its failure was reported to the caller."""
         self._given_up.set()
 
-    # What has changed
+    # Changes to fetch
 
     @property
     def version(self) -> int:
-        """Rises with each write; 0 before the first."""
+        """The version number, which rises with each write; 0 before the first."""
         return int(self.handle.version) if self.exists else 0
 
     def changes_since(self, version: int) -> Iterator[pa.Table]:
-        """The rows written after that version, a batch at a time; from 0 on, all there are.
+        """Yield the rows written after that version, in batches; from 0 on, all rows.
 
-        All, too, of a table that does not keep versions of rows: one made before it was shared, or by a server.
+        A table without row versions, created before it was shared or by a server, yields all rows too.
         """
         if not self.exists:
             return
@@ -129,7 +129,7 @@ class Origin(Table):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """No right of one's own: others write too, and who comes second writes on what the first has left."""
+        """Lock a shared folder; elsewhere there is no lock, and a commit that conflicts with another is retried."""
         with self.locked():
             yield
             if self.directory is not None:
@@ -140,10 +140,10 @@ class Origin(Table):
             self._until_it_lands(lambda: change(self, *args, **kwargs))
 
     def optimize(self) -> bool:
-        """Put the small files of all writers together once they are many. Who has written looks whether they are."""
+        """Compact the small files of all writers once there are many; only a process that has written checks."""
         if not self.unoptimized or not self.exists:
             return False
-        self.unoptimized = 0  # whether or not it comes to an end: the next one who writes will look again
+        self.unoptimized = 0  # whether or not it succeeds: the next writer checks again
         if self.handle.stats()["fragment_stats"]["num_fragments"] < MANY_FILES:
             return False
         with self.writing():
@@ -157,7 +157,7 @@ class Origin(Table):
         return self
 
     def append(self, data: pa.Table) -> None:
-        """By their ids, so that trying again what may have landed adds nothing twice."""
+        """Insert by id, so that retrying a write that may have been committed adds no duplicates."""
         merge = self.handle.merge_insert("id").when_not_matched_insert_all()
         merge.execute(data, on_bad_vectors="null")
         self.unoptimized += 1
@@ -167,9 +167,9 @@ class Origin(Table):
         self.unoptimized += 1
 
     def expunge(self, ids: Sequence[str], left: Callable[[Row], Row] | None) -> None:
-        """Each step lands by itself, so that nothing is lost that others write meanwhile.
+        """Commit each step separately, so that concurrent writes of others are not lost.
 
-        Deleting only marks a row. So all the others are rewritten, and then the old files are deleted.
+        Deleting only marks a row. So all other rows are rewritten, and then the old files are deleted.
         """
         rows = self.rows(f"id IN ({quoted(ids)})").to_pylist()
         if left is None:
@@ -180,7 +180,7 @@ class Origin(Table):
         self._until_it_lands(lambda: delete_old_versions(self.handle, AT_ONCE, self.sync))
 
     def _until_it_lands(self, write: Callable[[], R]) -> R:
-        """A commit that another was faster than is made again on top of that one, and so is one that got no answer."""
+        """Retry a commit that conflicted with another or got no answer, for at most LANDING_SECONDS."""
         deadline, pause = time.monotonic() + LANDING_SECONDS, 0.02
         while True:
             try:
@@ -188,13 +188,13 @@ class Origin(Table):
             except FOREIGN_ERRORS as error:
                 if not _may_land_later(error) or time.monotonic() > deadline or self._given_up.is_set():
                     raise
-                log.info("a write to %s is tried again: %s", self.uri, first_line(error))
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two do not meet again
+                log.info("retrying a write to %s: %s", self.uri, first_line(error))
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  so that two writers do not collide again
             pause = min(2 * pause, LONGEST_PAUSE)
 
 
-# LanceDB has no types for these, only words. A status counts only where it is one: an address, a port and a duration
-# have digits too. The last of the conflicts is of two who both store the first memory.
+# LanceDB has no exception types for these, only messages. A number counts only as a status: addresses, ports and
+# durations have digits too. The last of the conflicts is of two writers that both create the table.
 _CONFLICT = regex(r"conflict|concurrent|preempted|already exists", re.IGNORECASE)
 _NO_ANSWER = regex(
     r"error sending request|connection|timed out|timeout|slowdown"
@@ -218,12 +218,12 @@ def _is_refused(error: BaseException) -> bool:
 
 
 def _share(directory: Path) -> None:
-    """Give what was written the rights of the folder it is in: memhook's own are for one user alone."""
+    """Give written files the permissions of the shared folder: by default memhook's are private to one user."""
     mode = stat.S_IMODE(directory.stat().st_mode)
     for path in ((directory / WRITE_LOCK), *(directory / f"{TABLE}.lance").rglob("*"), directory / f"{TABLE}.lance"):
         wanted = mode if path.is_dir() else mode & 0o666
         try:
             if stat.S_IMODE(path.stat().st_mode) != wanted:
                 path.chmod(wanted)
-        except OSError:  # another's file, whose rights that one has set; or one that was deleted
+        except OSError:  # a file of another user, who has set its mode; or a deleted one
             continue

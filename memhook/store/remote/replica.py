@@ -1,4 +1,4 @@
-"""A store elsewhere, read from a copy of it here: however slow or far it is, nobody waits for it to answer a prompt."""
+"""A remote store, read from a local copy: however slow the origin is, no prompt waits for it."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ R = TypeVar("R")
 
 SEEN, REFRESHED = "origin-version", "refreshed"
 NOT_AT_THE_ORIGIN = ("accessed", "muted", "released", "quarantine")
-SILENT_SECONDS = 9.0  # after which a place that does not answer is given up; an error has to be there within 15
+SILENT_SECONDS = 9.0  # after which an origin that does not answer is given up; an error must be reported within 15
 LOOK_SECONDS = 1.0
 PROBE_SECONDS = 4.0
 
 
 class Unanswered(Exception):
-    """The place gives no sign of life."""
+    """The origin does not respond."""
 
 
 class Replica:
-    """Has a table here, which is read, and an origin elsewhere, which is written and then fetched from.
+    """Reads from a local table, writes to the origin, and fetches the changes from there.
 
-    Of a store that is shared, what a user mutes or releases stays here: it is nobody else's business.
+    For a shared store, what a user mutes or releases is stored only locally: it concerns nobody else.
     """
 
     def __init__(self, here: CachedTable, origin_uri: str, options: Mapping[str, str], *, shared: bool) -> None:
@@ -64,27 +64,27 @@ class Replica:
 
     @property
     def refreshed(self) -> datetime | None:
-        """When it was last what its origin was; None before the first time."""
+        """The time of the last successful refresh; None before the first."""
         with suppress(ValueError):
             return datetime.fromisoformat(self._here.mark(REFRESHED))
         return None
 
     def refresh(self) -> int:
-        """Fetch what has changed at the origin; how many rows that were. Raises StoreError when that cannot be done."""
+        """Fetch the changes from the origin and return the number of rows. Raises StoreError when that fails."""
         if local_directory(self.origin_uri) is not None:
             return self._refreshed_now()
         try:
             while True:
                 fetching, is_new = self._next_refresh()
                 fetched = self._waited_for(fetching)
-                if is_new:  # one under way may have begun before what this caller wants to see
+                if is_new:  # a running refresh may have begun before the change that this caller needs
                     return fetched
         except Unanswered:
             self.problem = f"The shared store at {self.origin_uri} does not answer."
             raise RemoteError(self.problem, "Nothing was changed there. Try again when it can be reached.") from None
 
     def _next_refresh(self) -> tuple[Future[int], bool]:
-        """One begun now, or else the one under way: not more and more of them wait for a place that is silent."""
+        """Return the running refresh or a new one, and whether it is new: they must not pile up at a silent origin."""
         with self._starting_refresh:
             is_new = self._refresh is None or self._refresh.done()
             if self._refresh is None or is_new:
@@ -101,7 +101,7 @@ class Replica:
             except StoreError as error:
                 self.problem = error.message
                 raise
-            except FOREIGN_ERRORS as error:  # an error of LanceDB is the origin's, nearly always
+            except FOREIGN_ERRORS as error:  # an error of LanceDB nearly always comes from the origin
                 failure = self.origin.failure(error)
                 self.problem = failure.message
                 raise failure from error
@@ -109,11 +109,11 @@ class Replica:
             self._here.set_mark(REFRESHED, datetime.now(UTC).isoformat())
             return fetched
 
-    # Written there
+    # Writing to the origin
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """On top of what is there by now."""
+        """Refresh first, so that changes are based on the current state of the origin."""
         self.refresh()
         with self.origin.writing():
             yield
@@ -133,10 +133,10 @@ class Replica:
                 self._here.write(change, *args, **kwargs)
 
     def optimize_origin(self) -> bool:
-        """Compact it there, if this process has written to it."""
+        """Compact the origin if it is due and this process has written to it; return whether it was done."""
         try:
             return self._opened_origin is not None and self._opened_origin.optimize()
-        except FOREIGN_ERRORS as error:  # somebody will write again, and look again
+        except FOREIGN_ERRORS as error:  # the next writer checks again
             log.info("%s was not compacted: %s", self.origin_uri, first_line(error))
             return False
 
@@ -159,21 +159,21 @@ class Replica:
             self._landed(write, origin)
         try:
             self.refresh()
-        except StoreError as error:  # it is written; the next refresh will bring it
+        except StoreError as error:  # the write succeeded; the next refresh fetches it
             log.warning("written, but not fetched back yet: %s", error.message)
 
     def _landed(self, write: Callable[[Origin], None], origin: Origin) -> None:
-        """Raises RemoteError when the origin falls silent; what is on its way then may land, and that is reported."""
+        """Write in a thread; raise RemoteError when the origin stops responding, and report a write that lands late."""
         writing = in_thread(lambda: write(origin), "memhook-write")
         try:
             self._waited_for(writing)
         except Unanswered:
             origin.give_up()
-            self._opened_origin = None  # the next one starts afresh
+            self._opened_origin = None  # the next write connects again
             writing.add_done_callback(self._report_late)
             raise RemoteError(
                 f"The shared store at {self.origin_uri} stopped answering while this was written.",
-                "It is not tried again. If it has arrived, the next prompt says so; said twice, it is stored once.",
+                "It is not retried. If it arrived, the next prompt reports it; duplicates are stored once.",
             ) from None
 
     def _report_late(self, writing: Future[None]) -> None:
@@ -183,7 +183,7 @@ class Replica:
             log.warning("%s", self.late_news)
 
     def _fetched(self, origin: Origin) -> int:
-        version = origin.version  # before its rows are read: what comes meanwhile is fetched the next time
+        version = origin.version  # read before the rows: rows written meanwhile are fetched the next time
         seen, there = int(self._here.mark(SEEN) or 0), self._table.exists
         if version == seen and there:
             return 0
@@ -196,7 +196,7 @@ class Replica:
                 purged = set(self._table.ids()) - set(origin.ids())
                 if purged:
                     self._here.expunge(sorted(purged), None)
-            self._table.sync()  # first: what counts as seen is never fetched again
+            self._table.sync()  # before the mark: rows of a version marked as seen are never fetched again
             self._here.set_mark(SEEN, str(version))
         return fetched
 
@@ -205,12 +205,12 @@ class Replica:
             return
         are_first = not self._table.exists
         self._table.ensure(model)
-        if self._here.model != model:  # here the vectors are of the model that is wanted here; the daemon makes these
+        if self._here.model != model:  # local vectors are of the local model; the daemon computes them
             rows = _with(rows, "vector", [None] * len(rows))
         rows = _with_columns_of(self._table.handle.schema, rows)
-        # Whoever wrote them may have another version of memhook, which reads other terms out of the same text.
+        # The writer may run another version of memhook, which extracts other terms from the same text.
         rows = _with(rows, "terms", map(stored_terms, rows.drop_columns(["vector", "terms"]).to_pylist()))
-        if self._shared:  # what others have released, this user has not
+        if self._shared:  # a release by another user does not apply to this one
             rows = _with(rows, "released", [""] * len(rows))
         rows = rows if are_first else self._with_what_is_ours(rows)
         self._here.absorb(rows, are_first=are_first)
@@ -223,7 +223,7 @@ class Replica:
         self._here.languages.discard_outdated(RowsOnDisk(rows))
 
     def _with_what_is_ours(self, rows: pa.Table) -> pa.Table:
-        """The rows with what this user recorded about them, which outlives changes by others."""
+        """Return the rows with this user's local annotations, which survive changes by others."""
         if not self._shared:
             return rows
         where = f"id IN ({quoted(rows['id'].to_pylist())}) AND (muted OR accessed IS NOT NULL OR released <> '')"
@@ -233,7 +233,7 @@ class Replica:
 
 
 def in_thread(work: Callable[[], R], name: str) -> Future[R]:
-    """The result to come. Nobody waits for the thread at the end of the process."""
+    """Run `work` in a thread and return its future. The exit of the process does not wait for the thread."""
     future: Future[R] = Future()
 
     def run() -> None:
@@ -247,10 +247,10 @@ def in_thread(work: Callable[[], R], name: str) -> Future[R]:
 
 
 def answer_of(future: Future[R], is_there: Callable[[], bool]) -> R:
-    """The result of the future; raises Unanswered once the place has been silent for a while.
+    """Return the result of the future; raise Unanswered once the origin has been silent for SILENT_SECONDS.
 
-    What LanceDB does cannot be broken off, and its own retries go on for minutes. So it is done in a thread, and
-    meanwhile the place is asked, in a way that fails soon, whether it answers at all: a slow one may take its time.
+    A call of LanceDB cannot be cancelled, and its own retries take minutes. So it runs in a thread, while a probe with
+    short timeouts checks whether the origin responds at all: a slow one may take its time.
     """
     alive = time.monotonic()
     while not _is_done_within(future, LOOK_SECONDS):
@@ -270,7 +270,7 @@ def _is_done_within(future: Future[R], seconds: float) -> bool:
 
 
 def _with_columns_of(schema: pa.Schema, rows: pa.Table) -> pa.Table:
-    """Columns of today that a store of an older memhook lacks are empty."""
+    """Add the columns that a store of an older memhook lacks, empty, and cast the rows to the schema."""
     for field in schema:
         if field.name not in rows.schema.names:
             rows = rows.append_column(field, pa.nulls(len(rows), field.type))

@@ -2,18 +2,18 @@
 
 table         The table, which may not exist yet: connected, created, read, written under a lock and synced
 lance         LanceDB, imported when it is first needed, without the part that takes longest and is never called
-own           What is particular to a table of one's own: repaired, migrated, indexed, with checksums
-changes       The changes that can be written, to a table of one's own as to a shared one
+own           The user's own table: repaired, migrated, indexed, with checksums
+changes       The changes that can be made to a table, own or shared
 schema        The columns, how rows turn into memories and candidates for an answer, and the migrations of older tables
-opening       Opening a store without harming it: what cannot be read, is newer or is not memhook's
-filters       Which memories a query may see, as the condition LanceDB evaluates before anything is ranked
-disk_search   Searching the table itself, through its indexes: what is not in memory
-indexes       The table's indexes: created when they pay, and again when the table has outgrown them; sizes that decide
-maintenance   When a table is compacted, indexed and rid of old versions, and how
-expunge       Deleting memories from a table so that no file of it has them any more
-recovery      Recovery from damaged files: open the last version that is whole, or read what is readable
-checksums     Checksums of a table's files, and copies of those that name the others. LanceDB has neither
-manifest      A version of a table as its manifest lists it: which data files it has
-release       Returning memory to the system: what reading a store took stays with the allocators
+opening       Opening a store safely: one that is unreadable, newer or not memhook's is left unchanged
+filters       Which memories a query may return, as an SQL condition that LanceDB evaluates before ranking
+disk_search   Searching the rows that are not in memory, through the table's indexes
+indexes       The table's indexes: created when worthwhile, rebuilt when outgrown; the sizes that decide
+maintenance   Compaction, indexing and deletion of old versions: when and how
+expunge       Deleting memories from a table so that none of its files contains them any more
+recovery      Recovery from damaged files: open the last undamaged version, or salvage the readable rows
+checksums     Checksums of a table's files, and copies of its manifests and deletion lists. LanceDB has neither
+manifest      A version of a table as its manifest lists it: its data and index files
+release       Returning memory to the system that allocators keep after a store was read
 arrow_file    The rows of a table as one file, and back
 """

@@ -35,7 +35,7 @@ def rows_in(content: bytes) -> pa.Table:
 
 
 def refuse_bomb(path: Path, limit: int) -> None:
-    """Raise when the rows say that they become more than `limit` bytes; nothing of them is decompressed."""
+    """Raise if the declared size of the decompressed rows exceeds `limit` bytes; nothing is decompressed."""
     total = 0
     try:
         with path.open("rb") as file:
@@ -62,7 +62,7 @@ def _unreadable() -> InvalidInput:
 
 
 def _decompressed_sizes(message: pa.Message) -> Iterator[int]:
-    """Each compressed buffer begins with the size it has when it is decompressed; -1 is one that was left as it is."""
+    """Yield the size of each buffer: a compressed one starts with its decompressed size, or -1 if stored as it is."""
     if message.type != "record batch":
         raise _unreadable()  # memhook writes no dictionaries
     metadata, body = bytes(message.metadata), message.body
@@ -78,7 +78,7 @@ def _decompressed_sizes(message: pa.Message) -> Iterator[int]:
 
 
 def _field(metadata: bytes, table: int, place: int) -> int:
-    """Where a table of a flatbuffer has this field; 0 when it has none."""
+    """Return the offset of a field in a table of a flatbuffer; 0 when it is absent."""
     fields = table - _INT32.unpack_from(metadata, table)[0]
     if 4 + 2 * place >= _UINT16.unpack_from(metadata, fields)[0]:
         return 0

@@ -1,4 +1,4 @@
-"""The changes that can be written, to a table of one's own as to a shared one."""
+"""The changes that can be made to a table, own or shared."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LOST = {one.name: [] if one.kind is tuple else "" for one in FIELDS if Trait.LO
 
 
 class Target(Protocol):
-    """Where changes are made: a table, with whatever must change with it.
+    """A table to change, with the derived data that must change with it.
 
-    merge     rows in place of those with the same ids
-    expunge   what `left` makes of each row stays, or nothing, in whatever file
+    merge     replace the rows with the same ids
+    expunge   delete the rows from every file, or replace each by the result of `left`
     """
 
     @property
@@ -40,7 +40,7 @@ def add(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | None]
 
 
 def replace(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> None:
-    """Store these in place of those with the same ids, in one step."""
+    """Replace the memories with the same ids, in one step."""
     to.merge(_rows(to, memories, vectors, model))
 
 
@@ -52,28 +52,28 @@ def forget(to: Target, memories: Sequence[Memory], now: datetime) -> None:
 
 
 def redact(to: Target, ids: Sequence[str], now: datetime) -> None:
-    """Keep of these their places alone, and no file that holds more."""
+    """Reduce these to empty rows, and delete their content from every file."""
     to.expunge(ids, lambda row: emptied(row) | {"updated": now})
 
 
 def purge(to: Target, ids: Sequence[str]) -> None:
-    """Keep nothing of these, forgotten or not, and no file that holds anything of them."""
+    """Delete these, forgotten or not, from every file."""
     to.expunge(ids, None)
 
 
 def rewrite(to: Target, memories: Sequence[Memory]) -> None:
-    """These in place of those with the same ids, without a vector, and no file that holds what they said before."""
+    """Replace the memories with the same ids, without vectors, and delete their earlier text from every file."""
     by_id = {memory.id: memory for memory in memories}
     to.expunge(list(by_id), lambda row: row_of(by_id[row["id"]], None))
 
 
 def remove(to: Target, ids: Sequence[str]) -> None:
-    """As if these had never been stored."""
+    """Delete these rows, as if they had never been stored."""
     to.remove(ids)
 
 
 def unforget(to: Target, ids: Sequence[str]) -> None:
-    """Delete what is left of forgotten memories. Ask first: deleting nothing takes a version too."""
+    """Delete the remains of forgotten memories. Check that there are any: deleting nothing adds a version too."""
     to.remove_forgotten(ids)
 
 
@@ -88,24 +88,24 @@ def mute(to: Target, ids: Sequence[str], muted: bool) -> None:
 
 
 def set_quarantine(to: Target, memory: Memory) -> None:
-    """As this memory says, unless its content has changed since."""
+    """Store the quarantine and release of this memory, unless its content has changed since."""
     where = f"id = {quoted([memory.id])} AND content_hash = {quoted([memory.content_hash])}"
     to.table.update(where, {"quarantine": memory.quarantine, "released": memory.released})
 
 
 def put_back(to: Target, rows: pa.Table) -> None:
-    """These rows and no others, in one step; of an older schema, in today's shape."""
+    """Replace all rows by these, in one step, migrated if they are of an older schema."""
     to.put_back(rows)
 
 
 EXPUNGING: tuple[Callable[..., None], ...] = (redact, purge, rewrite)
-"""Leave no trace in any file, so of a shared store neither there nor in the copy here."""
+"""Changes that leave no trace in any file: for a shared store, neither at the origin nor in the local copy."""
 ANNOTATING: tuple[Callable[..., None], ...] = (mute, set_quarantine)
-"""The user's own business: of a store shared with others it stays here."""
+"""The user's own annotations, which stay local for a shared store."""
 
 
 def _rows(to: Target, memories: Sequence[Memory], vectors: Sequence[Vector | None], model: ModelIdentity) -> pa.Table:
-    """Without vectors where another process re-embedded meanwhile: its vectors and these do not mix."""
+    """Return the rows, without vectors if another process re-embedded meanwhile: two models do not mix."""
     to.table.ensure(model)
     kept = vectors if to.table.model == model else [None] * len(memories)
     return to.table.data(row_of(memory, vector) for memory, vector in zip(memories, kept, strict=True))

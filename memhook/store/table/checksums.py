@@ -1,7 +1,7 @@
-"""Checksums of a table's files, and copies of those that name the others. LanceDB keeps neither.
+"""Checksums of a table's files, and copies of its manifests and deletion lists. LanceDB has neither.
 
-The files of a table never change once they are written, so whatever differs from its checksum is damaged. They are kept
-in the table's own folder: who copies or replaces it takes them along.
+The files of a table never change once they are written, so a file that differs from its checksum is damaged. The
+checksums are in the table's own folder, so that copying or replacing the table includes them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Noted = tuple[int, int]
 
 
 def record(table: Path) -> None:
-    """Read each new file once; to be called by the one who may write. What was deleted is dropped, with its copy."""
+    """Record new files, reading each once; drop deleted ones with their copies. Only for a process that may write."""
     known = _noted(table)
     files = dict(_files(table))
     current: dict[str, _Noted] = {}
@@ -46,7 +46,7 @@ def record(table: Path) -> None:
 
 
 def damaged(table: Path, most: int | None = None) -> set[Path]:
-    """Files that differ from their checksum; of all together at most that many bytes are read, the newest first."""
+    """Return the files that differ from their checksum; read at most `most` bytes in total, the newest files first."""
     noted = _noted(table)
     left = float("inf") if most is None else most
     found = set()
@@ -69,7 +69,7 @@ def recorded(table: Path) -> set[Path]:
 
 
 def forget(table: Path, files: Iterable[Path]) -> None:
-    """What is set aside may come again under the same name."""
+    """Drop the checksums of these files, which were set aside: their names may be used again."""
     gone = {_name(table, path) for path in files}
     noted = _noted(table)
     if gone & noted.keys():
@@ -77,14 +77,14 @@ def forget(table: Path, files: Iterable[Path]) -> None:
 
 
 def whole_copy(table: Path, path: Path) -> bytes | None:
-    """What is in the copy of this file; None where there is none that is whole."""
+    """Return the content of this file's copy; None without an undamaged one."""
     name = _name(table, path)
     note, copy = _noted(table).get(name), table / FOLDER / name
     return copy.read_bytes() if note is not None and copy.is_file() and _read(copy) == note else None
 
 
 def _files(table: Path) -> Iterator[tuple[str, str]]:
-    """The newest of each folder first."""
+    """Yield each file's name and path, the newest of each folder first."""
     start = len(str(table)) + 1
     for folder in _RECORDED:
         found = durable.below(str(table / folder))
@@ -107,7 +107,7 @@ def _read(path: Path | str) -> _Noted:
 
 
 def _keep_copies(table: Path, current: dict[str, _Noted]) -> None:
-    """Of the newest manifests, and of the lists of deleted rows: without them whole rows would be unreadable."""
+    """Copy the newest manifests and the lists of deleted rows, without which undamaged rows would be unreadable."""
     newest = {_name(table, path) for path in manifests(table)[:_COPIED_MANIFESTS]}
     wanted = {name for name in current if name in newest or name.startswith(DELETIONS)}
     folder = table / FOLDER
@@ -123,7 +123,7 @@ def _keep_copies(table: Path, current: dict[str, _Noted]) -> None:
 
 
 def _noted(table: Path) -> dict[str, _Noted]:
-    """A line that was damaged itself says nothing of its file."""
+    """Return the recorded sizes and checksums, skipping lines that are damaged themselves."""
     try:
         lines = (table / FOLDER / _LIST).read_bytes().splitlines()
     except OSError:
@@ -143,7 +143,7 @@ def _write_list(folder: Path, noted: dict[str, _Noted]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """In one step. Not synced: what a power cut takes of it is recorded again with the next write."""
+    """Write the file atomically. Not synced: what a power cut destroys is recorded again with the next write."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(content)
     temporary.replace(path)

@@ -1,4 +1,4 @@
-"""Searching the table itself, through its indexes: what is not in memory."""
+"""Search the rows that are not in memory, through the table's indexes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from memhook.store.table.table import ROW_ID, Table
 COLUMNS = (*FACTS, "vector")
 MIN_PROBES = 20
 PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
-WIDE = 4  # projects with every fourth row are looked for among what was found: before, an index lists all their rows
-SPARE = 2  # one more for every second is asked for, as some may not be seen
+WIDE = 4  # projects with a fourth of the rows are filtered after the search: an index would list all their rows
+SPARE = 2  # half as many more are requested, as some may be filtered out
 KEPT_COUNTS = 64
 KEPT_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The rows for which `where` holds, of which the best `limit` are wanted.
+    """A search for the best `limit` of the rows that match `where`.
 
-    Indexes answer `first`, a part of `where` or nothing, at once; for the rest LanceDB would read eight columns of each
-    row that `first` leaves. So the rest is asked of the best `depth` alone, unless it `is_exact`. There are `searched`
-    of `rows` for which `first` holds or, where it is nothing, for which it would.
+    Indexes evaluate `first`, a part of `where` or empty, at once; for the rest LanceDB would read eight columns of each
+    row that matches `first`. So the rest is evaluated for the best `depth` rows only, unless it `is_exact`. Of `rows`,
+    `searched` match `first`, or the part that would be `first` where it is empty.
     """
 
     where: str
@@ -49,12 +49,12 @@ class _Scope:
 
     @property
     def depth(self) -> int:
-        """So many should have `limit` for which `where` holds."""
+        """The number of best rows among which `limit` should match `where`."""
         share = 1 if self.first else max(1, self.rows / max(1, self.searched))
         return int((self.limit + self.limit // SPARE + 1) * share)
 
     def answer(self, query: Any, score: str) -> pa.Table:
-        """The row ids of the best, or the best rows themselves."""
+        """Return the row ids of the best, or, if exact, the best rows themselves."""
         if self.is_exact:
             return read(query.where(self.where).select([*COLUMNS, score]).limit(self.limit))
         query = query.where(self.first) if self.first else query
@@ -62,7 +62,7 @@ class _Scope:
 
 
 class DiskSearch:
-    """By words and by vector at the same time, each on a thread of its own."""
+    """Searches by words and by vector at the same time, in two threads."""
 
     def __init__(self, table: Table, sizes: Sizes) -> None:
         self._table = table
@@ -70,19 +70,19 @@ class DiskSearch:
         self._searching = ThreadPoolExecutor(max_workers=8, thread_name_prefix="memhook-search")
         self._counts: dict[tuple[int, str], int] = {}
         self._found: tuple[int, dict[str, int]] = 0, {}
-        """The row ids of what was found last, in one version of the table."""
+        """A version of the table, and the row ids of the memories that the last searches found in it."""
 
     def candidates(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], allowed: Filter, limit: int
     ) -> tuple[list[Candidate], int]:
-        """The best by each, and out of how many: in a large table with those that may not be seen, as indexes count."""
+        """Return the best by each and the number of rows searched, which in a large table is the count by indexes."""
         scope = self._searching.submit(self._scope, allowed, limit)
         answers = self._answers(vector_of_query, words, scope.result)
         found = {one.id: one for rows in answers for one in with_cosines(rows, vector_of_query())}
         return [found[key] for key in sorted(found)], scope.result().searched
 
     def memories(self, ids: Sequence[str], allowed: Filter) -> dict[str, Memory]:
-        """Those with these ids; where the last searches found them, they need not be looked for."""
+        """Return the memories with these ids, by row id if the last searches found them."""
         version, rows = self._found
         if version == self._version and rows.keys() >= set(ids):
             where = f"{ROW_ID} IN ({', '.join(str(rows[key]) for key in ids)}) AND {allowed.sql()}"
@@ -98,7 +98,7 @@ class DiskSearch:
     def _answers(
         self, vector_of_query: Callable[[], Vector | None], words: Sequence[str], scope: Callable[[], _Scope]
     ) -> list[pa.Table]:
-        """The words are searched for while the vector is still being made."""
+        """Search by words while the vector is being computed, then by vector."""
         by_words = self._searching.submit(lambda: self._matching(words, scope())) if words else None
         vector = vector_of_query()
         answers = [] if vector is None else [self._nearest(vector, scope())]
@@ -118,7 +118,7 @@ class DiskSearch:
         return _Scope(allowed.sql(), "" if is_wide else first, limit, searched, rows, version, is_few)
 
     def _counted(self, version: int, condition: str) -> int:
-        """Once for each version of the table."""
+        """Count the rows that match, once for each version of the table."""
         key = version, condition
         if key not in self._counts:
             kept = {one: count for one, count in self._counts.items() if one[0] == key[0]}
@@ -126,7 +126,7 @@ class DiskSearch:
         return self._counts[key]
 
     def _nearest(self, vector: Vector, scope: _Scope) -> pa.Table:
-        """Few are compared one by one: which partitions theirs are in no index knows."""
+        """Search by vector. Few rows are compared one by one: no index knows which partitions they are in."""
         asked = np.asarray(vector, dtype=np.float32)
         query = query_of(self._table.handle).nearest_to(asked).column("vector").distance_type("dot")
         probes = max(MIN_PROBES, scope.rows // ROWS_IN_PARTITION // PROBED)
@@ -137,11 +137,10 @@ class DiskSearch:
         return scope.answer(query_of(self._table.handle).nearest_to_text(asked), "_score")
 
     def _best_rows(self, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
-        """Of each ranking the best `limit` for which `where` holds.
+        """Return the best `limit` rows of each ranking that match `where`.
 
-        None if some may be further down than was looked, or if the ids may be those of other rows since a write.
-        LanceDB fetches these rows and then asks `where` of them alone; without the row id in the answer it cannot
-        plan that.
+        None if some may be further down the ranking, or if a write may have reassigned the row ids. LanceDB fetches
+        these rows and evaluates `where` for them only; it can plan that only if the row id is selected too.
         """
         rows = ", ".join(map(str, sorted(set().union(*rankings))))
         condition = f"{ROW_ID} IN ({rows}) AND {scope.where}" if rows else "false"
@@ -167,7 +166,7 @@ def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:
 
 
 def _cosines(found: pa.Table, vector: Vector | None) -> list[float | None]:
-    """The exact cosines: an approximate index or a lexical hit brings none or a rounded one."""
+    """Return the exact cosines: an approximate index returns rounded ones, a lexical hit has none."""
     if vector is None:
         return [None] * len(found)
     exact = iter((stored_vectors(found) @ np.asarray(vector, dtype=np.float32)).tolist())

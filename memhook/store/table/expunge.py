@@ -1,7 +1,7 @@
-"""Deleting memories from a table so that no file of it has them any more.
+"""Delete memories from a table so that none of its files contains them any more.
 
 Deleting a row only marks it, in LanceDB: its bytes stay in the data files until enough rows of a file are marked, and
-in the indexes until they are built anew. So everything is written anew, and then nothing older is left.
+in the indexes until they are rebuilt. So all rows are rewritten, and then all older files are deleted.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _EMPTY: Mapping[str, Any] = {one.name: plain(one.default) for one in FIELDS} | {
 
 
 def emptied(row: Mapping[str, Any]) -> dict[str, Any]:
-    """No hash of the content either: it would tell whoever guesses the content that the guess is right."""
+    """Return the row without its content and without the hash of it, which would confirm a guess of the content."""
     nothing = {name: _EMPTY.get(name) for name in row if name not in _KEPT}
     return {**row, **nothing, "redacted": True, "content_hash": redacted_hash(row["id"])}
 
 
 def redacted_hash(key: str) -> str:
-    """In place of a content's hash: equal to no other, and to no content's."""
+    """Return a value in place of the content's hash: unique, and equal to the hash of no content."""
     return f"redacted:{key}"
 
 
@@ -47,7 +47,7 @@ def rewritten(table: Any, gone: Collection[str], kept: Iterable[Mapping[str, Any
 
 
 def _one_after_the_other(rest: Iterable[pa.RecordBatch], added: pa.Table) -> Iterator[pa.RecordBatch]:
-    """A batch at a time: a store may be larger than memory."""
+    """Yield one batch at a time: a store may be larger than memory."""
     for batch in rest:
         yield from pa.Table.from_batches([batch]).select(added.schema.names).cast(added.schema).to_batches()
     yield from added.to_batches()
@@ -65,18 +65,18 @@ def expunged(copy: Path, ids: Collection[str], *, is_sound: bool = True) -> bool
     """Rewrite a copy of a store without these memories; return whether it had one."""
     for derived in copy.glob(f"{SNAPSHOT}*"):
         derived.unlink(missing_ok=True)
-    (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: made again should the copy be used
+    (copy / language_vectors.FILE).unlink(missing_ok=True)  # derived: rebuilt if the copy is used
     database = lancedb().connect(str(copy))
     table = database.open_table(TABLE)
     # Also where no row of the copy's last version is one of them: an older version may have it.
     is_there = any(_holds(database, version["version"], ids) for version in table.list_versions())
-    if is_there or not is_sound:  # of a damaged one there may be files that belong to no version
+    if is_there or not is_sound:  # a damaged one may have files that belong to no version
         folder = copy / f"{TABLE}.lance"
         synced = durable.Synced(folder)
         rest = rewritten(table, ids)
         written = database.create_table(TABLE, data=rest, schema=rest.schema, mode="overwrite", on_bad_vectors="null")
         sweep(written, synced.sync, is_ours_alone=True)
-        checksums.record(folder)  # else those of the deleted files would stay, which are hashes of what was in them
+        checksums.record(folder)  # else the checksums of the deleted files, which reveal their content, would stay
         synced.sync()
     return is_there
 

@@ -1,4 +1,4 @@
-"""Which memories a query may see, as the condition LanceDB evaluates before anything is ranked."""
+"""Which memories a query may return, as an SQL condition that LanceDB evaluates before ranking."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ EVERYTHING = tuple(Sensitivity)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Empty tuples and None mean "any". Forgotten memories are never seen."""
+    """The conditions of a query. Empty tuples and None mean "any". Forgotten memories never match."""
 
     projects: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     filed_under: tuple[str, ...] = ()
-    """Names of which one is the namespace or a tag."""
+    """Names of which one must be the namespace or a tag."""
     sensitivities: tuple[Sensitivity, ...] = EVERYTHING
     redacted: bool = True
     muted: bool = True
@@ -32,7 +32,7 @@ class Filter:
     captured: bool | None = None
     except_ids: tuple[str, ...] = ()
     not_loaded_by: str = ""
-    """An assistant that must not have read the file of the memory by itself."""
+    """Exclude memories whose file this assistant loads by itself."""
     since: datetime | None = None
     before: datetime | None = None
 
@@ -60,7 +60,7 @@ class Filter:
         return _joined(conditions)
 
     def indexed_sql(self) -> str:
-        """The part of it that indexes answer without a look at the rows."""
+        """Return the part of the condition that indexes answer without reading rows."""
         return _joined(
             (
                 self.projects and f"project IN ({quoted(self.projects)})",
@@ -78,7 +78,7 @@ def _joined(conditions: Iterable[object]) -> str:
 
 
 def quoted(values: Iterable[str]) -> str:
-    """Without what no stored text has, a NUL or half a surrogate pair: LanceDB takes neither."""
+    """Quote values for SQL, without NULs and lone surrogates, which LanceDB rejects and no stored text has."""
     storable = (str(value).encode("utf-8", "replace").decode().replace("\x00", "") for value in values)
     return ", ".join("'" + value.replace("'", "''") + "'" for value in storable)
 

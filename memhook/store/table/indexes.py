@@ -1,7 +1,7 @@
-"""The table's indexes: created when they pay, again when the table has outgrown them, each in one step of its own.
+"""The table's indexes: created when worthwhile, rebuilt when outgrown, each in a step of its own.
 
-A kill costs the step that was being done: whoever looks next finds it missing. Rows that no index has yet are found all
-the same, by looking at each.
+A kill loses only the current step: the next check finds that index missing. Rows that are not indexed yet are found by
+a scan.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from memhook.store.table.lance import lancedb
 from memhook.store.table.release import give_back
 
 ROWS_IN_PARTITION = 1_000
-OUTGROWN = 4  # times the rows it was made for, and partitions are too long to look through
+OUTGROWN = 4  # times the rows it was built for, partitions are too long to scan
 VECTOR_INDEX = "vector_in_"  # and the number of its partitions
 TRAINED_ON = 64  # rows for each partition
-ROUNDS = 20  # of training; more moves nothing
+ROUNDS = 20  # of training; more change nothing
 
 _FULL_TEXT = {
     "base_tokenizer": "whitespace",
@@ -34,49 +34,49 @@ INDEXES: dict[str, str] = {
 }
 """The kind of each column's index, as LanceDB calls it.
 
-A condition that holds for nearly every row has none: LanceDB would list all these rows for each query, where it can
-look at the few that the other conditions leave. Of `origin` the few that were captured are asked for, or excluded.
+A condition that nearly every row meets has no index: LanceDB would list all these rows for each query, instead of
+checking the few that meet the other conditions. By `origin`, queries select or exclude the few captured memories.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a store may be for which way of answering, in rows, but for `held_text`, which is in bytes.
+    """The sizes up to which each way of answering is used, in rows, except `held_text`, which is in bytes.
 
-    Nobody sets these; tests pass in smaller ones.
+    They are not settings; tests pass in smaller ones.
     """
 
-    held: int = 50_000  # in memory as a whole: 75 MB of vectors
+    held: int = 50_000  # cached as a whole: 75 MB of vectors
     held_text: int = 64_000_000
-    part: int = 100_000  # of one project, in memory when the store is not
-    parts: int = 100_000  # of all projects that are in memory: 400 MB
-    scanned: int = 1_000  # so few are looked through as fast as indexes are asked, and each write costs less without
-    exact: int = 20_000  # so few are compared one by one, which no index is faster at
-    apart: int = 20_000  # from here on indexes are kept by another process: it takes seconds
+    part: int = 100_000  # of one project, cached when the store is not
+    parts: int = 100_000  # of all cached projects: 400 MB
+    scanned: int = 1_000  # so few are scanned as fast as through indexes, and each write costs less without
+    exact: int = 20_000  # so few are compared one by one: no index is faster
+    apart: int = 20_000  # from here on another process maintains the indexes: it takes seconds
 
 
 SIZES = Sizes()
 
 
 def missing(table: Any, has_vectors: bool, sizes: Sizes) -> list[str]:
-    """The columns that want an index: what a kill left out, and the vectors once there are many, or many more."""
+    """Return the columns that need an index: missing ones, and the vectors once there are many, or many more."""
     wanted = _missing_on_fields(table, sizes)
     return [*wanted, "vector"] if _wants_vectors(table, has_vectors, sizes) else wanted
 
 
 def make_missing(table: Any, has_vectors: bool, sizes: Sizes) -> None:
-    """One after the other; an index that was outgrown is used until its successor is there."""
+    """Build the missing indexes one by one; an outgrown index is used until its successor is built."""
     for column in missing(table, has_vectors, sizes):
         if column == "vector":
             _index_vectors(table)
         else:
             _index(table, column)
-        give_back()  # each begins with the memory of the last one
+        give_back()  # else each build starts with the memory that the last one took
     _drop_outgrown(table)
 
 
 def indexed(table: Any) -> Any:
-    """A new table, with those that any table of its size has but the one on the vectors."""
+    """Return the table with its missing indexes built, except the one on the vectors."""
     for column in _missing_on_fields(table, SIZES):
         _index(table, column)
     return table
@@ -88,13 +88,13 @@ def unindexed_rows(table: Any) -> int:
 
 
 def partitions_of(table: Any) -> int:
-    """How many the vectors are divided into; 0 when they have no index."""
+    """Return the number of partitions of the vector index; 0 without one."""
     names = [index.name.removeprefix(VECTOR_INDEX) for index in table.list_indices() if "vector" in index.columns]
     return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
 def _missing_on_fields(table: Any, sizes: Sizes) -> list[str]:
-    """Words cannot be searched without one; the others pay once there is much to look through."""
+    """Return the missing ones: words cannot be searched without one, the others are worthwhile in a larger table."""
     there = {column for index in table.list_indices() for column in index.columns}
     wanted = INDEXES if table.count_rows() > sizes.scanned else ("terms",)
     return [column for column in wanted if column not in there]
@@ -114,7 +114,7 @@ def _index(table: Any, column: str) -> None:
 
 
 def _index_vectors(table: Any) -> None:
-    """A bit for each dimension, which finds the nearest; how near they are is said by the vectors themselves."""
+    """Build an index with a bit for each dimension, which finds the nearest; their cosines come from the vectors."""
     partitions = max(1, int(table.count_rows()) // ROWS_IN_PARTITION)
     config = lancedb().index.IvfRq(
         distance_type="dot", num_partitions=partitions, sample_rate=TRAINED_ON, max_iterations=ROUNDS
@@ -123,7 +123,7 @@ def _index_vectors(table: Any) -> None:
 
 
 def _drop_outgrown(table: Any) -> None:
-    """All on the vectors but the last one made, and those of an older memhook."""
+    """Drop all indexes on the vectors but the last one built, and those that only an older memhook uses."""
     partitions = partitions_of(table)
     for index in table.list_indices():
         is_on_vectors = "vector" in index.columns

@@ -19,7 +19,7 @@ FUNCTIONS = "lancedb.functions"
 
 @cache
 def lancedb() -> Any:
-    os.environ.setdefault("LANCEDB_LOG", "error")  # read when it is imported; its warnings are none for a terminal
+    os.environ.setdefault("LANCEDB_LOG", "error")  # read at import; its warnings are not for a terminal
     sys.meta_path.insert(0, _Placeholders())
     with _unchecked():
         import lancedb  # noqa: PLC0415 - half a second
@@ -28,14 +28,14 @@ def lancedb() -> Any:
 
 
 def query_of(table: Any) -> Any:
-    """A query of LanceDB's asynchronous kind, for `read`."""
+    """Return a query of LanceDB's asynchronous API, for `read`."""
     return table._table.query()
 
 
 def read(query: Any) -> Any:
-    """What a query of `query_of` finds, in one turn of LanceDB's own loop.
+    """Return the rows of a query by `query_of`, in one round trip to LanceDB's event loop.
 
-    One of `table.search()` takes five, for the schema and for each batch, and a third more of the processor's time.
+    `table.search()` takes five, for the schema and for each batch, and a third more of the processor's time.
     """
     from lancedb.background_loop import LOOP  # noqa: PLC0415 - as above
 
@@ -61,7 +61,7 @@ class _Placeholders:
         return _Placeholder(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is in it."""
+        """Do nothing: the module is empty."""
 
 
 class _Placeholder(ModuleType):
@@ -79,7 +79,7 @@ class _Placeholder(ModuleType):
 
 @contextmanager
 def _unchecked() -> Iterator[None]:
-    """Take methods marked as overriding another at their word, as from Python 3.12 on.
+    """Skip the signature checks of methods marked as overrides, as from Python 3.12 on.
 
     To compare the signatures, the package `overrides` reads the bytecode around each: a third of the import.
     """

@@ -1,9 +1,9 @@
-"""When a table is compacted, indexed and rid of old versions, and how; and how it is, for the doctor.
+"""Compaction, indexing and deletion of old versions of a table: when and how; and a report on it for the doctor.
 
-LanceDB joins and deletes files in one call: old versions are deleted once the newest is on disk. Of a large table that
-takes minutes and most of a gigabyte, so it is done by a process of its own (`Upkeep`), at the lowest priority, which
-gives it all back at its end. It takes no write lock: LanceDB lets one of two commits that touch the same rows try
-again. What a kill interrupts is found undone by the next one.
+LanceDB joins and deletes files in one call: old versions are deleted once the newest is on disk. For a large table that
+takes minutes and most of a gigabyte, so a separate process (`Upkeep`) does it at the lowest priority and frees the
+memory when it exits. It takes no write lock: of two commits that touch the same rows, LanceDB retries one. The next run
+redoes what a kill interrupted.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ log = logging.getLogger("memhook")
 OPTIMIZE_AFTER = 64  # writes, or eight times as many rows
 ROWS_FOR_A_WRITE = 4_000  # of a large store every index is rewritten, however little was added
 STREAM_SECONDS = 10.0
-SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes do when none has come for a while
-MANY_VERSIONS = 128  # each names all files of its own
+SETTLED_AFTER, SETTLED_SECONDS = 8, 60.0  # fewer writes are enough once there was none for a while
+MANY_VERSIONS = 128  # the manifest of each lists all its files
 KEPT_VERSIONS = 16  # to go back to when the newest is damaged
 KEPT_WHEN_SETTLED = 4  # what was written a minute ago is on disk, and old versions are whole copies
-KEPT_SECONDS = 10.0  # a reader elsewhere may still be on an old one
+KEPT_SECONDS = 10.0  # a reader in another process may still use an old one
 
 LOCK = ".upkeep.lock"
-RESTS = 4.0  # times as long as the last one took
+RESTS = 4.0  # times as long as the last run took, before the next
 LOWEST = 19
 BUSY = 3
 READ_AHEAD = {"LANCE_DEFAULT_IO_BUFFER_SIZE": "64000000"}  # bytes; joining files would fill the usual 2 GB
@@ -56,7 +56,7 @@ _ATTEMPTS = 3
 
 
 class Maintenance:
-    """Of a table of one's own; of a large one it is done by another process."""
+    """Maintains an own table; a large one by another process."""
 
     def __init__(
         self, table: OwnTable, sizes: Sizes, rearranging: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -70,7 +70,7 @@ class Maintenance:
         self._is_counted = False
 
     def count_unindexed(self) -> None:
-        """Count, once, what was written before and is in no index; opens the table."""
+        """Count, once, the unindexed rows of earlier writes; opens the table."""
         if not self._is_counted:
             with self._table.translating("opening"):
                 self._table.unoptimized += unindexed_rows(self._table.handle) // 8 if self._table.exists else 0
@@ -101,7 +101,7 @@ class Maintenance:
         return True
 
     def health(self) -> dict[str, Any]:
-        """How the table is, every row of it read."""
+        """Report damage, missing indexes and the number of files and versions, after reading every row."""
         table = self._table
         report: dict[str, Any] = {"damage": "", "missing_indexes": [], "fragments": 0, "versions": 0}
         if not table.exists:
@@ -119,7 +119,7 @@ class Maintenance:
         return report | {"versions": len(self._versions_on_disk())}
 
     def _optimize_apart(self, keep: timedelta, rows: int) -> bool:
-        """Not while more is coming in, unless that is a twentieth of the store: it would be slow to find."""
+        """Start the upkeep, not between writes unless a twentieth of the store is unindexed, which slows searches."""
         is_streaming = time.monotonic() - self._table.last_write < STREAM_SECONDS
         is_much = 8 * self._table.unoptimized > rows // 20
         if not self.upkeep.may_begin() or (is_streaming and not is_much):
@@ -132,12 +132,12 @@ class Maintenance:
         return missing(self._table.handle, self._table.model != NO_MODEL, self._sizes)
 
     def _versions_on_disk(self) -> list[float]:
-        """When each was written, the newest first."""
+        """Return when each version was written, the newest first."""
         with os.scandir(self._folder / "_versions") as versions:
             return sorted((version.stat().st_mtime for version in versions), reverse=True)
 
     def _age_to_keep(self, is_settled: bool) -> timedelta:
-        """As long as the last few versions take."""
+        """Return the age up to which versions are kept: that of the last few."""
         kept = self._versions_on_disk()[: KEPT_WHEN_SETTLED if is_settled else KEPT_VERSIONS]
         return timedelta(seconds=KEPT_SECONDS + time.time() - kept[-1])
 
@@ -151,16 +151,16 @@ def compact(table: Any) -> None:
 
 
 def delete_old_versions(table: Any, keep: timedelta, sync: Callable[[], None]) -> None:
-    """Those older than `keep`. `sync` forces to disk what was written until now."""
+    """Compact, then delete versions older than `keep`. `sync` forces earlier writes to disk."""
     compact(table)  # else deleting would begin with that
     sync()
     table.optimize(cleanup_older_than=keep)
 
 
 def sweep(table: Any, sync: Callable[[], None], *, is_ours_alone: bool) -> None:
-    """Leave one version and no other file, and that on disk too.
+    """Delete all files but those of the newest version, and sync that to disk.
 
-    What a killed writer left behind goes as well, unless another might be writing just now.
+    Files of a killed writer are deleted too, unless another process might be writing now.
     """
     compact(table)
     sync()
@@ -170,13 +170,13 @@ def sweep(table: Any, sync: Callable[[], None], *, is_ours_alone: bool) -> None:
             sync()
             return
     raise StoreError(
-        "Old versions of the store could not be cleared: they are younger than the clock says it is.",
-        "What they hold is out of the current one. Set the clock right, then say this again.",
+        "Old versions of the store could not be deleted: their times are later than the clock.",
+        "The current version no longer contains the data. Set the clock right, then try again.",
     )
 
 
 class Upkeep:
-    """Of one store in a folder; at most one process does it at a time, whoever has started it."""
+    """The upkeep process of one store folder; a lock admits one at a time, whichever process started it."""
 
     def __init__(self, directory: Path, sizes: Sizes) -> None:
         self._directory = directory
@@ -193,7 +193,7 @@ class Upkeep:
         return not self.is_running and time.monotonic() >= self._next
 
     def begin(self, keep: timedelta) -> None:
-        """Versions younger than `keep` stay."""
+        """Start the process; versions younger than `keep` stay."""
         command = [sys.executable, "-P", "-E", "-m", "memhook.store.table.maintenance", str(self._directory)]
         options = [str(keep.total_seconds()), str(self._sizes.exact)]
         self._started = time.monotonic()
@@ -201,13 +201,13 @@ class Upkeep:
         self._process = subprocess.Popen([*command, *options], stdin=quiet, stdout=quiet, stderr=quiet)
 
     def finished(self) -> bool:
-        """Whether the one that was begun has done all of it; reported once."""
+        """Return once, after the started process has ended, whether it succeeded."""
         if self._process is None or self.is_running:
             return False
         code, self._process = self._process.returncode, None
         took = time.monotonic() - self._started
         self._next = time.monotonic() + RESTS * took
-        log.info("the indexes were kept in %.0f seconds, with exit code %d", took, code)
+        log.info("the upkeep of the indexes took %.0f seconds, exit code %d", took, code)
         return code == 0
 
     def wait(self) -> None:
@@ -215,7 +215,7 @@ class Upkeep:
             self._process.wait()
 
     def stop(self) -> None:
-        """End whichever process does it: what it has not committed is deleted at its next start."""
+        """Stop the upkeep, whichever process started it; its uncommitted files are deleted by the next one."""
         if self._process is not None and self.is_running:
             self._process.terminate()
             self._process.wait()
@@ -223,7 +223,7 @@ class Upkeep:
 
 
 def stop_any(directory: Path) -> None:
-    """End the upkeep of this store, whoever began it."""
+    """Stop the upkeep of this store, whichever process started it."""
     deadline = time.monotonic() + END_SECONDS
     while (holder := holder_of(directory / LOCK)) and time.monotonic() < deadline:
         with suppress(ProcessLookupError, PermissionError):
@@ -232,7 +232,7 @@ def stop_any(directory: Path) -> None:
 
 
 def make_current(table: Any, sizes: Sizes) -> None:
-    """Joined and indexed, in steps that are each complete; no version is deleted."""
+    """Compact and index the table, each step a commit; no version is deleted."""
     compact(table)
     give_back()
     make_missing(table, model_of(table.schema) != NO_MODEL, sizes)
@@ -249,8 +249,8 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
     table = connected(str(directory)).open_table(TABLE)
     make_current(table, sizes)
     Synced(directory / f"{TABLE}.lance").sync()
-    # What is on disk now stands for all before, of which joining files has made a second copy. It stays in any case:
-    # what somebody commits meanwhile may not be on disk yet.
+    # The version on disk now replaces all before, of which joining files has made a second copy. It stays in any case:
+    # versions committed meanwhile may not be on disk yet.
     table.optimize(cleanup_older_than=min(keep, timedelta(seconds=time.monotonic() - began)))
     checksums.record(directory / f"{TABLE}.lance")
     (directory / LOCK).unlink(missing_ok=True)
@@ -258,7 +258,7 @@ def main(directory: Path, keep: timedelta, sizes: Sizes) -> int:
 
 
 def _locked(path: Path) -> int | None:
-    """The right to do it, with the own number written down for who wants it to end."""
+    """Return the lock, with this process's id in its file for `stop_any`; None if another process has it."""
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,6 @@
 """A version of a table as its manifest lists it: its data files, which rows of them are deleted, and its indexes.
 
-LanceDB tells this only of a version that it can open.
+LanceDB reports this only for a version that it can open.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _SUFFIXES = {0: "arrow", 1: "bin"}
 _NUMBER, _BYTES, _SIZES = 0, 2, {1: 8, 5: 4}  # kinds of fields, and the sizes of the others
 
 _Message = defaultdict[int, list[Any]]
-"""By the number of each field its values: whole numbers, or bytes."""
+"""The values of each field, by its number: integers or bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Rows that were written at once. The files are named relative to the table's folder."""
+    """Rows that were written together. The files are named relative to the table's folder."""
 
     id: int
     all_files: tuple[str, ...]
-    """Of the rows, and of the list of those that are deleted."""
+    """The data files, and the list of the deleted rows."""
     rows: int
     deleted: int
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The files of the indexes are named as those of the rows; of an index that lists none, its folder is."""
+    """The fragments and index files of one version; an index that lists no files is named by its folder."""
 
     fragments: tuple[Fragment, ...]
     index_files: tuple[str, ...]
@@ -54,28 +54,28 @@ class Version:
 
     @property
     def rows(self) -> int:
-        """Without those that are deleted."""
+        """The number of rows, without deleted ones."""
         return sum(one.rows - one.deleted for one in self.fragments)
 
 
 def manifests(table: Path) -> list[Path]:
-    """The newest first."""
+    """Return the manifests, the newest first."""
     return sorted((table / "_versions").glob("*.manifest"), key=_number_of, reverse=True)
 
 
 def _number_of(manifest: Path) -> int:
-    """Written as its distance from the largest number there is, so that the newest is listed first."""
+    """Return the version; names count down from the largest 64-bit number, so that the newest is listed first."""
     number = int(manifest.stem)
     return number if number < 1 << 63 else (1 << 64) - 1 - number
 
 
 def version_in(manifest: Path) -> Version:
-    """Raises ValueError when it is not a manifest, and OSError when it cannot be read."""
+    """Parse a manifest; raise ValueError when it is none, and OSError when it cannot be read."""
     content = manifest.read_bytes()
     try:
         position, _, _, end = _FOOTER.unpack(content[-_FOOTER.size :])
         if end != END:
-            raise ValueError("it was cut")
+            raise ValueError("it is truncated")
         message = _message_at(content, position)
         sections = [_message_at(content, place) for place in message[_INDEX_SECTION]]
         return Version(
@@ -90,7 +90,7 @@ def _message_at(content: bytes, position: int) -> _Message:
     (length,) = _LENGTH.unpack_from(content, position)
     message = content[position + _LENGTH.size : position + _LENGTH.size + length]
     if len(message) != length:
-        raise ValueError("it was cut")
+        raise ValueError("it is truncated")
     return _message(message)
 
 
@@ -131,7 +131,7 @@ def _message(content: bytes) -> _Message:
             length, at = _varint(content, at) if key & 7 == _BYTES else (_SIZES[key & 7], at)
             value, at = content[at : at + length], at + length
         if at > len(content):
-            raise ValueError("it was cut")
+            raise ValueError("it is truncated")
         fields[key >> 3].append(value)
     return fields
 

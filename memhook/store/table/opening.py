@@ -1,4 +1,4 @@
-"""Opening a store without harming it: what cannot be read, is newer or is not memhook's is left as it is."""
+"""Open a store safely: one that is unreadable, newer or not memhook's is left unchanged."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LARGE = 200_000_000  # bytes of indexes; smaller ones fit, and the larger cache 
 METADATA_CACHE = 16_000_000
 SERVER = "db://"
 PATIENCE = {"connect_timeout": "5s", "timeout": "30s", "client_max_retries": "3", "client_retry_timeout": "20"}
-"""With a store elsewhere, unless its options say otherwise. LanceDB's own would wait for minutes."""
+"""Timeouts for a remote store, unless its options set others. LanceDB's defaults wait for minutes."""
 _FORMAT = {"new_table_data_storage_version": "2.1"}
-"""Of new tables. In 2.2 a column that is the same in all rows is read from the first row to the one that is wanted."""
+"""The format of new tables. In 2.2 a constant column is read from the first row up to the one that is wanted."""
 
 
 def local_directory(uri: str) -> Path | None:
-    """The folder a store is in; None for one that is elsewhere."""
+    """Return the folder of a local store; None for a remote one."""
     path = uri.removeprefix("file://")
     return None if "://" in path else Path(path).expanduser()
 
 
 def connected(uri: str, options: Mapping[str, str] | None = None, *, create: bool = False) -> Any:
-    """LanceDB at `uri`, seeing each finished write of any process; None where there is nothing yet."""
+    """Connect to LanceDB at `uri`, seeing each finished write of any process; None if a local folder is missing."""
     directory = local_directory(uri)
     if directory is not None:
         refuse_unusable(uri)
@@ -59,7 +59,7 @@ def connected(uri: str, options: Mapping[str, str] | None = None, *, create: boo
 
 
 def answers(uri: str, options: Mapping[str, str]) -> bool:
-    """Whether the place of a store elsewhere gives any answer, also a refusal, without trying twice."""
+    """Whether a remote store responds at all, if only with an error, without retries."""
     hurry = {"connect_timeout": "4s", "timeout": "4s", "client_max_retries": "0", "client_retry_timeout": "4"}
     try:
         connected(uri, {**options, **hurry}).list_tables(limit=1)
@@ -74,13 +74,13 @@ _SILENCE = ("error sending request", "connection", "timed out", "timeout")
 
 
 def is_silence(error: BaseException) -> bool:
-    """Whether nobody answered. LanceDB has no type for that, only words."""
+    """Whether there was no response. LanceDB has no exception type for that, only messages."""
     said = str(error).lower()
     return any(sign in said for sign in _SILENCE)
 
 
 def _server_arguments(options: Mapping[str, str]) -> dict[str, Any]:
-    """Of a LanceDB server. Its key is in LANCEDB_API_KEY, where LanceDB looks for it, unless an option has it."""
+    """Return the arguments for a LanceDB server. LanceDB reads its key from LANCEDB_API_KEY unless an option has it."""
     known = ("api_key", "region", "host_override")
     rest = {name: value for name, value in options.items() if name not in known}
     return {**{name: options[name] for name in known if name in options}, "storage_options": rest or None}
@@ -93,12 +93,12 @@ def _index_cache(directory: Path | None) -> int:
 
 @cache
 def _caches(for_indexes: int) -> Any:
-    """Shared by the whole process. LanceDB's own may grow to 7 GB, and do with each version of a table."""
+    """Return caches shared by the whole process. LanceDB's default may grow to 7 GB, with each table version."""
     return lancedb().Session(index_cache_size_bytes=for_indexes, metadata_cache_size_bytes=METADATA_CACHE)
 
 
 def back_up(directory: Path, backups: Path, version: int) -> None:
-    """A copy of the whole store, before it is changed in a way that an older memhook cannot read."""
+    """Copy the whole store before a change that an older memhook cannot read."""
     copy = durable.made_folder(backups) / f"store-schema{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     shutil.copytree(directory, copy)
     durable.sync_tree(copy)
@@ -116,7 +116,7 @@ def refuse_unknown(table: Any, uri: str) -> None:
 
 
 def refuse_unusable(uri: str) -> None:
-    """Raise StoreError if a store here can be neither read nor made."""
+    """Raise StoreError if a local store can be neither read nor created."""
     directory = local_directory(uri)
     if directory is None:
         return

@@ -1,4 +1,4 @@
-"""A table of one's own: checked and repaired when it is opened, migrated after a backup, indexed, with checksums."""
+"""The user's own table: checked and repaired when it is opened, migrated after a backup, indexed, with checksums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("memhook")
 
 
 class OwnTable(Table):
-    """Every table but a shared one: in a folder of this machine."""
+    """A table that is not shared, in a folder of this machine."""
 
     @property
     def place(self) -> tuple[Path, Path]:
@@ -28,7 +28,7 @@ class OwnTable(Table):
         return self.directory, self.folder
 
     def _opened(self) -> Any:
-        """The table in today's shape."""
+        """Open the table, repaired and migrated to the current schema."""
         self.repair()
         try:
             handle = self._found()
@@ -43,7 +43,7 @@ class OwnTable(Table):
         return handle if handle is None or _is_current(handle) else self._migrated()
 
     def _found(self) -> Any:
-        """The table, of this schema version or an older one; None when nothing was ever stored."""
+        """Return the table, of this schema version or an older one; None when nothing was ever stored."""
         _, folder = self.place
         if self.database is None or not folder.exists():
             return None
@@ -86,7 +86,7 @@ class OwnTable(Table):
 
 
 def rebuilt_table(uri: str, backups: Path) -> tuple[recovery.Salvage, Path]:
-    """The rows that can be read, as the newest version of the table, and where it is kept as it was.
+    """Make the readable rows the newest version of the table; return them and the folder with the old files.
 
     Raises StoreError when nothing can be read; then nothing has changed.
     """

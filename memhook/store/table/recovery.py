@@ -1,7 +1,7 @@
-"""Recovery from damaged files: open the last version that is whole, or read what is readable.
+"""Recovery from damaged files: open the last undamaged version, or salvage the readable rows.
 
-A damaged file is moved or linked to a folder among the backups, never deleted. An old version is looked at in a folder
-of its own that links to the files it names, so that nothing in the store changes while it is looked at.
+A damaged file is moved or linked to a folder among the backups, never deleted. An old version is opened in a temporary
+folder that links to its files, so that reading it changes nothing in the store.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from memhook.store.table.schema import memory_of
 
 TABLE = "memories"
 REBUILD = "memhook restore --from-damaged"
-REPORT = "report.txt"  # beside what was set aside
-DAMAGED, REBUILT = "damaged", "rebuilt"  # prefixes of the folders of what was set aside; the doctor reports the first
+REPORT = "report.txt"  # beside the files that were set aside
+DAMAGED, REBUILT = "damaged", "rebuilt"  # prefixes of the folders of files set aside; the doctor reports the first
 FOREIGN_ERRORS = (RuntimeError, ValueError, OSError, pa.ArrowException)
 """The exceptions that LanceDB raises."""
-FURTHEST_BACK = 64  # versions, of which one write that makes all indexes has 18; beyond, reading the newest loses less
-SALVAGED_AT_OPENING = 50_000  # rows; of more, the user decides when to wait for it
+FURTHEST_BACK = 64  # versions; a write that builds all indexes adds 18. Further back, salvaging the newest loses less
+SALVAGED_AT_OPENING = 50_000  # rows; with more, the user decides when to wait for it
 READ_AT_OPENING = 64 << 20  # bytes, in less than 0.1 s; the doctor reads all
 
 _ARROW_END = b"ARROW1"
@@ -45,7 +45,7 @@ _ROWS_AT_ONCE = 512
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether LanceDB's Rust side gave up: by kinds of error of its own, which no module offers for catching."""
+    """Whether LanceDB's Rust code panicked. No module exports the types of these exceptions for catching."""
     return type(error).__name__ in ("PanicException", "RustPanic")
 
 
@@ -60,12 +60,12 @@ def panics_as_errors() -> Iterator[None]:
 
 
 def looks_whole(table: Path) -> bool:
-    """Whether nothing of the table's newest version is known to be damaged. Cheap: of a large one not all is read."""
+    """Whether no damage to the table's newest version is known. Cheap: a large table is not read in full."""
     return bool(manifests(table)) and not damaged_files(table, READ_AT_OPENING)
 
 
 def damaged_files(table: Path, most: int | None = None) -> set[Path]:
-    """Those of the newest version, and damaged manifests and transactions of any: whoever clears up reads them too."""
+    """Return the newest version's damaged files, and any damaged manifests and transactions: cleanup reads them too."""
     listed = manifests(table)
     changed = checksums.damaged(table, most)
     found = {path for path in changed if path.relative_to(table).parts[0] in (VERSIONS, TRANSACTIONS)}
@@ -92,20 +92,20 @@ def damage_hint(backups: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Without the source positions that LanceDB appends, and without a credential, should it quote one."""
+    """Return the error's first line without the source positions that LanceDB appends, credentials masked."""
     return masked(str(error).splitlines()[0].split(", /")[0]).text[:200] if str(error) else type(error).__name__
 
 
 def set_aside_in(backups: Path, kind: str = DAMAGED) -> Path:
-    """A new place for what was damaged, or rebuilt although it was whole."""
+    """Return a new folder for the files of a damaged table, or of an undamaged one that is rebuilt."""
     return backups / f"{kind}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
 def repaired(database: Any, uri: str, table: Path, backups: Path, put_back: Callable[[pa.Table], None]) -> str:
-    """Make the newest version that reads the newest of all, at the cost of no row that can be read now.
+    """Go back to the newest readable version, or salvage the rows, without losing any row that can be read now.
 
-    To be called by the one who may write; `put_back` makes rows the table's. Returns what was done, or nothing.
-    Raises DamagedStore when the memories can still not be read.
+    The caller holds the write lock; `put_back` replaces the table's rows. Returns a report, "" if nothing was done.
+    Raises DamagedStore when the memories are still unreadable.
     """
     aside = set_aside_in(backups)
     try:
@@ -118,27 +118,27 @@ def repaired(database: Any, uri: str, table: Path, backups: Path, put_back: Call
     except (LookupError, *FOREIGN_ERRORS) as error:
         raise damaged(uri, backups, error) from error
     if not aside.exists():
-        return " ".join(done)  # of a lost file nothing is left to keep
+        return " ".join(done)  # a lost file leaves nothing to set aside
     report = " ".join([*done, f"What was damaged is kept in {aside}."])
     write_private(aside / REPORT, report)
     return report
 
 
 def rebuild(table: Path, rows: pa.Table, aside: Path, put_back: Callable[[pa.Table], None]) -> None:
-    """Make these rows the table's, which is set aside as it was."""
+    """Set a copy of the table aside, and replace its rows by these."""
     _set_copy_aside(table, aside)
     _set_unreadable_manifests_aside(table, aside)
     put_back(rows)
 
 
 def _newest_was_acknowledged(table: Path) -> bool:
-    """Whether the newest version was once complete on disk, and its list of files still is."""
+    """Whether the newest version was once complete on disk, and its manifest is undamaged."""
     newest = manifests(table)[:1]
     return bool(newest) and newest[0] in checksums.recorded(table) and newest[0] not in damaged_files(table)
 
 
 def _replaced_by_copies(table: Path, aside: Path) -> Iterator[str]:
-    """The damaged ones are linked, not moved: killed in between, the store has one or the other."""
+    """Replace damaged files by their copies. They are linked, not moved, so that a kill leaves one or the other."""
     copies = {path: checksums.whole_copy(table, path) for path in sorted(damaged_files(table))}
     whole = {path: copy for path, copy in copies.items() if copy is not None}
     for path, copy in whole.items():
@@ -149,7 +149,7 @@ def _replaced_by_copies(table: Path, aside: Path) -> Iterator[str]:
 
 
 def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> Iterator[str]:
-    """Whoever opens the table makes those that are missing."""
+    """Drop damaged indexes; opening the table builds the missing ones."""
     damaged = [path for path in damaged_files(folder) if path.is_relative_to(folder / INDEXES)]
     for path in damaged:
         _link(folder, path, aside)
@@ -162,16 +162,16 @@ def _without_damaged_indexes(table: Any, folder: Path, aside: Path) -> Iterator[
 
 
 def set_unneeded_aside(table: Path, aside: Path) -> None:
-    """Damaged lists of older versions, and notes of what was done long ago: LanceDB stumbles over them clearing up."""
+    """Set damaged manifests of older versions and damaged transactions aside: LanceDB's cleanup fails on them."""
     newest = manifests(table)[:1]
     damaged = [path for path in damaged_files(table) if path.parent.name in (VERSIONS, TRANSACTIONS)]
     _set_aside(table, [path for path in damaged if path not in newest], aside)
 
 
 def _gone_back(table: Path, aside: Path) -> str:
-    """Back to the last version that reads; empty where that would cost rows that are still readable.
+    """Go back to the last readable version, and report it; empty if that would lose rows that are still readable.
 
-    Or would bring back what was changed or forgotten since.
+    It is also empty if that would undo acknowledged changes, such as forgetting.
     """
     if _newest_was_acknowledged(table):
         return ""
@@ -195,7 +195,7 @@ def _gone_back(table: Path, aside: Path) -> str:
 
 
 def _rows_kept(table: Path, aside: Path, put_back: Callable[[pa.Table], None]) -> str:
-    """Nothing older has all of them: the rows that can be read, in files of their own."""
+    """Rewrite the readable rows to new files, as no older version has all of them, and report it."""
     found = salvaged(table)
     if not 0 < len(found.rows) <= SALVAGED_AT_OPENING:
         raise LookupError(f"{found.unreadable} of its memories cannot be read")
@@ -214,7 +214,7 @@ def newest_reads(table: Path) -> bool:
 
 
 def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
-    """Whether all of this version is there and can be read to its end; indexes aside, which are made from the rows."""
+    """Whether every row of this version can be read; indexes do not count, as they are built from the rows."""
     try:
         named = {table / name for name in version_in(manifest).data_files}
         if manifest in damaged or not named.isdisjoint(damaged):
@@ -229,7 +229,7 @@ def _reads(table: Path, manifest: Path, damaged: Collection[Path]) -> bool:
 
 @contextmanager
 def _view(table: Path, manifest: Path) -> Iterator[Any]:
-    """The table as of one version: in its own place if that is the newest, so that a full disk does not matter."""
+    """Open the table as of one version: the newest in place, so that a full disk does not matter."""
     if manifest in manifests(table)[:1]:
         with panics_as_errors():
             yield lancedb().connect(table.parent).open_table(table.stem)
@@ -240,9 +240,9 @@ def _view(table: Path, manifest: Path) -> Iterator[Any]:
 
 @contextmanager
 def _alone(table: Path, manifest: Path) -> Iterator[Path]:
-    """A folder in which LanceDB finds this version as the only one there is.
+    """Create a temporary folder in which LanceDB finds this version as the only one.
 
-    That it cannot be made says nothing about the version, so it is no error that LanceDB might raise.
+    If it cannot be created, the error is not one of FOREIGN_ERRORS, which would mean that the version is unreadable.
     """
     content = manifest.read_bytes()
     with ExitStack() as stack:
@@ -256,7 +256,7 @@ def _alone(table: Path, manifest: Path) -> Iterator[Path]:
         except OSError as error:
             raise StoreError(
                 f"The older versions of a damaged store cannot be looked at: no temporary folder ({error.strerror}).",
-                "Nothing was changed. Make room on the disk, then say this again.",
+                "Nothing was changed. Free some disk space, then try again.",
             ) from error
         yield folder
 
@@ -270,7 +270,7 @@ class Salvage:
 
 
 def salvaged(table: Path) -> Salvage:
-    """Of the newest version that opens, row by row where it must be. Raises LookupError when none opens."""
+    """Read the newest version that opens, row by row if necessary. Raises LookupError when none opens."""
     damaged = damaged_files(table) | checksums.damaged(table)
     for manifest in manifests(table):
         if manifest in damaged:
@@ -295,13 +295,13 @@ def _salvaged(view: Any, table: Path, manifest: Path, damaged: Collection[Path])
 
 
 def _verified(rows: pa.Table) -> pa.Table:
-    """Of a damaged file, the rows whose text is what it was; their vectors are to be made again."""
+    """Return the rows of a damaged file whose text is intact, without vectors, which are to be computed again."""
     intact = [row | ({"vector": None} if "vector" in row else {}) for row in rows.to_pylist() if _is_intact(row)]
     return pa.Table.from_pylist(intact, schema=rows.schema)
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:
-    """As far as is known: the text by its hash, the rest by whether it is a memory at all."""
+    """Whether the row is a valid memory and its text matches its hash; other fields have no checksum."""
     try:
         memory_of(row)
     except (ValueError, TypeError, KeyError):
@@ -312,7 +312,7 @@ def _is_intact(row: Mapping[str, Any]) -> bool:
 
 
 def _readable_rows(view: Any, fragment: Fragment) -> pa.Table:
-    """Rows that cannot be read together are read one by one."""
+    """Return the readable rows of a fragment; rows that cannot be read together are read one by one."""
     found = []
     for start in range(0, fragment.rows, _ROWS_AT_ONCE):
         places = range(start, min(start + _ROWS_AT_ONCE, fragment.rows))
@@ -326,7 +326,7 @@ def _readable_rows(view: Any, fragment: Fragment) -> pa.Table:
 
 
 def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
-    """Rows by their address, without those that are deleted; None when they cannot be read."""
+    """Return rows by their address, without deleted ones; None when they cannot be read."""
     first = fragment << 32
     try:
         with panics_as_errors():
@@ -338,7 +338,7 @@ def _taken(view: Any, fragment: int, places: range) -> pa.Table | None:
 
 
 def _set_copy_aside(table: Path, aside: Path) -> None:
-    """The whole table as it is, by links: for who wants to look at what was damaged, when the store is rewritten."""
+    """Link all files of the table into a folder, so that damaged ones can be examined after the rewrite."""
     for path in table.rglob("*"):
         if checksums.FOLDER not in path.parts:
             _link(table, path, aside)
@@ -346,7 +346,7 @@ def _set_copy_aside(table: Path, aside: Path) -> None:
 
 
 def _set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
-    """So that what is written next has a version to stand on, and another's number."""
+    """Set the newest manifests aside until one opens, so that the next write is based on a readable version."""
     for manifest in manifests(table):
         try:
             with _view(table, manifest):
@@ -356,7 +356,7 @@ def _set_unreadable_manifests_aside(table: Path, aside: Path) -> None:
 
 
 def _set_aside(table: Path, paths: Collection[Path], aside: Path) -> None:
-    """Linked first and removed then, so that a kill leaves it in one place at least."""
+    """Link the files first and delete them then, so that a kill leaves each in at least one place."""
     there = [path for path in paths if path.exists()]
     for path in there:
         _link(table, path, aside)
@@ -367,7 +367,7 @@ def _set_aside(table: Path, paths: Collection[Path], aside: Path) -> None:
 
 
 def _link(table: Path, path: Path, aside: Path) -> None:
-    """Have the file, if it is one, at its place in a copy of the table too."""
+    """Link or copy a file to its place in the copy of the table; anything but a file is skipped."""
     if not path.is_file():
         return
     target = aside / table.name / path.relative_to(table)
@@ -380,14 +380,14 @@ def _link(table: Path, path: Path, aside: Path) -> None:
 
 
 def _ends_well(path: Path) -> bool:
-    """As files of its kind do, if that is known."""
+    """Whether the file ends with the magic bytes of its format, if these are known."""
     end = {".arrow": _ARROW_END, ".lance": END, ".manifest": END, ".idx": END}.get(path.suffix, b"")
     try:
         with path.open("rb") as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - len(end)))
             return file.read() == end
-    except (FileNotFoundError, IsADirectoryError):  # deleted meanwhile by compaction: then it is of no version
+    except (FileNotFoundError, IsADirectoryError):  # deleted meanwhile by compaction: then no version needs it
         return True
 
 

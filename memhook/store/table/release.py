@@ -1,4 +1,4 @@
-"""Giving memory back: what reading a store took stays with the allocators, and the code of a start stays mapped."""
+"""Return memory to the system: allocators keep what reading a store took, and start-up code stays mapped."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CHANGED = regex(r"Anonymous: +[1-9]")
 
 
 def few_arenas(number: int) -> None:
-    """Have all threads allocate from these few, where glibc would have eight for each core, each with holes of its own.
+    """Limit all threads to this many arenas; glibc has eight for each core, each with its own fragmentation.
 
-    Before any thread is started.
+    To be called before any thread is started.
     """
     if mallopt := _of_libc("mallopt"):  # not with musl, which has no arenas
         mallopt(M_ARENA_MAX, number)
@@ -37,9 +37,9 @@ def give_back() -> None:
 
 
 def unmap_unused() -> None:
-    """Unmap the code of libraries: half of what this process takes, most of it used once, when it started.
+    """Unmap the code of libraries: half of this process's memory, most of it used once, at start-up.
 
-    What is used again is mapped again from the system's cache of files, which takes a millisecond or two for a prompt.
+    Code that is used again is mapped again from the page cache, which takes a millisecond or two for a prompt.
     """
     if advise := _of_libc("madvise"):
         for start, end in _unchanged_mappings():
@@ -47,9 +47,9 @@ def unmap_unused() -> None:
 
 
 def _unchanged_mappings() -> Iterator[tuple[int, int]]:
-    """Read-only mappings of libraries, no page of which is a private copy: a relocated one exists nowhere else.
+    """Yield read-only mappings of libraries without private pages: a relocated page exists nowhere else.
 
-    Of libraries alone: while this is read, another thread may unmap any other file and use its addresses.
+    Only of libraries: while this is read, another thread may unmap any other file and reuse its addresses.
     """
     try:
         listed = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
@@ -62,5 +62,5 @@ def _unchanged_mappings() -> Iterator[tuple[int, int]]:
 
 @cache
 def _of_libc(name: str) -> Any:
-    """A function of the C library, where it has it."""
+    """Return a function of the C library; None if it has none of this name."""
     return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

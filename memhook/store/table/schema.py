@@ -1,6 +1,6 @@
 """The shape of the memories table, how rows turn into memories and candidates, and the migrations of older tables.
 
-The version stands in the metadata of the table. To change the schema, raise SCHEMA_VERSION and append a step of that
+The version is in the metadata of the table. To change the schema, raise SCHEMA_VERSION and append a step of that
 number to MIGRATIONS, which takes a row as the version before left it; tests/store/recorded has a store of each version.
 """
 
@@ -36,8 +36,8 @@ _ARROW = {
     datetime: pa.timestamp("us", "UTC"),
 }
 
-# `terms` is what the full-text index covers: title, content and tags as core.terms reads them. `forgotten` marks what
-# is left of a forgotten memory, so that importing it again does not bring it back.
+# The full-text index covers `terms`: title, content and tags as core.terms reads them. `forgotten` marks the remains of
+# a forgotten memory, so that importing it again does not restore it.
 _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     *((one.name, _ARROW.get(one.kind, pa.string())) for one in FIELDS),
     ("forgotten", _ARROW[datetime]),
@@ -55,7 +55,7 @@ Row = dict[str, Any]
 
 
 def table_schema(model: ModelIdentity, version: int = SCHEMA_VERSION) -> pa.Schema:
-    """The columns, with the schema version and the model that made the vectors standing beside them."""
+    """Return the columns, with the schema version and the model of the vectors in the metadata."""
     dimensions = model.dimensions or DIMENSIONS
     columns = [(n, pa.list_(pa.float32(), dimensions) if n == "vector" else kind) for n, kind in _COLUMNS]
     metadata = {
@@ -67,7 +67,7 @@ def table_schema(model: ModelIdentity, version: int = SCHEMA_VERSION) -> pa.Sche
 
 
 def version_of(schema: pa.Schema) -> int:
-    """0 for a table from before versions were written down."""
+    """Return the schema version; 0 for a table from before versions were recorded."""
     return int((schema.metadata or {}).get(_VERSION_KEY, b"0"))
 
 
@@ -116,7 +116,7 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
 def candidates(
     facts: pa.Table, cosines: Sequence[float | None], multilingual: npt.NDArray[np.float32] | None = None
 ) -> Iterator[Candidate]:
-    """From the columns FACTS."""
+    """Yield candidates from the columns FACTS."""
     keys, hashes, titles, texts = (facts[name].to_pylist() for name in ("id", "content_hash", "title", "terms"))
     hours = _hours(facts["created"])
     others = known_cosines(multilingual) if multilingual is not None else [None] * len(facts)
@@ -126,7 +126,7 @@ def candidates(
 
 
 def _hours(moments: pa.ChunkedArray) -> list[str]:
-    """Each as ISO 8601 has it, up to the hour: a datetime for each would take a third of the time of all this."""
+    """Return each as ISO 8601 up to the hour; creating datetimes would take a third of the time of `candidates`."""
     numbers = moments.cast(pa.int64()).to_numpy().astype("datetime64[us]")
     hours: list[str] = np.datetime_as_string(numbers, unit="h").tolist()
     return hours
@@ -138,30 +138,30 @@ def title_terms(title: str) -> Sequence[str]:
 
 
 def known_cosines(cosines: npt.NDArray[np.float32]) -> list[float | None]:
-    """None where there is none."""
+    """Return the cosines as a list, with None for -inf."""
     return [cosine if cosine > -np.inf else None for cosine in cosines.tolist()]
 
 
 def stored_vectors(rows: pa.Table) -> npt.NDArray[np.float32]:
-    """Those that are there: `flatten` leaves out the rows without one."""
+    """Return the existing vectors: `flatten` skips the rows without one."""
     column = only_chunk(rows, "vector")
     flat: npt.NDArray[np.float32] = column.flatten().to_numpy(zero_copy_only=False)
     return flat.reshape(-1, column.type.list_size)
 
 
 def only_chunk(rows: pa.Table, name: str) -> Any:
-    """As one array, whatever chunks it came in."""
+    """Return the column as one array."""
     column = rows[name].combine_chunks()
     return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _first_columns(row: Row) -> Row:
-    """Tables from before versions were written down may lack any column but `id` and `content`."""
+    """Add missing columns: a table without a version may lack any but `id` and `content`."""
     return row_of(memory_of(row), None) | {name: value for name, value in row.items() if value is not None}
 
 
 def _with_defaults(*names: str) -> Callable[[Row], Row]:
-    """Columns that were added, with the values that memories have by default."""
+    """Return a step that adds these columns with the defaults of memories."""
     return lambda row: row | {one.name: plain(one.default) for one in FIELDS if one.name in names}
 
 
@@ -184,7 +184,7 @@ MIGRATIONS: tuple[tuple[int, Callable[[Row], Row]], ...] = (
 
 
 def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
-    """The rows of an older table in today's shape, a batch at a time: a store may be larger than memory."""
+    """Return the rows of an older table in the current schema, in batches: a store may be larger than memory."""
     version, model = version_of(table.schema), vectors_model(table.schema)
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -196,10 +196,10 @@ def migrated(table: Any, schema: pa.Schema) -> pa.RecordBatchReader:
 
 
 def migrated_rows(rows: pa.Table) -> tuple[list[Row], ModelIdentity]:
-    """Rows that were read elsewhere, in today's shape, and the model that made their vectors."""
+    """Return the rows in the current schema, and the model that computed their vectors."""
     version, model = version_of(rows.schema), vectors_model(rows.schema)
     if version > SCHEMA_VERSION:
-        raise StoreError("What is to be put back was written by a newer memhook.", "Upgrade memhook.")
+        raise StoreError("The rows to restore were written by a newer memhook.", "Upgrade memhook.")
     return [_migrated(row, version, model) for row in rows.to_pylist()], model
 
 

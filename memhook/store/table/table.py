@@ -1,6 +1,6 @@
 """One LanceDB table, which may not exist yet: connected, created, read, written under a lock and synced.
 
-A table of one's own is an `OwnTable`, one that others write to as well an `Origin`.
+The user's own table is an `OwnTable`, a shared one an `Origin`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ log = logging.getLogger("memhook")
 
 WRITE_LOCK = ".write.lock"
 NEW_TABLE = ".new-table-"
-ROW_ID = "_rowid"  # where a row stands in one version of the table, by which it is found at once
+ROW_ID = "_rowid"  # the address of a row in one version of the table, by which it is found at once
 LOCK_SECONDS = 30.0
 
 _SUSPECTED: set[Path] = set()
-"""Tables that failed when they were used: whoever opens one of them next reads all of it."""
+"""Tables that failed in use: the next open checks all their files."""
 
 
 class Table(ABC):
@@ -50,13 +50,13 @@ class Table(ABC):
         self.folder = None if self.directory is None else self.directory / f"{TABLE}.lance"
         self.readers = Gate()
         self.repaired = ""
-        """The repair that opening it needed."""
+        """The repair made when it was opened."""
         self.last_write = time.monotonic()
         self.unoptimized = 0
-        """Writes since it was last compacted, of many rows as several."""
+        """Writes since the last compaction; one of many rows counts as several."""
         self._options = options or {}
         refuse_unusable(uri)
-        # One that is elsewhere fails here, if it does; for one's own LanceDB is not imported before it is needed.
+        # A remote store that cannot be reached fails here; for a local one, LanceDB is imported only when needed.
         self._database: Any = None if self.directory else connected(uri, self._options)
         self._handle: Any = None
         self._columns: frozenset[str] = frozenset()
@@ -64,7 +64,7 @@ class Table(ABC):
 
     @property
     def handle(self) -> Any:
-        """LanceDB's table, looked for again while there is none: another process may have made it."""
+        """LanceDB's table; looked up again while there is none, as another process may create it."""
         if self._handle is None:
             with self.translating("opening"):
                 self._handle, self._columns = self._opened(), frozenset()
@@ -72,8 +72,8 @@ class Table(ABC):
 
     @property
     def database(self) -> Any:
-        """LanceDB at the table's place, looked for again while nothing is there."""
-        if self._database is None:  # its truth is whether it has tables, for which LanceDB lists them
+        """The connection to LanceDB; tried again while the store's folder does not exist."""
+        if self._database is None:  # as a boolean it says whether it has tables, for which LanceDB lists them
             self._database = connected(self.uri, self._options)
         return self._database
 
@@ -92,30 +92,30 @@ class Table(ABC):
         """The model that made the vectors."""
         return NO_MODEL if self.handle is None else model_of(self._handle.schema)
 
-    # In which a table of one's own differs from a shared one
+    # How an own table differs from a shared one
 
     @abstractmethod
     def _opened(self) -> Any:
-        """LanceDB's table, in a shape that can be written; None when nothing was ever stored."""
+        """Return LanceDB's table in a schema that can be written; None when nothing was ever stored."""
 
     @abstractmethod
     def failure(self, error: BaseException) -> StoreError:
-        """What to report, with the way out where there is one."""
+        """Return the error to report, with a hint where there is one."""
 
     def schema(self, model: ModelIdentity) -> pa.Schema:
         return table_schema(model)
 
     def _indexed(self, handle: Any) -> Any:
-        """A new table with the indexes that each of this kind has."""
+        """Return a new table with the indexes that every table of this kind has."""
         return handle
 
     def _record_written(self) -> None:  # noqa: B027  a shared one has nothing to record
-        """What was written is on disk, and the lock still held."""
+        """Record a write: it is on disk, and the lock is still held."""
 
-    # Reading: of a table that does not exist, nothing
+    # Reading: a table that does not exist is empty
 
     def rows(self, where: str = "", columns: Sequence[str] | None = None, limit: int | None = None) -> pa.Table:
-        """The rows for which `where` holds, with these columns or all; a shared store may lack the newest ones."""
+        """Return the rows that match `where`, with these columns or all; a shared store may lack the newest columns."""
         if self.handle is None:
             return table_schema(NO_MODEL).empty_table().select(columns or table_schema(NO_MODEL).names)
         query = query_of(self._handle)
@@ -124,7 +124,7 @@ class Table(ABC):
         return read(query if limit is None else query.limit(limit))
 
     def _present(self, columns: Sequence[str]) -> list[str]:
-        """Those that the table has. Columns are only ever added, and to ask for them takes as long as to count."""
+        """Return those that the table has. Columns are only ever added, and reading them takes as long as a count."""
         if not self._columns.issuperset(columns):
             self._columns = frozenset((*self._handle.schema.names, ROW_ID))
         return [name for name in columns if name in self._columns]
@@ -137,16 +137,16 @@ class Table(ABC):
         return found
 
     def memories(self, where: str, forgotten: bool | None = None, *, by_row: bool = False) -> Iterator[Memory]:
-        """Whether they are forgotten is looked at here: of a million rows, an index says so only after 20 ms.
+        """Yield the memories that match. `forgotten` is checked here: an index takes 20 ms for a million rows.
 
-        A condition on row ids is only planned as such if they are asked for as well: `by_row`.
+        LanceDB plans a condition on row ids as such only if they are selected too: `by_row`.
         """
         rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten", *([ROW_ID] if by_row else [])]).to_pylist()
         return (memory_of(row) for row in rows if forgotten is None or (row["forgotten"] is not None) == forgotten)
 
     def newest_by(self, column: str, where: str, limit: int, offset: int = 0) -> list[Memory]:
-        """A page of those for which `where` holds, the newest first by a column of times; ties by their ids."""
-        if self.handle is None or limit < 1:  # DataFusion panics when it is to find the best of nothing
+        """Return a page of those that match `where`, the newest first by a column of times; ties by id."""
+        if self.handle is None or limit < 1:  # DataFusion panics on a limit of 0
             return []
         by = lancedb().query.ColumnOrdering
         order = [by(column_name=column, ascending=False), by(column_name="id")]
@@ -157,7 +157,7 @@ class Table(ABC):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """The right to write, held by one at a time; on leaving, what was written is on disk."""
+        """Hold the write lock of a local folder; on exit, sync the writes to disk and record them."""
         if self.directory is None:
             yield
             return
@@ -165,18 +165,18 @@ class Table(ABC):
         with exclusive(self.directory / WRITE_LOCK, LOCK_SECONDS):
             try:
                 yield
-            finally:  # also where a later step failed: the next write builds on what an earlier one has committed
+            finally:  # also if a later step failed: the next write is based on what an earlier one has committed
                 self.sync()
             self.last_write = time.monotonic()
             self._record_written()
 
     def sync(self) -> None:
-        """Force to disk what was written: LanceDB renames its files into place without fsync."""
+        """Force writes to disk: LanceDB renames its files into place without fsync."""
         if self._synced is not None:
             self._synced.sync()
 
     def ensure(self, model: ModelIdentity) -> None:
-        """Create the table at the first memory."""
+        """Create the table if it does not exist."""
         if self.handle is None:
             self._handle = self._created(self.schema(model))
 
@@ -188,7 +188,7 @@ class Table(ABC):
         self.unoptimized += 1 + len(data) // 8
 
     def merge(self, data: pa.Table, *, insert: bool = False) -> None:
-        """In place of the rows with the same ids, in one step; with `insert`, also those that have none."""
+        """Replace the rows with the same ids, in one step; with `insert`, add rows with new ids too."""
         merge = self.handle.merge_insert("id").when_matched_update_all()
         (merge.when_not_matched_insert_all() if insert else merge).execute(data, on_bad_vectors="null")
         self.unoptimized += 1 + (len(data) // 8 if insert else 0)
@@ -210,14 +210,14 @@ class Table(ABC):
         self.delete(f"forgotten IS NOT NULL AND id IN ({quoted(ids)})")
 
     def overwrite(self, data: pa.Table | pa.RecordBatchReader) -> Any:
-        """These rows and no others, in place of the old ones in one step."""
+        """Replace all rows by these, in one step."""
         self._handle = self._indexed(
             self.database.create_table(TABLE, data=data, schema=data.schema, mode="overwrite", on_bad_vectors="null")
         )
         return self._handle
 
     def put_back(self, rows: pa.Table) -> None:
-        """The same for rows of any schema up to today's."""
+        """Replace all rows by these, which may be of any older schema."""
         current, model = migrated_rows(rows)
         if self.folder is None or not self.folder.exists():
             self.ensure(model)  # aside: a power cut must not leave half a table
@@ -227,7 +227,7 @@ class Table(ABC):
 
     @contextmanager
     def translating(self, what: str) -> Iterator[None]:
-        """LanceDB's own exceptions leave the store as StoreError."""
+        """Translate LanceDB's own exceptions to StoreError."""
         try:
             yield
         except BaseException as error:
@@ -238,12 +238,12 @@ class Table(ABC):
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
-        """No file is deleted meanwhile, and LanceDB's exceptions are translated."""
+        """Prevent the deletion of files meanwhile, and translate LanceDB's exceptions."""
         with self.readers.passing(), self.translating(what):
             yield
 
     def suspect(self) -> None:
-        """Have whoever opens it next read all of it."""
+        """Make the next open check all files."""
         if self.folder is not None:
             _SUSPECTED.add(self.folder)
 
@@ -252,12 +252,12 @@ class Table(ABC):
         return self.folder in _SUSPECTED
 
     def repair(self) -> None:
-        """Repair what looks damaged, or failed when it was last used. Raises when memories remain unreadable."""
+        """Repair a table that looks damaged or failed in use. Raises when memories remain unreadable."""
         folder = self.folder
         if folder is None or not folder.exists() or (recovery.looks_whole(folder) and folder not in _SUSPECTED):
             return
         try:
-            with self.locked():  # what another process has just written looks whole by now
+            with self.locked():  # by now, another process has finished its write
                 self.repaired = recovery.repaired(self.database, self.uri, folder, self.backups, self.put_back)
         except StoreError:
             if not recovery.newest_reads(folder):
@@ -269,12 +269,12 @@ class Table(ABC):
             log.warning("%s", self.repaired)
 
     def close(self) -> None:
-        """Leave no lock file behind."""
+        """Remove the lock file."""
         if self.directory is not None:
             remove_lock(self.directory / WRITE_LOCK)
 
     def _created(self, schema: pa.Schema) -> Any:
-        """An empty table with its indexes, made aside: a power cut leaves all of it or nothing, never a damaged one."""
+        """Create an empty table with its indexes, aside: after a power cut, all of it is there or nothing."""
         if self._database is None:
             self._database = connected(self.uri, self._options, create=True)
         if self.directory is None or self.folder is None or self.folder.exists():
@@ -300,9 +300,9 @@ def _private_store_directory(directory: Path) -> None:
 
 
 class Gate:
-    """Many may pass at a time, or one alone: what clears old files away waits for those who still read them.
+    """A shared and exclusive lock within one process: deleting old files waits for the readers.
 
-    Within one process. Who is inside may enter again: the one who wants to be alone waits for the last to leave.
+    A reader may enter again while another waits to be alone, which waits until the last one has left.
     """
 
     def __init__(self) -> None:
@@ -324,7 +324,7 @@ class Gate:
 
     @contextmanager
     def alone(self, seconds: float) -> Iterator[None]:
-        """Once nobody is inside, or after `seconds`: one that hangs must not keep the others out for ever."""
+        """Enter once no reader is inside, or after `seconds`: one that hangs must not lock the others out for ever."""
         deadline = time.monotonic() + seconds
         with self._changed:
             self._changed.wait_for(lambda: not self._is_closed)
