@@ -29,6 +29,7 @@ from memhook.store.embedding.model_files import GRANITE, pack_tensors, verified,
 ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "scripts" / "judge_pairs.jsonl"
 HARD_PAIRS = ROOT / "scripts" / "judge_hard_pairs.jsonl"
+CLOSE_PAIRS = ROOT / "scripts" / "judge_close_pairs.jsonl"
 SHARE = 0.3  # of the hard ones, others in each epoch
 RESULT = ROOT / "memhook" / "resources" / ADDED.name
 RANK = 32
@@ -75,7 +76,7 @@ def main() -> int:
     reader, fitted = Reader(pack), _start(fixed)
     before = {} if options.anew else {name: torch.from_numpy(value).float() for name, value in np.load(RESULT).items()}
     fitted |= {name: value.clone().requires_grad_() for name, value in before.items()}
-    pairs, hard = _training_pairs(PAIRS), _training_pairs(HARD_PAIRS)
+    pairs, hard = [*_training_pairs(PAIRS), *_training_pairs(CLOSE_PAIRS)], _training_pairs(HARD_PAIRS)
     pairs += [*_unrelated(pairs), *(Example(one.old, one.old, False) for one in pairs[::REPEATED])]
     tests = {path: _test_pairs(path) for path in options.test}
     optimizer = torch.optim.AdamW([one for one in fitted.values() if one.requires_grad], lr=RATE, weight_decay=0.01)

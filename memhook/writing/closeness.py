@@ -11,6 +11,7 @@ from memhook.core.memory import Memory, Origin
 from memhook.core.ranking import Candidate
 from memhook.errors import EmbeddingError
 from memhook.library.library import Library
+from memhook.patterns import regex
 from memhook.screening.secrets import MASK
 from memhook.store.embedding.judge import Verdict, loaded_judge
 from memhook.store.ledger import Proposal
@@ -20,7 +21,7 @@ from memhook.turns import stand_aside
 from memhook.writing.twins import worded_at
 
 NEAREST = 8
-PROPOSED = 0.83  # from this chance on it is worth a question to the author: of look-alikes 2 to 6 of 100 reach it
+PROPOSED = 0.55  # from this chance on it is worth a question to the author: of look-alikes about 5 of 100 reach it
 TOLD_APART = 0.8  # from this chance on the texts themselves tell which is the newer one: in 3 to 4 of 100 wrongly
 # Between notes of one sentence, paraphrases have a cosine of at least .95, other statements on the same subject at most
 # .90. Without vectors, paraphrases share 64 to 100 % of their words, other statements 12 to 43 %.
@@ -37,6 +38,7 @@ DISTINCTLY = 0.05
 DISTINCTLY_BY_WORDS = 0.02
 # Notes that were imported so soon after each other may be of one file without dates: which is newer is not known.
 ONE_SITTING = timedelta(hours=1)
+_WORD = regex(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,18 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     if older.memory.content_hash == newer.content_hash:
         return False
     texts = _statement(older.memory), _statement(newer)
-    if texts[0] in texts[1] or not all(texts):  # what the newer one repeats whole, it does not replace
+    if not all(texts) or _repeats(*texts):
         return False
     is_one_sitting = _are_of_one_sitting(older.memory, newer)
     if not is_one_sitting and worded_at(older.memory) > worded_at(newer):
         return False
     verdict = _verdict(*texts)
     return verdict.replaces >= PROPOSED and (not is_one_sitting or verdict.in_order >= TOLD_APART)
+
+
+def _repeats(older: str, newer: str) -> bool:
+    """Return whether the newer text has the older one whole, or consists of the same words."""
+    return older in newer or _WORD.findall(older.casefold()) == _WORD.findall(newer.casefold())
 
 
 def _verdict(older: str, newer: str) -> Verdict:

@@ -37,3 +37,9 @@ def test_a_memory_that_is_reworded_is_the_newer_one_and_the_question_is_asked_th
     assert proposed(assistant) == [(id_of(older), id_of(newer))]
     assistant.calls("revise", references=[older], content=NIGHTLY.format(5))
     assert proposed(assistant) == [(id_of(newer), id_of(older))]
+
+
+def test_the_same_words_with_other_punctuation_replace_nothing(assistant: Assistant) -> None:
+    assistant.remembers("Commits may skip the hooks.")
+    assistant.remembers("Commits may skip the hooks!")
+    assert proposed(assistant) == []

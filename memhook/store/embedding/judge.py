@@ -27,7 +27,7 @@ from memhook.store.embedding.model_files import (
     word_rows,
 )
 
-ADDED = Resource("judge.npz", "ebe73b41fcb6dd2a4e6f6bd91e2a4165cb151e44d915f2c06b1544a423b1d355")
+ADDED = Resource("judge.npz", "6b53970be7ae3f96f969036421f1aefd974226250fa340aedbb18e1319d1f75a")
 MOST_TOKENS = 112  # of each note: of a long one the beginning
 READ_CHARS = 20 * MOST_TOKENS
 START, END = 0, 2  # tokens before and behind a text
