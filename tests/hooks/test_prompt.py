@@ -114,8 +114,9 @@ RULE = "Rule: `reconcile` reads from the primary, never from the replica."
 
 def test_the_best_memory_arrives_whole_and_the_others_as_previews(assistant: Assistant) -> None:
     best = assistant.remembers(f"{FACT} {STORY} {RULE}")
+    moves = " ".join(f"Its disk went to rack {rack} for a night and came back." for rack in range(12))
     for shard in range(3):
-        assistant.remembers(f"The ledger replica of shard {shard} was moved in May. {STORY} Ask the owner of {shard}.")
+        assistant.remembers(f"The ledger replica of shard {shard} was moved in May. {moves} Ask the owner of {shard}.")
     whole, *previews = assistant.prompts(QUESTION).split("\n- ")[1:]
     assert best in whole
     assert whole.endswith(f"\n  {FACT} {STORY} {RULE}")
