@@ -21,7 +21,7 @@ from memhook.turns import stand_aside
 from memhook.writing.twins import worded_at
 
 NEAREST = 8
-PROPOSED = 0.55  # from this chance on it is worth a question to the author: of look-alikes about 5 of 100 reach it
+PROPOSED = 0.6  # from this chance on it is worth a question to the author: of look-alikes about 5 of 100 reach it
 TOLD_APART = 0.8  # from this chance on the texts themselves tell which is the newer one: in 3 to 4 of 100 wrongly
 # Between notes of one sentence, paraphrases have a cosine of at least .95, other statements on the same subject at most
 # .90. Without vectors, paraphrases share 64 to 100 % of their words, other statements 12 to 43 %.
