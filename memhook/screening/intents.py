@@ -1,10 +1,10 @@
-"""The intents of a text towards the model that reads it, by words that are close to each other.
+"""Detect the intents of a text towards the model that reads it, by words that are close to each other.
 
-intents_in(plain)   the reason to distrust a text, or nothing
+intents_in(plain)   the reason to distrust a text, or ""
 
-`intents.toml` has the vocabulary, one section per language, and the intents, which know no language: each needs words
-of some classes within a few dozen characters. One intent is seldom enough: the points of different ones are added,
-but only within one statement, because a list of harmless rules has a little of everything.
+`intents.toml` has the vocabulary, one section per language, and the intents, the same for all languages: each needs
+words of some classes within a few dozen characters. One intent is seldom enough: the points of different ones are
+added, but only within one statement, because a list of harmless rules has a little of everything.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REACH = 240  # characters within which the points of different intents are added
 SPAN = 45  # characters within which an intent needs its words, unless it says otherwise
 DESCRIBED = 90
 FORBIDDEN = 14
-SENTENCE = 20  # characters that the end of a sentence counts for
+SENTENCE = 20  # characters that the end of a sentence adds to the distance between words
 SHORT = 30  # characters of a line that may continue the one before: "The user has already agreed."
 SHORTEST_START = 3
 LONGEST_WORD = 30
@@ -41,7 +41,7 @@ Classes = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """`needs` has classes of words, each time one of some. `intents.toml` says what the others mean."""
+    """An intent: of each set of classes in `needs`, one must be found. `intents.toml` explains the other fields."""
 
     name: str
     points: int
@@ -53,7 +53,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark that is no word between spaces; `text` is in whatever the pattern matches."""
+    """A pattern for text that is not a word between spaces; all it matches contains `text`."""
 
     name: str
     text: str
@@ -62,7 +62,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The classes of words, of starts of words and of phrases (by their first word), and what is between no spaces."""
+    """The contents of `intents.toml`.
+
+    `words`, `starts` (of words) and `phrases` (by their first word) map to classes; `unspaced` has the words of
+    languages without spaces.
+    """
 
     words: Classes
     starts: Classes
@@ -74,14 +78,17 @@ class Vocabulary:
 
 
 def intents_in(plain: str) -> str:
-    """Empty for an ordinary text. `plain` is in lower case, each paragraph and each item of a list on one line."""
+    """Return the reason, or "" for an ordinary text.
+
+    `plain` is in lower case, with each paragraph and each list item on one line.
+    """
     if not _suffices(_possible_in(plain)[-1]):
-        return ""  # most texts: where the words are need not be known
+        return ""  # most texts: their words need not be located
     return next(filter(None, map(_intents_of, _statements(plain))), "")
 
 
 def _statements(plain: str) -> Iterator[str]:
-    """Yield the lines, each with those behind it that continue it, and with the first behind its colon or comma."""
+    """Yield each line together with the next one if it ends in a colon or comma, and with those that continue it."""
     lines: list[str] = []
     for line in plain.split("\n"):
         if lines and not lines[-1].endswith((":", ",")) and not _continues(line):
@@ -92,7 +99,7 @@ def _statements(plain: str) -> Iterator[str]:
 
 
 def _continues(line: str) -> bool:
-    """Whether a line says in a few words how something is done, or that it is secret, but not what."""
+    """Return whether a short line only adds to the one before: how to do it, or that it is secret."""
     return len(line) <= SHORT and all(one.manner or one.name == "secrecy" for one in _possible_in(line)[-1])
 
 
@@ -112,7 +119,7 @@ def _intents_of(statement: str) -> str:
 
 
 def _possible_in(plain: str) -> tuple[Classes, Sequence[Mark], Sequence[Intent]]:
-    """Return the words and marks that are in a text, and the intents that it can have."""
+    """Return the words of a text with their classes, the marks in it, and the intents that it can have."""
     known = vocabulary()
     spoken = _spoken(_TOKEN.findall(plain))
     marks = [mark for mark in known.marks if mark.text in plain]
@@ -129,7 +136,7 @@ def _possible(present: frozenset[str]) -> tuple[Intent, ...]:
 
 
 def _suffices(intents: Sequence[Intent]) -> bool:
-    """Return whether these are enough: points against the model's rules, or for an action, each with its manner."""
+    """Return whether these have enough points: those against the model's rules, or the actions, each with manners."""
     return any(map(_is_enough, (intents, intents), (True, False)))
 
 
@@ -140,7 +147,7 @@ def _is_enough(intents: Sequence[Intent], quoted: bool) -> bool:
 
 
 def _events(intent: Intent, places: Places) -> Iterator[int]:
-    """Where the words that the intent needs are together."""
+    """Yield the places at which the words that the intent needs are close together."""
     needed = [sorted({at for one in need for at in places.get(one, ())}) for need in intent.needs]
     if not all(needed):
         return
@@ -151,20 +158,20 @@ def _events(intent: Intent, places: Places) -> Iterator[int]:
 
 
 def _is_only_named(intent: Intent, at: int, places: Places) -> bool:
-    """Whether an attack is described, or a deed forbidden."""
+    """Return whether the text describes an attack, or forbids an action."""
     if intent.quoted:
         return _is_near(at, places.get("described", ()), DESCRIBED)
     return not intent.manner and _is_near(at, places.get("no", ()), FORBIDDEN)
 
 
 def _is_near(at: int, places: Sequence[int], span: int) -> bool:
-    """Whether one of these places, other than `at` itself, is within `span` characters."""
+    """Return whether one of these places, other than `at` itself, is within `span` characters."""
     low, high = bisect_left(places, at - span), bisect_right(places, at + span)
     return high - low > 1 or (high > low and places[low] != at)
 
 
 def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks: Sequence[Mark]) -> Places:
-    """Where the words of each class are. The end of a sentence counts for more than one character."""
+    """Return the places of the words of each class. The end of a sentence counts as `SENTENCE` characters."""
     phrases, words = vocabulary().phrases, [token[0] for token in tokens]
     places: dict[str, list[int]] = {}
     breaks, shifts = [0], [0]
@@ -187,7 +194,7 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
 
 
 def _spoken(words: Sequence[str]) -> Classes:
-    """Return the classes of those words that have any, also those of the phrases that they start."""
+    """Return the words that have classes, with these and the classes of the phrases that they start."""
     present, in_a_row, phrases = set(words), f" {' '.join(words)} ", vocabulary().phrases
     spoken: dict[str, tuple[str, ...]] = {}
     for word in present:
@@ -213,7 +220,7 @@ def _intent(needs: Iterable[str], **row: Any) -> Intent:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The contents of `intents.toml`, read once."""
+    """Read `intents.toml`, once."""
     data = tomllib.loads(DATA.read_text(encoding="utf-8"))
     classes: dict[str, tuple[str, ...]] = {}
     for section in data["words"].values():

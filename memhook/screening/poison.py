@@ -1,7 +1,7 @@
-"""Whether a text that somebody else wrote tries to command the model that reads it.
+"""Detect texts that try to command the model that reads them, unless the user typed them.
 
-The format and the label around a memory are the defence; this is a help. It goes by who wrote the text, by structure
-that only clients or memhook write, by what is hidden or encoded, and by a few intents (`intents.toml`).
+The defence is the format and the label around a memory; this module only adds to it. It judges by the author of the
+text, by structure that only clients or memhook write, by hidden or encoded parts, and by intents (`intents.toml`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DISGUISED = ", in disguise"
 
 
 def reason_to_distrust(text: str, provenance: Origin) -> str:
-    """Empty for an ordinary text, and for whatever the user typed."""
+    """Return the reason, or "" for an ordinary text and for any text that the user typed."""
     if provenance is Origin.USER:
         return ""
     starts = range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP)
@@ -58,16 +58,16 @@ _ROLE = "(?:system|developer|user|assistant|human|admin)"
 _TAG = r"(?:_|-)?(?:message|prompt|notice|instructions?|reminder)?"
 _EVENT = "(?:user-?prompt-?submit|session-?start|pre-?tool-?use|post-?tool-?use)"
 _MODEL = "(?:ai|llm|agent|assistant|claude|copilot|gpt|model)"
-# Behind a mark that is only named comes punctuation, the next mark, or a word that goes on about it.
+# Not after a mark that a text only mentions: punctuation, another mark, or a word that continues the sentence follows.
 _USED = (
     r"(?!\s*(?:[,.;:)\]}'\"`/|<{…]|and\b|or\b|for\b|is\b|are\b|around\b|twice\b|role|(?:marker|token|tag|block)s?\b|$))"
 )
 
-# Where a turn would begin. A mark within a sentence is written about, unless a text stands in the turn.
+# Where a turn would begin. A mark within a sentence is only mentioned, unless text follows it as in a turn.
 _BEGINS = r"(?:^\W{0,4}|(?<=[^.][.!?>])|(?<=[^.][.!?>] ))"
 _MARK = "(?:im_start|system|user|assistant|start_header_id|begin_of_text|im_end|eot_id)"
 
-# A text in lower case that a forgery contains, the reason, and the forgery.
+# A string in lower case that each forgery contains, the reason, and the pattern of the forgery.
 _FORGERIES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (mark, reason, regex(pattern, re.IGNORECASE | re.MULTILINE))
     for mark, reason, pattern in (
@@ -109,12 +109,12 @@ _FORGERIES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
 
 
 def forgery_in(text: str) -> str:
-    """Return the reason to distrust a text with structure that only a client or memhook writes, or nothing."""
+    """Return the reason to distrust a text with structure that only a client or memhook writes, or ""."""
     lowered = text.lower()
     return next((reason for mark, reason, forged in _FORGERIES if mark in lowered and forged.search(text)), "")
 
 
-# Disguises: what a careless reader sees, and what is encoded
+# Disguises: characters that look like others, and encoded text
 
 SHORTEST_ENCODED = 24
 TELLING = ("ignore", "disregard", "forget", "instruction", "prompt", "reveal", "system", "previous")
@@ -124,7 +124,7 @@ _TAGS = regex("[\U000e0020-\U000e007e]{4,}")
 _MIXED = regex("[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]")
 _ALIKE = str.maketrans("аеорсухіѕјԁһԛѡвкмнтονιαρετκχυ", "aeopcyxisjdhqwbkmhtoviapetkxu")
 _LEET = tuple(str.maketrans("4301570@$!|", letters) for letters in ("aeoistoasil", "aeolstoasil"))
-# The rarer character comes first, with what is before it looked behind from there: three times as fast.
+# Matches the rarer character first and looks behind from there, which is three times as fast.
 _LEETED = regex(r"[4301570@$!|](?<=[a-z].)[4301570@$!|]*[a-z]")
 _LETTERS_APART = regex(r"(?<!\w)\w([ .\-_·*/])(?:\w\1)+\w(?!\w)")
 _FAR_APART = regex(r"([ .\-_·*/])(?<=(?<!\w)\w.)(?:\w\1){4,}\w(?!\w)")
@@ -137,9 +137,9 @@ _BACKWARDS = (" eht ", *(word[::-1] for word in TELLING))
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yield the text in lower case, and with letters for those that only look like them or stand apart.
+    """Yield the text in lower case, then with look-alikes replaced by letters, then with spaced-out letters joined.
 
-    Each reading has its paragraphs, the items of its lists and lines that are rules on lines of their own.
+    In each reading, every paragraph, list item and sentence that is a whole line has its own line.
     """
     visible = text if text.isascii() else _INVISIBLE.sub("", normalized("NFKC", text))
     lowered = visible.lower()
@@ -172,7 +172,7 @@ def _tells(text: str) -> int:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """Yield what encoded parts of the text say, if it may be words."""
+    """Yield the decoded text of each encoded part that may be words."""
     for mark, pattern, decode in _ENCODINGS:
         if mark in text and not (pattern is _TAGS and text.isascii()):
             yield from filter(None, (decode(found[0]) for found in pattern.finditer(text)))
@@ -198,7 +198,7 @@ def _from_hex(run: str) -> str:
 
 
 def _as_text(decode: Callable[[str], bytes], run: str) -> str:
-    """Return the text in a run of characters, empty if it has none."""
+    """Return the text that a run of characters encodes, or "" if it encodes none."""
     try:
         text = decode(run).decode("utf-8")
     except ValueError:

@@ -1,6 +1,6 @@
-"""The policy for models: secrets are masked, and texts that try to command the model are quarantined.
+"""The policy for models: mask secrets, and quarantine texts that try to command the model.
 
-Both are done when a memory is stored, and again when it is shown: it may be older than what memhook knows today.
+Both happen when a memory is stored and again when it is shown, because the rules may be newer than the memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMES = names_with(Trait.MASKED, tuple)
 
 
 def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Fields of a memory without their secrets, and the kinds that were found."""
+    """Return the fields of a memory without their secrets, and the kinds that were found."""
     kinds: list[str] = []
 
     def clean(text: str) -> str:
@@ -34,7 +34,7 @@ def masked_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ..
 
 
 def shown_as(memory: Memory) -> Memory:
-    """`memory` without secrets; itself when it has none."""
+    """Return `memory` without secrets: itself if it has none."""
     fields = {name: getattr(memory, name) for name in (*_TEXTS, *_NAMES)}
     if is_free(*(fields[name] for name in _TEXTS), *(text for name in _NAMES for text in fields[name])):
         return memory
@@ -43,16 +43,16 @@ def shown_as(memory: Memory) -> Memory:
 
 
 def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
-    """`memory` with the reason for a quarantine, unless the user typed it or has released this very text.
+    """Return `memory` with its quarantine decided: none if the user typed it or has released this very text.
 
-    `writer` is who gives the text now: a file or an assistant that calls a suspicious text the user's is not believed.
-    In a shared store, every user's memories say that the user wrote them.
+    `writer` is the source of the text now: if a file or an assistant claims that the user wrote a suspicious text, its
+    origin becomes `writer`. In a shared store, every user's memories claim that, so all are judged as SHARED.
     """
     if memory.redacted or (memory.released and memory.released == fingerprint(memory)):
         return replace(memory, quarantine="") if memory.quarantine else memory
     origin = memory.origin if writer is Origin.USER or memory.origin is not Origin.USER else writer
     provenance = Origin.SHARED if memory.store else origin
-    if reason := reason_to_distrust(_said_by(memory), provenance):
+    if reason := reason_to_distrust(_own_text(memory), provenance):
         return replace(memory, quarantine=reason, released="", origin=origin)
     if provenance is Origin.USER and memory.quarantine:
         memory = replace(memory, quarantine="")
@@ -60,24 +60,24 @@ def judged(memory: Memory, writer: Origin = Origin.USER) -> Memory:
 
 
 def let_through(memory: Memory) -> Memory:
-    """`memory`, released by its owner for as long as its text stays the same."""
+    """Return `memory` as released from quarantine by its owner, for as long as its text stays the same."""
     return replace(memory, quarantine="", released=fingerprint(memory))
 
 
 def fingerprint(memory: Memory) -> str:
-    return hashlib.sha256(_said_by(memory).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_own_text(memory).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def sorted_out(memories: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
-    """Return those that may be shown, without secrets, and those that have to be quarantined."""
-    screened = [memory if hash(_looked_at(memory)) in _fit else _screened(memory) for memory in memories]
+    """Return the memories that may be shown, without secrets, and those that must be quarantined."""
+    screened = [memory if hash(_screened_fields(memory)) in _fit else _screened(memory) for memory in memories]
     return [one for one in screened if not one.quarantine], [one for one in screened if one.quarantine]
 
 
-# The hashes of what was found fit as it is: the same memories come up again and again.
+# Hashes of memories that passed unchanged: the same memories come up again and again.
 _fit: set[int] = set()
 MOST_FIT = 20_000
-_looked_at = attrgetter("origin", "store", "released", "quarantine", "redacted", *_TEXTS, *_NAMES)
+_screened_fields = attrgetter("origin", "store", "released", "quarantine", "redacted", *_TEXTS, *_NAMES)
 
 
 def _screened(memory: Memory) -> Memory:
@@ -87,11 +87,12 @@ def _screened(memory: Memory) -> Memory:
     if shown is memory and not shown.quarantine:
         if len(_fit) >= MOST_FIT:
             _fit.clear()
-        _fit.add(hash(_looked_at(memory)))
+        _fit.add(hash(_screened_fields(memory)))
     return shown
 
 
-def _said_by(memory: Memory) -> str:
+def _own_text(memory: Memory) -> str:
+    """Return the texts of a memory, without a title or summary that only repeats its content."""
     names = " ".join((memory.namespace, memory.source, *memory.tags, *memory.related))
     own_title = "" if memory.content.startswith(memory.title.removesuffix("…")) else memory.title
     own_summary = "" if memory.summary.removesuffix("…") in memory.content else memory.summary

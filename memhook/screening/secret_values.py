@@ -1,4 +1,4 @@
-"""Whether a value may be a secret, by itself and by the name it is given to, and whether a text may hold one."""
+"""Whether a value may be a secret, by its form and the name it is assigned to; whether a text may contain one."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from memhook.patterns import regex
 SHORTEST_TOKEN = 16
 SHORTEST_PASSWORD = 6
 SHORTEST_MIXED = 8
-# Changes between lower case, upper case, digits and others, of the places where there could be one: random text has .3
-# (base32) to .6 (base62), what people call things under .2.
+# The share of neighbouring characters that differ in class (lower case, upper case, digit, other): random text has .3
+# (base32) to .6 (base62), names that people choose have less than .2.
 RANDOM_CHANGES = 0.24
-LETTERS_CHANGES = 0.34  # of letters alone, where names written in CamelCase come nearer
+LETTERS_CHANGES = 0.34  # for letters alone, because names in CamelCase come nearer to random text
 
 LONGEST_MADE_UP = 64
 MADE_UP_CHANGES = 0.5
 
-# How a password is called, in several languages. Each starts with a letter, with what is before it looked behind from
-# its end: ten times as fast.
+# The words for a password, in several languages. Each alternative starts with a letter and looks behind from its end,
+# which is ten times as fast as starting with a look-behind.
 SPOKEN_NAMES = (
     r"passw(?:or[dt]|d)|pass ?phrase|pass ?code|pw\b(?<!\wpw)|pwd\b(?<!\wpwd)|kennwort|zugangsdaten|contraseñ|contrasen"
     r"|mots? de passe|senha(?<!\wsenha)|şifre(?<!\wşifre)|wachtwoord|lösenord|hasł(?<!\whasł)|парол|密码|密碼"
@@ -33,7 +33,7 @@ _STANDS_FOR = regex(
     r"|secrets\.|vault:|^ref\+",
     re.IGNORECASE,
 )
-_UNUSUAL = regex(r"[!@#$%^&+?~\\]")  # in names of files and of code; the others need to look random
+_UNUSUAL = regex(r"[!@#$%^&+?~\\]")  # in names of files and of code
 _RUN = regex(r"(.)\1{5,}")
 _SEQUENCES = ("0123456789", "1234567890", "abcdefgh", "deadbeef", "12345678", "qwerty")
 _HEX = regex(r"[0-9a-fA-F]{32,}")
@@ -54,7 +54,7 @@ _COMMON = frozenset(
 
 
 def is_example(token: str) -> bool:
-    """A provider's token as documentation writes it."""
+    """Return whether this is a provider's token as documentation writes it: "AKIA...EXAMPLE"."""
     lowered = token.lower()
     return (
         _EXAMPLE.search(token) is not None
@@ -64,23 +64,23 @@ def is_example(token: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """It stands for a secret, and is none."""
+    """Return whether the value stands in place of a secret."""
     return is_example(value) or _STANDS_FOR.search(value) is not None or len(set(value.lower())) < min(5, len(value))
 
 
 def is_random(value: str) -> bool:
-    """Nobody made it up: a token, a key."""
+    """Return whether the value looks generated: a token, a key."""
     value = value.strip("\"'`=")
-    if len(value) < SHORTEST_TOKEN or _is_told(value) or len(set(value)) < 8 or value.isdigit():
+    if len(value) < SHORTEST_TOKEN or _is_harmless(value) or len(set(value)) < 8 or value.isdigit():
         return False
     needed = RANDOM_CHANGES if any(map(str.isdigit, value)) else LETTERS_CHANGES
     return _HEX.fullmatch(value) is not None or _changes(value) >= needed
 
 
 def is_password(value: str) -> bool:
-    """Somebody may have made it up."""
+    """Return whether the value may be a password that a person chose."""
     value = value.strip("\"'`")
-    if len(value) < SHORTEST_PASSWORD or _is_told(value) or value.isdigit() or value.lower() in _COMMON:
+    if len(value) < SHORTEST_PASSWORD or _is_harmless(value) or value.isdigit() or value.lower() in _COMMON:
         return False
     if value[1:].isalpha():
         return len(value) >= 10 and _changes(value) >= LETTERS_CHANGES
@@ -88,21 +88,21 @@ def is_password(value: str) -> bool:
 
 
 def is_url_password(value: str, user: str) -> bool:
-    """Between a user and a host nothing else can stand."""
+    """Return whether the text between the user and the host of a URL is a password, not a placeholder."""
     lowered = value.lower()
     return len(value) >= 4 and lowered not in _COMMON and lowered != user.lower() and not is_placeholder(value)
 
 
 def is_made_up(word: str) -> bool:
-    """It changes between letters and digits as no name does: "the password for staging is Xk29pQz7w"."""
+    """Return whether letters and digits alternate as in no name: "the password for staging is Xk29pQz7w"."""
     classes = {_class(char) for char in word}
     if not SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP or word[0] == "/" or not {2} < classes:
         return False
-    return _changes(word) >= MADE_UP_CHANGES and not _is_told(word)
+    return _changes(word) >= MADE_UP_CHANGES and not _is_harmless(word)
 
 
 def is_password_of_word(word: str) -> bool:
-    """For a word that is said to be the password: one with three digits or a mark, as "Rotor2024" and "Summer24!"."""
+    """Return whether a word after "password is" may be one, with three digits or a mark: "Rotor2024", "Summer24!"."""
     is_marked = sum(char.isdigit() for char in word) > 2 or _UNUSUAL.search(word) is not None
     if not (is_marked and {2} < {_class(char) for char in word} and SHORTEST_MIXED <= len(word) <= LONGEST_MADE_UP):
         return False
@@ -110,9 +110,9 @@ def is_password_of_word(word: str) -> bool:
 
 
 def is_mixed(word: str) -> bool:
-    """It mixes cases, digits and punctuation, as passwords do and names of code do not.
+    """Return whether the word mixes cases, digits and punctuation as passwords do and names in code do not.
 
-    Of one case alone if it looks random; with no punctuation but that of names, too.
+    A word with letters of one case only, or with no punctuation but that of names, must look random as well.
     """
     word = word.strip(".:!?*_-…")
     classes = {_class(char) for char in word}
@@ -123,8 +123,8 @@ def is_mixed(word: str) -> bool:
     return (is_unusual or len(classes) == 4) and is_password(word) and _changes(word) > needed
 
 
-def _is_told(value: str) -> bool:
-    """It stands for a secret, says where one is, or is something else."""
+def _is_harmless(value: str) -> bool:
+    """Return whether the value is a placeholder, a location, a date, code or words, and so no secret."""
     return (
         " " in value
         or is_placeholder(value)
@@ -137,13 +137,13 @@ def _is_told(value: str) -> bool:
 
 
 def _is_dotted_name(value: str) -> bool:
-    """As code has it; a password may have a full stop in it, too."""
+    """Return whether the value is a dotted name in code, not a password with a full stop in it."""
     is_mixed = any(char.isdigit() for char in value) and _changes(value) >= LETTERS_CHANGES
     return _DOTTED.match(value) is not None and not is_mixed
 
 
 def is_secret_name(name: str) -> bool:
-    """What is called so is not for everybody."""
+    """Return whether a name says that its value is secret."""
     return _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
 
 
@@ -163,7 +163,7 @@ _HARMLESS_NAME = regex(
 
 
 def _is_wording(value: str) -> bool:
-    """Words joined by case or marks, as people call things: at most one short piece in four is something else."""
+    """Return whether the value is words joined by case or marks, three characters long on average."""
     at = words = 0
     while at < len(value):
         word = _WORDS.match(value, at)
@@ -182,13 +182,13 @@ def _class(char: str) -> int:
     return 0 if char.islower() else 1 if char.isupper() else 2 if char.isdigit() else 3
 
 
-# Whatever stands near such a word is dropped, said or not.
-_TOLD = regex(
+# A text with one of these words is dropped, whether or not a value follows.
+_CREDENTIAL_WORD = regex(
     rf"{SPOKEN_NAMES}|credential|\bmasked:|\bapi[ _-]?keys?\b[^.\n]{{0,20}}\b(?:is|are)\b"
     r"|\bsecret\s*[:=]|\bpin\b[^.\n]{0,24}\b\d{4,8}\b",
     re.IGNORECASE,
 )
-# A user's name is no secret, unless it is told: "log in as admin", "user: root".
+# "user" alone is harmless; with a name after it, it is a login: "log in as admin", "user: root".
 _LOGIN = regex(
     r"\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|user(?:[ -]?(?:name|id))?|benutzer(?:name)?|usuario|utilisateur)"
     r"(?:[ \t]*[:=][ \t]*\S|\s+(?:is|ist|es|est)\s+[\"'`“«]"
@@ -201,11 +201,11 @@ _NAMES_SOMETHING = regex(r"[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{
 
 
 def may_hold_credentials(text: str) -> bool:
-    """Whether a text may hold a credential, also in plain words: for texts that are dropped rather than masked.
+    """Return whether a text may contain a credential, also in plain words: for texts that are dropped, not masked.
 
-    Stricter than `secrets`, which must not mask what is none; commits and UUIDs are names.
+    This is stricter than `secrets`, which must not mask harmless text. Commit hashes and UUIDs are no credentials.
     """
-    if _TOLD.search(text) or _LOGIN.search(text):
+    if _CREDENTIAL_WORD.search(text) or _LOGIN.search(text):
         return True
     text = _NAMES_SOMETHING.sub(" ", text)
     return any(map(is_random, _LETTERS_AND_DIGITS.findall(text))) or any(map(is_mixed, _BETWEEN.split(text)))

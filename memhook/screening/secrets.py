@@ -1,11 +1,11 @@
-"""Secrets in a text, replaced by what kind they were: `[masked:aws-access-key]`.
+"""Replace the secrets in a text by their kind: `[masked:aws-access-key]`.
 
 masked(text)     the text without its secrets, and the kinds that were found
 without(text)    the text alone, cached for texts of a usual length
-is_free(*texts)  whether none has any, in the time that one text takes
+is_free(*texts)  whether no text has a secret, in the time that one text takes
 
-A provider's token is known by how it starts, which is searched for first and costs next to nothing. Whatever has no
-such start is known by the name it is given to, by its place in a URL, or by its header.
+A provider's token is recognised by its start, which is searched for first and costs next to nothing. Any other secret
+is recognised by the name it is assigned to, by its place in a URL, or by its header.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """`kinds` has each kind once."""
+    """A text without secrets; `kinds` names each kind once."""
 
     text: str
     kinds: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Masked:
 def masked(text: str) -> Masked:
     """Mask the secrets of a text. Masking the result again changes nothing."""
     kinds: list[str] = []
-    for _ in range(PASSES):  # a mask may bring together what can then be read as one
+    for _ in range(PASSES):  # a mask may join two pieces that then look like a secret
         spans = _disjoint(_spans(text))
         if not spans:
             break
@@ -71,15 +71,15 @@ def _cached(text: str) -> str:
 
 
 def is_free(*texts: str) -> bool:
-    """False also where texts that follow each other could be read as one secret: then each has to be looked at."""
+    """Return whether no text has a secret; maybe False if only two in a row look like one secret: then check each."""
     return next(_spans(_APART.join(texts)), None) is None
 
 
-_APART = "\n\0\n"  # nothing reads on behind it, and each line ends there
+_APART = "\n\0\n"  # ends each line; no pattern for a value continues after it
 
 
 def _spans(text: str) -> Iterator[Span]:
-    """Secrets in the text as it stands, and in each of its lines without what hides or escapes characters."""
+    """Yield the secrets in the text itself, and in each of its lines with escapes resolved."""
     yield from _found(text)
     for mark, escape, plain in _ESCAPES:
         if mark in text and escape.search(text):
@@ -95,11 +95,11 @@ def _found(text: str) -> Iterator[Span]:
         yield from _private_keys(text)
     yield from _in_requests(text, lowered)
     yield from _assigned(text, lowered)
-    yield from _told(text, lowered)
+    yield from _in_sentences(text, lowered)
 
 
 def _lowered(text: str) -> str:
-    """Every character in its place."""
+    """Return the text in lower case, with every character at its offset in `text`."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(char.lower()[0] for char in text)
 
@@ -109,7 +109,7 @@ def _lowered(text: str) -> str:
 
 @cache
 def _kinds(table: str) -> tuple[tuple[str, str, str], ...]:
-    """The rows of a table of `secret_kinds.toml`, which explains them: kind, the text to search for first, pattern."""
+    """Return the rows of a table of `secret_kinds.toml`: kind, the text to search for first, pattern."""
     data = tomllib.loads(Path(__file__).with_name("secret_kinds.toml").read_text(encoding="utf-8"))
     names = data["names"]
     named = re.compile(f"<({'|'.join(names)})>")
@@ -141,24 +141,24 @@ def _matches(text: str, kind: str, pattern: re.Pattern[str], start: str = "") ->
     for found in pattern.finditer(text):
         if "needed" in pattern.groupindex and found["needed"] is None:
             continue
-        if not is_example(found[0].removeprefix(start)):  # one that always starts alike is no example for that
+        if not is_example(found[0].removeprefix(start)):  # the fixed start itself may look like an example
             yield *found.span(), kind
 
 
 @cache
 def _starting(start: str, rest: str) -> re.Pattern[str]:
-    """At the start of a word; looked behind from its end, for a pattern that starts with a look-behind is slow."""
+    """Return the pattern at the start of a word. It looks behind after `start`: a leading look-behind is slow."""
     literal = re.escape(start)
     return re.compile(f"{literal}(?<![A-Za-z0-9]{literal})(?:{rest})", re.ASCII)
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """When first needed: most never are."""
+    """Compile on first use: most patterns are never needed."""
     return re.compile(pattern, re.ASCII)
 
 
-# Keys in armour, whole or cut off
+# Armoured private keys, complete or truncated
 
 _HEADER = regex(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _FOOTER = regex(r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
@@ -173,7 +173,7 @@ SHORTEST_BODY = 24
 def _private_keys(text: str) -> Iterator[Span]:
     headers = [header.span() for header in _HEADER.finditer(text)]
     for (start, end), (following, _) in pairwise([*headers, (len(text), len(text))]):
-        last = min(end + LONGEST_KEY, following)  # each reads its own key alone
+        last = min(end + LONGEST_KEY, following)  # up to the next key
         footer = _FOOTER.search(text, end, last)
         body = _ARMOURED.match(text, end, last)
         stop = footer.end() if footer else body.end() if body else end
@@ -208,9 +208,9 @@ def _in_urls(text: str) -> Iterator[Span]:
             yield *found.span("value"), "url-secret"
 
 
-# What is given to a name that says what it is
+# Values assigned to the name of a secret
 
-# Each starts with a letter: with a look-behind first, every character of a text is tried.
+# Each alternative starts with a letter: with a look-behind first, every character of a text is tried.
 _NAMED = regex(r"pass|pwd|secret|token|key|credential|auth|kennwort|contrase|senha|cookie|sess|pat(?<=_pat)(?![a-z])")
 _SEPARATOR = (
     r"(?:[\"'`*\])]{0,3}[ \t]{0,8}(?:=>|:=|==?|::?|\?=)[ \t]{0,8}"
@@ -232,14 +232,14 @@ NAME_CHARS = 40
 
 
 def _assigned(text: str, lowered: str) -> Iterator[Span]:
-    """`NAME = value`, `"name": "value"`, `name is value`, `--name value`.
+    """Yield the values in `NAME = value`, `"name": "value"`, `name is value`, `--name value`.
 
-    A value is read to its end once. What is given to a name inside of it is read up to the next such name, else a
-    text of nothing but names would be read as often as it has any.
+    A value is read to its end once; one that is assigned inside it, only up to the next assignment. So a text that
+    consists of names takes linear time.
     """
     names = [(name[0], *name.span(), _GIVES.match(text, name.end()) is not None) for name in _NAMED.finditer(lowered)]
     read = 0
-    for (name, at, end, gives), limit in zip(names, _next_giving(names, len(text)), strict=True):
+    for (name, at, end, gives), limit in zip(names, _next_assignments(names, len(text)), strict=True):
         given = _GIVEN.match(text, end, limit if at < read else len(text)) if gives else None
         before = _BEFORE_NAME.search(text[max(0, at - NAME_CHARS) : at])
         start = before[0] if before else ""
@@ -250,8 +250,8 @@ def _assigned(text: str, lowered: str) -> Iterator[Span]:
             yield from _secret_given(start + name + given["suffix"], given)
 
 
-def _next_giving(names: Sequence[tuple[str, int, int, bool]], length: int) -> list[int]:
-    """For each name where the next one starts that something is given to."""
+def _next_assignments(names: Sequence[tuple[str, int, int, bool]], length: int) -> list[int]:
+    """Return for each name the start of the next one that is assigned a value."""
     limits, limit = [], length
     for _, at, _, gives in reversed(names):
         limits.append(limit)
@@ -281,7 +281,7 @@ def _is_for_people(name: str) -> bool:
 # Passwords in sentences
 
 _PASSWORD = regex(SPOKEN_NAMES)
-# What is said to be the password of something, or stands behind the word: "password for the wind farm is ...".
+# Between the word and the password itself: "password for the wind farm is ...".
 _SAID_TO_BE = regex(
     r"\w{0,5}(?:(?:\s+(?:at|da|de|del|der|des|di|dla|do|du|for|from|für|in|of|on|para|pour|van|von|voor|zum|для|от)"
     r"(?:\s+[^\s:=]{1,40}){1,6}?)?"
@@ -292,8 +292,8 @@ _ASCII_WORD = regex(r"[!-~]+")
 SENTENCE_CHARS = 100
 
 
-def _told(text: str, lowered: str) -> Iterator[Span]:
-    """`the root password for kaze is Xk29pQz7w`: of the rest of the sentence, words that nobody uses as names."""
+def _in_sentences(text: str, lowered: str) -> Iterator[Span]:
+    """Yield the words after a word for a password that cannot be names: `the root password for kaze is Xk29pQz7w`."""
     for name in _PASSWORD.finditer(lowered):
         rest = _SENTENCE.match(text, name.end(), name.end() + SENTENCE_CHARS)
         for word in _ASCII_WORD.finditer(text, *rest.span()) if rest else ():
@@ -319,7 +319,7 @@ def _in_requests(text: str, lowered: str) -> Iterator[Span]:
         at, read = lowered.find(mark), 0
         while at >= 0:
             following = lowered.find(mark, at + len(mark))
-            is_inside = at < read and following >= 0  # of a value that was read already: up to the next mark alone
+            is_inside = at < read and following >= 0  # of a value already read: read this one up to the next mark only
             found = _request(rest).match(text, at + len(mark), following if is_inside else len(text))
             if found:
                 read = max(read, found.end())
@@ -340,7 +340,7 @@ def _is_credential(kind: str, value: str) -> bool:
     return not is_placeholder(value)
 
 
-# Behind escapes: found in the text without them, masked in the text with them
+# Escaped secrets: found in the unescaped text, masked in the text itself
 
 Plain = Callable[[str], str]
 
@@ -365,7 +365,7 @@ def _behind_escapes(text: str, mark: str, escape: re.Pattern[str], plain: Plain)
 
 def _in_plain(line: str, escape: re.Pattern[str], plain: Plain) -> Iterator[Span]:
     pieces: list[str] = []
-    places, offsets = [0], [0]  # from this place of the plain line on, this much was left out
+    places, offsets = [0], [0]  # from each place of the plain line on, the characters dropped before it
     at = length = 0
     for found in escape.finditer(line):
         put = plain(found[0])
@@ -383,13 +383,13 @@ def _in_plain(line: str, escape: re.Pattern[str], plain: Plain) -> Iterator[Span
 
 
 def _end_of_escape(line: str, escape: re.Pattern[str], last: int) -> int:
-    """Behind the character at `last`, or behind the escape that stands for it."""
+    """Return the end of the character at `last`, or of the escape that starts there."""
     found = escape.match(line, last)
     return found.end() if found else last + 1
 
 
 def _disjoint(spans: Iterable[Span]) -> list[Span]:
-    """In the order of the text; of those that overlap one, over all of it, named after the one found first."""
+    """Return the spans in text order; overlapping ones are merged and get the kind that was found first."""
     ordered = sorted(enumerate(spans), key=lambda pair: (pair[1][0], pair[0]))
     joined: list[tuple[int, int, str, int]] = []
     for rank, (start, end, kind) in ordered:
