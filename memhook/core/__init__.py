@@ -2,28 +2,28 @@
 
 memory         the memory, its URN, and where it was learned: assistant, session, turn
 anchors        the files, commands, identifiers and codes that a memory names
-actions        what a tool call touches, runs, writes, and the error it met
+actions        the files a tool call touches, the commands it runs, the text it writes, and its error
 commands       commands that a memory names, and whether a call runs one
 manifests      the packages that the manifest of a project names
-mentions       what a short note may name in plain words, if a tool call proves it
+mentions       commands, tools and files that a short note may name in plain words; a tool call is the proof
 anchor_index   the memories whose anchors a tool call touches
 terms          the terms of a text: one analyser for stored text and queries
 spelling       typing errors in a prompt, corrected to words of the store
 languages      whether a text is in English
 small_talk     prompts that need no search; their author's own words without pasted text and courtesies
 pasted         the line of a prompt at which pasted text begins
-phrases        how people ask to remember something, correct and give orders, in many languages
-cues           sentences that correct or give a standing order, and the line that asks to save them
+phrases        the phrases of requests to remember, corrections and orders, in many languages
+cues           corrections and standing orders in a prompt, and the line that asks to save them
 note_requests  requests to remember something, and `forget that`, in a prompt
 ranking        the evidence for each candidate, and the order it gives; sorting by relevance, recency or both
-grading        the probability that a result is relevant, and what to show by it, of captured memories too
-receipts       whether an answer went by a memory
-staleness      what a memory names, checked against an index of the repository
+grading        the chance that a result is relevant, and the results to show by it, captured memories included
+receipts       whether an assistant used a memory in its answer
+staleness      the files, commands and symbols of a memory, checked against an index of the repository
 passages       the one passage of a long text to show
 excerpts       the several passages of a long text to show
 tokens         the token estimate, without a tokenizer
 rendering      a memory as text for a model: levels of detail, styles, frames
 packing        filling a token budget
-fencing        making remembered text safe to print and to show to a model; its entries in a block, found again
+fencing        making remembered text safe to print and to show to a model; removing entries from a block
 normal         Unicode normalization in linear time
 """

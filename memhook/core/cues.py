@@ -1,10 +1,10 @@
-"""Sentences of a prompt in which its author corrects the assistant, or says what should hold from now on.
+"""Find the sentences of a prompt that correct the assistant, or that give it a standing order.
 
-standing_orders(text)   such sentences, of a text in the author's own words
+standing_orders(text)   such sentences, in a text of the author's own words
 cue(sentence)           the line that asks the assistant to save it
 
-Words alone do not tell: "always" and "never" are mostly descriptions. An order opens with them, or says what somebody
-should do; a correction opens with a denial and says what is right. The words are in `phrases.toml`.
+The words "always" and "never" are no proof: most sentences with them describe something. An order opens with them, or
+says what somebody should do. A correction opens with a denial and says what is right. `phrases.toml` has the words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INSTRUCTION = (
 
 
 def cue(sentence: str) -> str:
-    """Quote as much of the sentence as 40 tokens allow."""
+    """Return the line that quotes as much of the sentence as 40 tokens allow."""
     words = clean(collapsed(sentence[:LONGEST])).split()
     for count in range(len(words), 0, -1):
         quote = " ".join(words[:count]) + ("" if count == len(words) else " …")
@@ -58,7 +58,7 @@ def _is_long_enough(sentence: str) -> bool:
 
 
 def _without_leads(sentence: str) -> str:
-    """The sentence without "and", "also", "please" before it."""
+    """Return the sentence without "and", "also" or "please" at its start."""
     for _ in range(phrases.MOST_LEADS):
         lead = phrases.starts_with(sentence, _leads())
         if not lead:
@@ -74,7 +74,7 @@ def _leads() -> tuple[str, ...]:
 
 
 def _is_standing(sentence: str, bare: str) -> bool:
-    """From now on, in so many words; or always and never, of what is to be done rather than of what is."""
+    """Return whether it has "from now on", opens with "always" or "never", or has these and "should"."""
     always = phrases.all_of("always")
     if phrases.holds(sentence, phrases.all_of("henceforth")) or phrases.starts_with(bare, always):
         return True
@@ -82,7 +82,7 @@ def _is_standing(sentence: str, bare: str) -> bool:
 
 
 def _is_correction(sentence: str) -> bool:
-    """A denial, set off by a comma, and then what is right; or "use this, not that" and "we don't use that"."""
+    """Return whether it is a denial, a comma and what is right; or "use this, not that"; or "we don't use that"."""
     if phrases.starts_with(sentence, phrases.all_of("told")):
         return True
     no = phrases.starts_with(sentence, phrases.all_of("no"))

@@ -1,4 +1,4 @@
-"""Excerpts of a long text: the passages that are relevant to the prompt, and the instructions.
+"""Cut excerpts from a long text: the passages that are relevant to the prompt, and the instructions.
 
 excerpt(content, weights, limit_chars)  the whole text if it fits, else passages in their order, joined by "…"
 
@@ -45,7 +45,7 @@ _LABELLED = regex(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])?[\s*_]*\w[\w ./'-]{1,40}[*_]{
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """An excerpt; `ranges` are offsets into the content, and only white space may be missing where `is_whole`."""
+    """An excerpt; `ranges` are offsets into the content. If `is_whole`, it misses nothing but white space."""
 
     text: str
     ranges: tuple[Range, ...]
@@ -78,7 +78,7 @@ class _Worth:
 def excerpt(content: str, weights: Mapping[str, float], limit_chars: int, *, is_filled: bool = False) -> Excerpt:
     """Return at most `limit_chars` characters of `content`, not counting the ellipses at either end.
 
-    If `is_filled`, units without a score take the room that those with one leave.
+    If `is_filled`, units without a score use the room that the others leave.
     """
     if len(content) <= limit_chars:
         return Excerpt(_closed(content), ((0, len(content)),), is_whole=True)
@@ -122,7 +122,7 @@ def _chosen(
 ) -> list[int]:
     """Choose greedily by added score until no unit adds anything or fits; ties keep their order.
 
-    If no unit has a score, or if `is_filled`, choose from the start at the end.
+    If no unit has a score, or if `is_filled`, go on with units that add nothing, from the start of the text.
     """
     seen: set[str] = set()
 
@@ -171,7 +171,7 @@ _start = itemgetter(1)
 
 def _form_worth(unit: _Unit) -> float:
     is_code = unit.form in (_Form.CODE, _Form.FENCE) or _CODE_SPAN.search(unit.text)
-    # A step without a label is no less of an instruction than "Check the nodes: `command`" beside it.
+    # A step that is only a command is as much an instruction as "Check the nodes: `command`".
     is_labelled = _LABELLED.match(unit.text) or _BARE_CODE.fullmatch(unit.text)
     return (_CODE if is_code else 0.0) + (_LABEL if is_labelled else 0.0)
 

@@ -4,7 +4,7 @@ clean(text)            visible characters, tabs and newlines only
 indented(text)         cleaned, every line indented (the margin is memhook's), no URN, no speaker's turn
 one_line(text, limit)  cleaned, on one line, cannot close bold or forge a URN
 label(text, limit)     the same for a name in a list: it cannot end the list or add to it
-without_urns(text)     with everything escaped that looks like a URN
+without_urns(text)     the text with everything that looks like a URN escaped
 without_entries(...)   a block without the entries of some memories
 """
 
@@ -18,7 +18,7 @@ from memhook.core.memory import URN_PREFIX, id_of, shortened
 from memhook.patterns import regex
 
 INDENT = "  "
-_WORST_CASE = 20  # characters read for each one shown: a name of a megabyte is not cleaned to its end
+_WORST_CASE = 20  # characters read for each character shown: a name of a megabyte is not cleaned to its end
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -121,7 +121,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def without_entries(text: str, ids: Collection[str], instead: str) -> str:
-    """Return `text` without the memories `ids`: `instead` of their entries, and not named beside others."""
+    """Return `text` with the entries of the memories `ids` replaced by `instead`, and their names in other entries."""
 
     def kept(entry: re.Match[str]) -> str:
         header, rest = entry["header"], entry[0][len("- ") + len(entry["header"]) :]

@@ -1,4 +1,4 @@
-"""Estimate whether anything found is relevant to the prompt, and how likely each memory is.
+"""Estimate the chance that anything found is relevant to the prompt, and that each memory is.
 
 answer_to(prompt, ranked, calibration)   the chance that something is relevant, and a score for each candidate
 Verdict.worth_showing(level, most)        the candidates to show
@@ -22,7 +22,7 @@ from enum import StrEnum
 from operator import mul
 
 from memhook.core.memory import Memory, Origin, sessions_of
-from memhook.core.ranking import Scored, unread_odds
+from memhook.core.ranking import Scored, odds_by_terms
 
 
 class Grade(StrEnum):
@@ -56,14 +56,14 @@ EDGES = {
     Strictness.EAGER: Edges(unsure=0.12, sure=0.4),
 }
 MOST_UNSURE = 3
-# The lowest score shown beside the best. From .05 to .03 one more prompt in twenty gets its memory, for a preview more
-# with every answer; below, previews are many and found little.
+# The lowest score shown beside the best. At .03 instead of .05, one more prompt in twenty gets its memory, at the cost
+# of one more preview with every answer; below .03, many previews are added and few memories found.
 FLOOR = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The weights of one embedding model for a prompt in a language that it reads, in log odds.
+    """The weights of one embedding model for a prompt in a language it was trained for, in log odds.
 
     `request` is the direction in the model's space that separates kinds of requests, `talk` (with `talk_constant`) the
     one that separates small talk from requests, `chore` (with `chore_constant`) the one that separates housekeeping
@@ -99,7 +99,7 @@ class Prompt:
 
     @property
     def is_understood(self) -> bool:
-        """Whether the model that the calibration belongs to reads the prompt's language."""
+        """Whether the calibration's model was trained for the prompt's language."""
         return self.is_english or self.is_multilingual
 
 
@@ -116,8 +116,8 @@ class Graded:
 class Verdict:
     """The chance that something is relevant to the prompt, and the candidates with their own, best first.
 
-    `request` is the contribution of the kind of request, in log odds, and `talk` the deduction for small talk; `chore`
-    has the log odds of housekeeping. All are the multilingual encoder's if `is_multilingual`.
+    `request` is the contribution of the kind of request, in log odds, `talk` the deduction for small talk, and `chore`
+    the log odds of housekeeping: by the multilingual encoder if `is_multilingual`.
     """
 
     chance: float = 0.0
@@ -129,12 +129,12 @@ class Verdict:
 
     @property
     def is_chore(self) -> bool:
-        """Whether the prompt asks for housekeeping: every session has such requests, and none explains another."""
+        """Whether the prompt asks for housekeeping ("commit and push"), for which captured memories are no help."""
         return self.chore > 0.0
 
     @property
     def is_small_talk(self) -> bool:
-        """Whether the prompt means small talk, whatever its words."""
+        """Whether the prompt is small talk by its meaning."""
         return self.talk < 0.0
 
     def worth_showing(self, level: Strictness, most: int) -> tuple[Graded, ...]:
@@ -150,10 +150,10 @@ class Verdict:
         return likely[: most if grade is Grade.SURE else min(most, MOST_UNSURE)]
 
     def supported_by(self, other: Verdict) -> Verdict:
-        """Return the verdict of both models on one prompt, by the mean of their log odds, if the other one is surer.
+        """Return the verdict of both models, with the mean of their log odds, if the other one is sure and surer.
 
-        Either alone is wrong too often where prompt and memory differ in language; below sure, the other one also is
-        where nothing bears on the prompt.
+        Each model alone is wrong too often if prompt and memory differ in language. Unless it is sure, the other one
+        also finds memories for prompts to which none is relevant.
         """
         if other.chance < max(self.chance, EDGES[Strictness.BALANCED].sure):
             return self
@@ -178,13 +178,13 @@ WEAK_FLOOR = 0.0005
 # margin, short titles of notes ("Sleep For A Duration") are taken for small talk; from .9 on, small talk is answered.
 TALK_WEIGHT = 2.0
 TALK_MARGIN = 0.5
-# A question with all its words in one memory is none ("metres or feet?"); without the question mark, "number two" and
-# "the second one please" would not be either.
+# A question with all its words in one memory is no small talk ("metres or feet?"). The question mark is required, else
+# "number two" and "the second one please" would count as questions.
 MANY_TERMS, ALL_TERMS = 2, 0.95
 
 # The largest store of the fit has 2,553 memories. Beyond it, the full correction for the size was too strong: from 400
-# to 17,100 short notes the prompts kept fell from 1 to .86, while silence on other projects' rose from .70 to .89; at
-# half it is .92 and .79.
+# to 17,100 short notes, the share of prompts still answered fell from 1 to .86, while silence on other projects'
+# prompts rose from .70 to .89; with half the correction they are .92 and .79.
 FITTED_DECADES = 3.4
 BEYOND_FITTED = 0.5
 
@@ -224,7 +224,7 @@ def answer_to(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration
     request = _along(calibration.request, vector)
     is_answered = prompt.is_question and prompt.terms >= MANY_TERMS and ranked[0].lexical >= ALL_TERMS
     talk = 0.0 if is_answered else _talk(calibration, vector)
-    # Sharing the words of small talk means nothing.
+    # That a memory shares the words of small talk is no evidence.
     calibration = replace(calibration, lexical=calibration.lexical * max(0.0, 1.0 - talk))
     around = request - TALK_WEIGHT * talk
     odds = _odds(prompt, ranked, calibration) + around
@@ -248,9 +248,9 @@ def _odds(prompt: Prompt, ranked: Sequence[Scored], calibration: Calibration) ->
     cosines = [one.multilingual if prompt.is_multilingual else one.dense for one in ranked]
     nearest = max((cosine for cosine in cosines if cosine is not None), default=None)
     if nearest is None:
-        return unread_odds(max(one.lexical for one in ranked), None, decades)
+        return odds_by_terms(max(one.lexical for one in ranked), None, decades)
     if not prompt.is_understood:
-        return unread_odds(ranked[0].lexical, nearest, decades)
+        return odds_by_terms(ranked[0].lexical, nearest, decades)
     return (
         calibration.constant
         + calibration.nearest * nearest
@@ -302,7 +302,7 @@ CHORE = "captured, and the prompt is housekeeping"
 
 
 def gate_of(memory: Memory) -> float:
-    """Return the score needed; a memory earns trust when it recurs in a second session or a model fetches it whole."""
+    """Return the score needed to show a memory, lower for one captured in two sessions or fetched whole by a model."""
     if memory.origin is not Origin.CAPTURED:
         return 0.0
     is_trusted_more = memory.accessed is not None or len(sessions_of(memory.aliases)) > 1
@@ -310,7 +310,7 @@ def gate_of(memory: Memory) -> float:
 
 
 def reasons_withheld(offered: Sequence[tuple[Memory, float]], answer: Verdict) -> list[str]:
-    """Return for each captured memory with its score, best first, why it is not shown; nothing for those that are."""
+    """Return for each captured memory, best first, the reason for not showing it, or "" if it is shown."""
     reasons: list[str] = []
     for memory, score in offered:
         if answer.is_chore or answer.is_small_talk:

@@ -19,7 +19,7 @@ from memhook.patterns import regex
 
 READ_CHARS = 2_000
 FEW_WORDS, SEVERAL = 8, 2  # in a longer text a single word of another language is a name or a quotation
-THREE_WORDS, WEAK_IN = 3, 4  # "corrige le test" is not English, "le test" may be; one weak word in four is evidence
+THREE_WORDS, WEAK_IN = 3, 4  # "corrige le test" is not English, "le test" may be: from one weak word in four on
 OTHER_SCRIPT = 0.3  # of the letters outside code
 DENSE = 3  # letters that one Chinese, Japanese or Korean character stands for
 
@@ -31,7 +31,7 @@ _DENSE_LETTER = regex("[\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003
 
 @cache
 def _function_words() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The function words of English, those of other languages that are not English, and of these the weak ones."""
+    """Return the function words of English, those of other languages only, and the weak ones among the latter."""
     data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     english, *others = (frozenset(words.split()) for words in data["languages"].values())
     other = frozenset().union(*others) - english - frozenset(data["no_proof"].split())
@@ -45,9 +45,9 @@ def is_english(text: str) -> bool:
 
 @lru_cache(maxsize=2)  # a prompt is asked about twice
 def _is_english(text: str) -> bool:
-    said = _CODE.sub(" ", text)
-    words = list(_prose(said))
-    if _is_in_another_script(said, words):
+    without_code = _CODE.sub(" ", text)
+    words = list(_prose(without_code))
+    if _is_in_another_script(without_code, words):
         return False
     known = _function_words()
     english, other, weak = (sum(map(some.__contains__, words)) for some in known)

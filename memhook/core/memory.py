@@ -1,4 +1,4 @@
-"""What a memory is, and the name it is called by."""
+"""The memory: its fields, its URN, the titles and summaries derived from its content, and where it was learned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_NAMESPACE = "general"
 
 _ID = regex(rf"[a-z0-9]{{{ID_LENGTH}}}")
 _HEADING = regex(r"^#+ ")  # not "#42 tracks the leak"
-_SAYS_NOTHING = regex(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
+_MARKUP = regex(r"(?:`{3,}|~{3,})[^`]*|[-=*_#>|:+ ]+")  # the start of a fence, a rule, an empty mark
 _INSTRUCTION_FILE = regex(r"\A((?:[^›]*/)?)[A-Z]{2,}(?:\.\w+)*\.md › ")
 _SUMMARY_HORIZON = 20 * SUMMARY_CHARS
 _STRUCTURE = regex(r"#{1,6} |\|")  # a heading, a row of a table
@@ -43,36 +43,36 @@ class Sensitivity(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who wrote a memory down, the most trusted first."""
+    """Who wrote a memory, the most trusted first."""
 
     USER = "user"
-    """Typed, or reviewed and kept."""
+    """Typed by the user, or reviewed and kept."""
     AGENT = "agent"
     IMPORT = "import"
     SHARED = "shared"
-    """Whoever it was: it is from a store that is not the user's own."""
+    """From a shared store, whoever wrote it there."""
     CAPTURED = "captured"
     """A digest of a session, unreviewed."""
 
     @classmethod
     def _missing_(cls, value: object) -> Origin | None:
-        """Notes typed into a prompt had an origin of their own once."""
+        """Read "capture", which earlier versions stored for notes typed into a prompt."""
         return cls.USER if value == "capture" else None
 
 
 class Trait(Flag):
-    """What is done with a field of a memory. A new field names its traits here and is complete."""
+    """How a field of a memory is treated. A new field in `Draft` needs nothing but its traits."""
 
     RECORDED = auto()
     """Leaves memhook: in `--json`, in an export, over MCP."""
     IMPORTED = auto()
-    """A draft may set it, and so may a line of a file."""
+    """Can be set by a draft and by a line of an imported file."""
     EDITED = auto()
-    """Importing a file again changes it."""
+    """Updated when a file is imported again."""
     COPIED = auto()
-    """Sharing a memory again changes it in the shared store."""
+    """Updated in the shared store when the memory is shared again."""
     MASKED = auto()
-    """Somebody's own words, in which a secret may be."""
+    """Free text, which may contain a secret."""
     KEPT_WHEN_REDACTED = auto()
     LOST_WHEN_FORGOTTEN = auto()
 
@@ -84,15 +84,15 @@ _WORDS = _GIVEN | Trait.EDITED | Trait.COPIED | Trait.MASKED | Trait.LOST_WHEN_F
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is to be remembered, before it has a name: the fields of a memory, in the order they are stored.
+    """The fields of a memory before it is stored, in the order of the columns.
 
-    Empty fields are derived from the content; those that are not IMPORTED stay as they are here. `project` is empty for
-    a global memory; a muted one is kept and never comes up by itself. `quarantine` is the reason for which it is shown
-    to nobody but its owner; `released` is the fingerprint of the text that the owner read and released all the same.
+    Storing it fills in an empty id, title, summary, anchors and times, and sets the fields that are not IMPORTED.
+    `project` is empty for a global memory. A `muted` memory is stored but never shown unasked. `quarantine` is the
+    reason for showing it to its owner only; `released` is the fingerprint of a text that the owner released from it.
 
-    `session` is where it was learned, as ASSISTANT/SESSION#TURN, and `quote` the words there that it rests on.
-    `anchors` are the files, commands, identifiers and codes it is about. `loaded_by` names the assistants that read the
-    file it was imported from by themselves.
+    `session` is where it was learned, as ASSISTANT/SESSION#TURN, and `quote` the words there that it is based on.
+    `anchors` are the files, commands, identifiers and codes it is about. `loaded_by` names the assistants that load
+    the file it was imported from themselves.
     """
 
     id: Annotated[str, _FACT] = ""
@@ -127,7 +127,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Memory(Draft):
-    """One thing learned. `store` is the name of the shared store it was found in; no column has it."""
+    """A stored memory. `store` is the name of the shared store it was found in, which is not stored."""
 
     id: str
     title: str
@@ -151,14 +151,14 @@ class Field:
     traits: Trait
 
     def read(self, value: Any) -> Any:
-        """The value as a memory has it; the default for nothing."""
+        """Return the value that a memory has for the value of a row: the default for an empty one."""
         if not value:
             return self.default
         return value if self.kind in (str, datetime) else self.kind(value)
 
 
 def plain(value: Any) -> Any:
-    """A field's value as a row has it: enumerations as strings, tuples as lists."""
+    """Return the value that a row has for a field: enumerations as strings, tuples as lists."""
     if isinstance(value, tuple):
         return list(value)
     return value.value if isinstance(value, Enum) else value
@@ -176,35 +176,35 @@ FIELDS = tuple(_fields())
 
 
 def names_with(trait: Trait, *kinds: type) -> tuple[str, ...]:
-    """The fields that have this trait, of these kinds if any are named."""
+    """Return the fields that have this trait, only of these kinds if any are given."""
     return tuple(one.name for one in FIELDS if trait in one.traits and (not kinds or one.kind in kinds))
 
 
 def derived_title(content: str) -> str:
-    """The first line that says something, at most 80 characters."""
+    """Return the first line that is more than markup, at most 80 characters."""
     lines = (words for raw in content.splitlines() if (words := " ".join(raw.split())))
-    first = next(lines, "")  # the others are looked at only if it says nothing
-    line = next((one for one in chain([first], lines) if not _SAYS_NOTHING.fullmatch(one)), first)
+    first = next(lines, "")  # lazy: most titles need one line
+    line = next((one for one in chain([first], lines) if not _MARKUP.fullmatch(one)), first)
     return shortened(_HEADING.sub("", line), TITLE_CHARS)
 
 
 def derived_summary(content: str) -> str:
-    """The first sentence below headings and tables, with what its colon announces; at most 160 characters."""
+    """Return the first sentence outside headings and tables, with what its colon announces; at most 160 characters."""
     lines = [" ".join(line.split()) for line in content.strip()[:_SUMMARY_HORIZON].splitlines()]
-    start = next((at for at, line in enumerate(lines) if _says_something(line) and not _STRUCTURE.match(line)), None)
-    chosen = filter(_says_something, lines) if start is None else _statement(lines[start:])
+    start = next((at for at, line in enumerate(lines) if _has_text(line) and not _STRUCTURE.match(line)), None)
+    chosen = filter(_has_text, lines) if start is None else _statement(lines[start:])
     return shortened(_first_sentence(" ".join(chosen)), SUMMARY_CHARS)
 
 
 def renewed_summary(summary: str, content: str) -> str:
-    """The summary; derived anew if it is what was derived once: all up to the first full stop or line end."""
+    """Return the summary; derive it again if an earlier version did: up to the first full stop or line end."""
     parts = _SENTENCE_END.split(content.lstrip()[:_SUMMARY_HORIZON])
-    once = shortened(next((line for part in parts if (line := " ".join(part.split()))), ""), SUMMARY_CHARS)
-    return derived_summary(content) if summary == once else summary
+    former = shortened(next((line for part in parts if (line := " ".join(part.split()))), ""), SUMMARY_CHARS)
+    return derived_summary(content) if summary == former else summary
 
 
-def _says_something(line: str) -> bool:
-    return bool(line) and not _SAYS_NOTHING.fullmatch(line)
+def _has_text(line: str) -> bool:
+    return bool(line) and not _MARKUP.fullmatch(line)
 
 
 def _statement(lines: list[str]) -> Iterator[str]:
@@ -214,7 +214,7 @@ def _statement(lines: list[str]) -> Iterator[str]:
     for line in lines[1:]:
         is_colon = last.endswith((":", "："))
         announces = announces or is_colon
-        if line and not _says_something(line):  # the fence around what is announced
+        if line and not _has_text(line):  # the fence around the announced code
             continue
         if not line and is_colon:
             continue
@@ -229,7 +229,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _is_end(text: str, stop: re.Match[str]) -> bool:
-    """Return whether the full stop ends a sentence; if in doubt it does not: more is said then."""
+    """Return whether the full stop ends a sentence; not if in doubt, for a longer summary is the lesser error."""
     if stop[0] in "。！？":
         return True
     word, following = text[: stop.start()].rpartition(" ")[2], text[stop.end() + 1 : stop.end() + 2]
@@ -238,15 +238,15 @@ def _is_end(text: str, stop: re.Match[str]) -> bool:
 
 
 def titled(title: str, content: str) -> str:
-    """Title and content, without a title that only repeats the beginning of the content."""
+    """Return title and content, without a title that only repeats the beginning of the content."""
     start = title.rstrip("…").strip()
     return content if not start or content.lstrip("# \n").startswith(start) else f"{title}\n{content}"
 
 
 def title_key(memory: Draft) -> str:
-    """A hash of the memory's own title, equal for titles that a reader would call the same.
+    """Return a hash of the memory's own title, equal for titles that a reader would call the same.
 
-    Empty for a title that only repeats the content. Of a forgotten memory this is all that is left of its title.
+    It is "" for a title that only repeats the content. A forgotten memory stores this hash as its title.
     """
     if not memory.content:
         return memory.title
@@ -258,7 +258,7 @@ def title_key(memory: Draft) -> str:
 
 
 def are_two(one: Draft, other: Draft) -> bool:
-    """Whether two with the same content are two memories all the same: each has its own title, and another one."""
+    """Return whether two drafts with the same content are different memories: both have titles, and different ones."""
     if one.content_hash != other.content_hash:
         return False
     ours, theirs = title_key(one), title_key(other)
@@ -266,9 +266,9 @@ def are_two(one: Draft, other: Draft) -> bool:
 
 
 def shortened(text: str, limit: int) -> str:
-    """`text`, or its start up to a word within `limit` characters, marked as cut.
+    """Return `text`, or if it is longer than `limit` characters, its start up to the end of a word and an ellipsis.
 
-    Chinese and Japanese have hardly any spaces: a word is cut if less than half would be left otherwise.
+    A word is cut if less than half the limit would be used otherwise: Chinese and Japanese have hardly any spaces.
     """
     if len(text) <= limit:
         return text
@@ -277,18 +277,18 @@ def shortened(text: str, limit: int) -> str:
 
 
 def content_hash(content: str) -> str:
-    """Equal for texts that a reader would call the same: normalised, outer and trailing white space aside."""
+    """Return a hash that ignores Unicode normal forms, outer white space and white space at line ends."""
     lines = (line.rstrip() for line in normalized("NFC", content).strip().splitlines())
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def id_from_bytes(random: bytes) -> str:
-    """An id from at least 12 random bytes."""
+    """Return an id made from at least 12 random bytes."""
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in random[:ID_LENGTH])
 
 
 def id_of(reference: str) -> str:
-    """The bare id in a URN, in letters of any case; anything else (a bare id, an alias) as it stands."""
+    """Return the bare id in a URN of upper or lower case; any other reference (a bare id, an alias) unchanged."""
     start, rest = (text := reference.strip())[: len(URN_PREFIX)], text[len(URN_PREFIX) :]
     return rest.lower() if start.lower() == URN_PREFIX else text
 
@@ -299,7 +299,7 @@ def is_id(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A turn of a session. All of it is empty for a memory that was learned in none."""
+    """A turn of a session. All fields are empty for a memory that was not learned in a session."""
 
     assistant: str = ""
     session: str = ""
@@ -307,18 +307,18 @@ class Place:
 
     @property
     def words(self) -> str:
-        """As a person reads it: claude, session 1f0c9a2e, turn 4."""
+        """The place for a person to read: claude, session 1f0c9a2e, turn 4."""
         session = f"session {self.session[:SESSION_CHARS]}" if self.session else ""
         return ", ".join(filter(None, (self.assistant, session, f"turn {self.turn}" if self.turn else "")))
 
 
 def place_of(session: str) -> Place:
-    """Where a memory was learned, from its `session`."""
+    """Parse the `session` of a memory."""
     assistant, slash, rest = session.partition("/")
     name, _, turn = rest.rpartition("#") if "#" in rest else (rest, "", "")
     return Place(assistant, name, turn.partition("/")[0]) if slash else Place()
 
 
 def sessions_of(names: Iterable[str]) -> set[str]:
-    """The different sessions among places, as ASSISTANT/SESSION."""
+    """Return the different sessions among `names` of the form ASSISTANT/SESSION#TURN, without the turn."""
     return {name.rpartition("#")[0] for name in names if "#" in name and "/" in name.rpartition("#")[0]}

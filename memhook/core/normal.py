@@ -14,7 +14,7 @@ from memhook.patterns import regex
 
 Form = Literal["NFC", "NFKC", "NFD", "NFKD"]
 
-_MANY_MARKS = regex(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # all that is or may become a mark
+_MANY_MARKS = regex(r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){32,}")  # marks, and what may decompose to them
 
 
 def normalized(form: Form, text: str) -> str:
@@ -22,6 +22,7 @@ def normalized(form: Form, text: str) -> str:
 
 
 def _with_sorted_marks(form: Form, text: str) -> str:
+    """Decompose and sort long runs of marks, which leaves `unicodedata` nothing to sort."""
     decomposed: Form = "NFKD" if "K" in form else "NFD"
 
     def in_order(run: re.Match[str]) -> str:

@@ -3,11 +3,11 @@
 `remember: ...` and `#remember ...` at the start of a line; "please remember that ...", "don't forget: ...", "note to
 self, ..." and the like, in the languages of `phrases.toml`, at the start of a sentence; `forget that` as a line.
 
-After a colon a note is the rest of its line and the indented or listed lines below it; if nothing follows on that line,
-the lines up to the next blank one. Otherwise it is its sentence, and those behind it up to one for the assistant; for
-"remember that." the sentence before. Either ends before an order: "..., and then fix the test". "Remember to ..." is an
-order for the task at hand, unless it says "always", on which occasion, or what to use. Questions, and requests in code,
-quotes, memhook's own blocks and other text that looks pasted, are ignored.
+After a colon, the note is the rest of the line and the indented or listed lines below it; if nothing follows the colon,
+the lines up to the next blank one. Without a colon, it is the rest of the sentence, and the next sentences up to one
+that addresses the assistant; for "remember that.", the sentence before. Both end before an order: "..., and then fix
+the test". "Remember to ..." is an order for the task at hand, unless it says "always", when, or what to use. Questions
+are ignored, and so are requests in code, quotes, memhook's own blocks and other text that looks pasted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from memhook.patterns import regex
 TAKE_BACK = ""
 MOST_NOTES = 20  # per prompt: a pasted file may have any number of such lines
 FEWEST_WORDS = 3
-FEWEST_UNSPACED = 5  # characters, where words are not set apart
-READ_CHARS = 20_000  # in which sentences are looked at: nobody types more
+FEWEST_UNSPACED = 5  # characters, in a script without spaces
+READ_CHARS = 20_000  # searched for sentences: nobody types more
 
 _STARTS = ("\nremember", "\n#remember", "\nforget")
 _NOTE = regex(
@@ -53,7 +53,7 @@ _FENCE = regex(r" {0,3}(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The notes in their order, including TAKE_BACK; the rest of the prompt; and notes that look pasted."""
+    """The notes in order, or TAKE_BACK for each "forget that"; the rest of the prompt; and notes that look pasted."""
 
     commands: tuple[str, ...]
     rest: str
@@ -62,14 +62,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A request in the lines from `start` to `end`; `kept` is what else its line says, to the assistant."""
+    """A request in the lines from `start` to `end`; `kept` is the rest of its line, which is for the assistant."""
 
     start: int
     end: int
     text: str
     kept: str = ""
     in_words: bool = False
-    """Whether the user may not have memhook in mind: then it is not worth a message that it looks pasted."""
+    """Whether it is an ordinary sentence, maybe not meant for memhook: if it looks pasted, the user is not notified."""
 
 
 @lru_cache(maxsize=2)  # a hook asks three times for the same prompt
@@ -117,7 +117,7 @@ def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Comman
 
 
 def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
-    """Return the commands above pasted text, and those above everything else unless a log follows directly."""
+    """Return the commands above pasted text, and those at the top of the prompt unless a log follows directly."""
     is_note = _marked([one for one in found if not one.kept], len(lines))
     pasted = pasted_from(lines, [not one for one in is_open], is_note)
     first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
@@ -159,8 +159,8 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
     line = lines[at]
     if _QUOTED.match(line):
         return None
-    said = list(_sentences(line))
-    for number, (start, end) in enumerate(said):
+    sentences = list(_sentences(line))
+    for number, (start, end) in enumerate(sentences):
         found = phrases.opening(phrases.plain(line[start:end][:LONGEST_SENTENCE]))
         order = start + order_in(line[start:end], found.language if found else None)
         wanted = _object_of(line[start:order])
@@ -170,8 +170,8 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
         if not wanted and not after.strip() and line.rstrip().endswith(_COLONS):
             return _with_lines_below(_Command(at, at + 1, "", before), lines, is_open)
         if not wanted and number:  # "We squash. Remember that."
-            return _about_sentence_before(at, line, said[number - 1], said[number])
-        more, left = _going_on(after) if order == end else ("", line[order:].lstrip(_JOINTS).rstrip())
+            return _about_sentence_before(at, line, sentences[number - 1], sentences[number])
+        more, left = _continuation(after) if order == end else ("", line[order:].lstrip(_JOINTS).rstrip())
         text = " ".join(filter(None, (wanted.strip(), more)))
         kept = " ".join(filter(None, (before, left)))
         return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line)) if text else None
@@ -181,14 +181,14 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
 def _about_sentence_before(at: int, line: str, before: tuple[int, int], request: tuple[int, int]) -> _Command | None:
     found = phrases.opening(phrases.plain(line[slice(*request)][:LONGEST_SENTENCE]))
     text = line[slice(*before)].strip()
-    if found is None or not _says_something(text, found.language):
+    if found is None or not _can_be_note(text, found.language):
         return None
     kept = " ".join(filter(None, (line[: before[0]].strip(), line[request[1] :].strip())))
     return _Command(at, at + 1, text, kept, in_words=True)
 
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
-    """The range of each sentence that a person may have typed."""
+    """Yield the range of each sentence."""
     start = 0
     for end in (*(found.end() for found in _SENTENCE_END.finditer(line, 0, READ_CHARS)), len(line)):
         while start < end and line[start].isspace():
@@ -198,8 +198,8 @@ def _sentences(line: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _going_on(after: str) -> tuple[str, str]:
-    """Split the sentences behind a request into those that go on with it, and what is for the assistant again."""
+def _continuation(after: str) -> tuple[str, str]:
+    """Split the sentences after a request into those that continue it, and the rest, which is for the assistant."""
     for start, end in _sentences(after):
         opening = phrases.plain(after[start : min(end, start + LONGEST_SENTENCE)])
         is_turn = phrases.starts_with(opening, phrases.all_of("turn")) and not _CONSEQUENCE.match(opening)
@@ -209,7 +209,7 @@ def _going_on(after: str) -> tuple[str, str]:
 
 
 def _object_of(sentence: str) -> str | None:
-    """Return what the sentence asks to remember, "" if it comes in the lines below; None if it asks nothing."""
+    """Return what the sentence asks to remember, "" if it is elsewhere ("remember this"); None if it is no request."""
     lowered = phrases.plain(sentence[:LONGEST_SENTENCE])
     found = phrases.opening(lowered)
     if found is None:
@@ -232,7 +232,7 @@ def _names_thing(found: Opening) -> bool:
 
 
 def _mark_after(found: Opening) -> tuple[str, int]:
-    """Return the colon, comma or dash behind "remember" or "remember this for later", and where the note starts."""
+    """Return the colon, comma or dash after "remember" or "remember this for later", and the start of the note."""
     rest, at = found.rest, found.fillers
     mark = _MARK.match(rest, at) or _MARK.match(rest)
     if mark is not None:
@@ -242,24 +242,24 @@ def _mark_after(found: Opening) -> tuple[str, int]:
 
 
 def _understood(words: str, found: Opening, mark: str) -> str | None:
-    """Return the note in the words behind a request, without "that"; None if they name a thing or an action."""
+    """Return the note in the words after a request, without "that"; None if they name a thing or an action."""
     language, lowered = found.language, phrases.plain(words)
     if that := phrases.starts_with(lowered, language["that"]):
         words, lowered = (text[len(that) :].lstrip(" \t:,，：") for text in (words, lowered))
-    is_said = bool(that) or mark in _COLONS
+    is_explicit = bool(that) or mark in _COLONS
     if _CODE_VALUE.fullmatch(words):
         return None
-    asks = not is_said and not mark and phrases.starts_with(lowered, language["asks"])
-    if asks or not _is_enough(lowered, is_said=is_said):
+    asks = not is_explicit and not mark and phrases.starts_with(lowered, language["asks"])
+    if asks or not _is_enough(lowered, is_explicit=is_explicit):
         return None
     to = "" if that else phrases.starts_with(lowered, language["to"])
-    if (to and mark not in _COLONS) or (not is_said and phrases.holds(lowered, language["zu"])):
+    if (to and mark not in _COLONS) or (not is_explicit and phrases.holds(lowered, language["zu"])):
         return words[len(to) :].lstrip() if _is_rule(lowered[len(to) :].lstrip(), language) else None
-    return words if is_said or mark or (found.is_plain and _is_statement(lowered, language)) else None
+    return words if is_explicit or mark or (found.is_plain and _is_statement(lowered, language)) else None
 
 
 def _is_statement(lowered: str, language: Language) -> bool:
-    """Whether words without "that" say something rather than name something."""
+    """Return whether words without "that" make a statement rather than name a thing."""
     if not language["clause"]:
         return not language["that"] or _is_rule(lowered, language)
     if phrases.starts_with(lowered, language["subject"]):
@@ -270,7 +270,7 @@ def _is_statement(lowered: str, language: Language) -> bool:
 
 
 def _is_rule(lowered: str, language: Language) -> bool:
-    """Whether an action is meant for all times: it says so, says when or how, and nothing of the task at hand."""
+    """Return whether an order is a standing one: it says "always", when or how, and nothing of the task at hand."""
     if phrases.holds(lowered, (*phrases.all_of("always"), *language["ours"])):
         return True
     if phrases.holds(lowered, language["once"]):
@@ -288,13 +288,13 @@ def _object_before(sentence: str, lowered: str) -> str | None:
     language, before = found
     words = _PARTICLE.sub("", sentence[: len(before)])
     is_order = before.endswith("の") and "忘" in lowered[len(before) :]  # "do not forget to"
-    return None if is_order or not _says_something(words, language) else words
+    return None if is_order or not _can_be_note(words, language) else words
 
 
-def _says_something(words: str, language: Language) -> bool:
-    """Whether words that a request refers back to can be its note."""
+def _can_be_note(words: str, language: Language) -> bool:
+    """Return whether words that a request refers back to can be its note."""
     lowered = phrases.plain(words)
-    if _QUESTION.search(words) or not _is_enough(words, is_said=False):
+    if _QUESTION.search(words) or not _is_enough(words, is_explicit=False):
         return False
     if phrases.starts_with(lowered, (*language["asks"], *language["clause"])):  # a question, or an order
         return False
@@ -302,10 +302,10 @@ def _says_something(words: str, language: Language) -> bool:
     return bool(is_about) or _is_statement(lowered, language)
 
 
-def _is_enough(words: str, *, is_said: bool) -> bool:
+def _is_enough(words: str, *, is_explicit: bool) -> bool:
     if not words.isascii() and len(words.split()) < FEWEST_WORDS:
         return len(words.strip()) >= FEWEST_UNSPACED
-    return len(words.split()) >= (2 if is_said else FEWEST_WORDS)
+    return len(words.split()) >= (2 if is_explicit else FEWEST_WORDS)
 
 
 def _end_of_note(lines: Sequence[str], at: int, is_open: Sequence[bool], *, has_text: bool) -> int:

@@ -16,7 +16,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # else whoever names a limit, as every assistant does, would load the whole of rendering
+if TYPE_CHECKING:  # else each module that uses PartLimit, as every assistant's does, would import rendering
     from memhook.core.rendering import Frame, Rendering
 
 
@@ -75,7 +75,8 @@ def packed(
     behind: `leaves_enough` takes the rank of the next one and the tokens left.
 
     `frames` has one frame per part; parts are filled in turn up to `part_limit`. Without a limit there is one part.
-    The first that fits at no level is the last, so that nothing is shown in its place, unless `skips`.
+    Packing stops at the first candidate that fits at no level, so that no worse one is shown instead; with `skips`, it
+    goes on.
     """
     usable = frames if part_limit else frames[:1]
     # At some budgets the frame of another part costs more than the part carries. Taking the number of parts that
@@ -90,7 +91,7 @@ def packed(
 
 
 def _is_complete(way: Packed, candidates: Sequence[Reversible[Rendering]]) -> bool:
-    """Return whether every memory is shown at its richest: more parts cannot carry more."""
+    """Return whether every memory is shown at its richest level: more parts cannot carry more."""
     return not way.left_out and all(one.rendering is next(iter(candidates[one.index])) for one in way.chosen)
 
 
@@ -104,7 +105,7 @@ def utf8_bytes(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The state of the packer: what is left of the budget, and of the open part."""
+    """The state of the packer: the tokens left in the budget, and the room left in the open part."""
 
     left: int
     frames: Sequence[Frame]
@@ -166,7 +167,7 @@ def _richest(
             continue
         if leaves_enough(after.left):
             return rendering, after
-        if isinstance(found, Reason):  # those between are not rendered if even the poorest leaves too little
+        if isinstance(found, Reason):  # if even the poorest leaves too little, do not render those between
             poorest = next(iter(reversed(renderings)))
             last = place.after(poorest)
             if not isinstance(last, Reason) and not leaves_enough(last.left):

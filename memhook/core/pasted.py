@@ -1,9 +1,9 @@
 """Find the line of a prompt at which pasted text begins.
 
 Users type first and paste below, with or without an introduction; the pasted text may end with anything. So everything
-after the first sign of pasted text counts as pasted, and so do paragraphs in nobody's own voice. Two kinds of signs
-differ in what they imply for the lines before them: a log or a program starts with its own paragraph, but a heading or
-the end of a mail may be far below the start of its text. `pasted.toml` has the signs.
+after the first sign of pasted text counts as pasted, and so do paragraphs that do not address the assistant. There are
+two kinds of signs: a log or a program starts with its own paragraph, so that the lines above are the user's, but a
+heading or the end of a mail may be far below the start of its text. `pasted.toml` has the signs.
 """
 
 from __future__ import annotations
@@ -61,32 +61,32 @@ def pasted_from(lines: Sequence[str], is_fenced: Sequence[bool], is_note: Sequen
             start = _start_of_paragraph(lines, at)
         elif _introduces(lines, at, is_fenced, is_note):
             start = at + 1
-    says_nothing = [fenced or note for fenced, note in zip(is_fenced, is_note, strict=True)]
-    (first_ends, _), *others = _paragraphs(lines[:start], says_nothing) or [(start, "")]
-    return start if all(_is_said(text) for _, text in others) else min(start, first_ends)
+    is_ignored = [fenced or note for fenced, note in zip(is_fenced, is_note, strict=True)]
+    (first_ends, _), *others = _paragraphs(lines[:start], is_ignored) or [(start, "")]
+    return start if all(_is_to_assistant(text) for _, text in others) else min(start, first_ends)
 
 
-def _paragraphs(lines: Sequence[str], says_nothing: Sequence[bool]) -> list[tuple[int, str]]:
-    """Return the end and the text of each paragraph that has text."""
+def _paragraphs(lines: Sequence[str], is_ignored: Sequence[bool]) -> list[tuple[int, str]]:
+    """Return the end and the text of each paragraph, without ignored lines, that has text."""
     found: list[tuple[int, str]] = []
-    spoken: list[str] = []
+    text: list[str] = []
     for at, line in enumerate([*lines, ""]):
-        if at < len(lines) and (line.strip() or says_nothing[at]):
-            spoken += [] if says_nothing[at] else [line]
-        elif spoken:
-            found.append((at, "\n".join(spoken)))
-            spoken = []
+        if at < len(lines) and (line.strip() or is_ignored[at]):
+            text += [] if is_ignored[at] else [line]
+        elif text:
+            found.append((at, "\n".join(text)))
+            text = []
     return found
 
 
-def _is_said(paragraph: str) -> bool:
-    """Return whether the user says this to the assistant."""
+def _is_to_assistant(paragraph: str) -> bool:
+    """Return whether the user addresses this to the assistant."""
     return bool(_OWN_VOICE.search(paragraph) or _GOES_ON.match(paragraph)) or paragraph.rstrip().endswith(":")
 
 
 def _goes_on_after_a_note(line: str) -> bool:
     """Return whether the line continues a request that a note interrupted, as "then push" does."""
-    return line[:1].islower() or _is_said(line)
+    return line[:1].islower() or _is_to_assistant(line)
 
 
 def is_machine(line: str) -> bool:

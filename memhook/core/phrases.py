@@ -1,12 +1,12 @@
-"""The words of `phrases.toml`, which has a section per language, compiled for finding them.
+"""Find the phrases of `phrases.toml`, which has a section per language, in a text.
 
-opening(sentence)          a request to remember at its start
-closing(sentence)          the same at its end, and what stands before it
-mentions_a_request(text)   whether it is worth looking for either
-starts_with(text, words)   the words, of those given, that a text starts with
-before(text, words)        the part of a text in front of them
-holds(text, words)         whether a text has one of them as a word
-order_in(sentence, ...)    where a note goes on with an order to the assistant
+opening(sentence)          the request to remember at its start
+closing(sentence)          the request at its end, and the words before it
+mentions_a_request(text)   whether the text may have either: quick
+starts_with(text, words)   the phrase of `words` that the text starts with
+before(text, words)        the text up to the first of them
+holds(text, words)         whether the text contains one of them as a word
+order_in(sentence, ...)    the place at which an order to the assistant follows a note
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MOST_LEADS = 4
 MOST_FILLERS = 3
 LONGEST_SENTENCE = 1_000  # nobody types longer ones
 
-# Scripts that put no blank between words: there, a phrase needs no end of a word after it.
+# Scripts without spaces between words: a phrase in these need not end at the end of a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _ENDS_UNSPACED = regex(f"[{_UNSPACED}]$")
-_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # not the name of a file either
+_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\w'-])", r"(?![\w'-]|\.\w)"  # nor the name of a file
 _GAP = r"(?: [\w']{1,12}){0,2}?[ -]"  # between the words of a request
 _ASIDE = regex(r"(?:[\w'-]+ ){0,4}[\w'-]+(?:,| [–—-])[ \t]+")  # "before I forget, "
 _CLAUSE_END = regex(r"[,;–—]| - ")
@@ -57,16 +57,16 @@ def languages() -> tuple[Language, ...]:
 
 
 def plain(text: str) -> str:
-    """The text as the phrases are written, character for character: lower case, one kind of apostrophe."""
+    """Return the text in lower case with one kind of apostrophe, every character at its offset."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters become two
+    if len(lowered) != len(text):  # a few letters become two in lower case
         lowered = "".join(low if len(low := one.lower()) == 1 else one for one in text)
     return lowered.replace("’", "'").replace("‘", "'")
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A request at the start of a sentence; `is_plain` where its words ask for nothing else."""
+    """A request at the start of a sentence; `is_plain` if its words cannot ask for anything else."""
 
     language: Language
     lead: str
@@ -75,14 +75,14 @@ class Opening:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is all there is: "keep that in mind", "remember this"."""
+        """Whether the sentence has nothing else: "keep that in mind", "remember this"."""
         left = self.rest[self.fillers :].lstrip()
         left = left[len(starts_with(left, self.language["that"])) :]
         return not left.strip(" \t.!…。！")
 
     @property
     def fillers(self) -> int:
-        """The length of "this for later" behind the request."""
+        """The length of "this for later" after the request."""
         found = _fillers(self.language).match(self.rest)
         return found.end() if found else 0
 
@@ -130,7 +130,7 @@ def before(text: str, words: tuple[str, ...]) -> str:
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
-    # The pattern tries every phrase at every character: it is for the few texts that contain one at all.
+    # The pattern tries every phrase at every character, so first exclude the many texts that contain none.
     return any(map(text.__contains__, words)) and _alternatives(words).search(text) is not None
 
 
@@ -141,7 +141,7 @@ def all_of(kind: str) -> tuple[str, ...]:
 
 @cache
 def _requests() -> Mapping[str, Sequence[Sequence[str]]]:
-    """The words of each phrase, by the longest of them."""
+    """Return the words of each phrase, by their longest word."""
     found: dict[str, list[list[str]]] = {}
     for words in (phrase.split() for kind in ("remember", "write", "after") for phrase in all_of(kind)):
         found.setdefault(max(words, key=len), []).append(words)
@@ -150,7 +150,7 @@ def _requests() -> Mapping[str, Sequence[Sequence[str]]]:
 
 @cache
 def _opening(language: Language) -> re.Pattern[str]:
-    """Words before a request are of its language: "i" means "and" in one, and opens a report in another."""
+    """Return the pattern of a request, with the leads of its own language: "i" is a lead in Polish, not in English."""
     always = (*language["always"], *language["henceforth"])
     leads = rf"(?P<lead>(?:(?:{_either((*language['lead'], *always))}){_PAUSE}){{0,{MOST_LEADS}}})"
     plain, other = (_either(language[kind], _GAP) or "(?!)" for kind in ("remember", "write"))
@@ -159,14 +159,14 @@ def _opening(language: Language) -> re.Pattern[str]:
 
 @cache
 def _vocabulary(language: Language) -> frozenset[str]:
-    """The words that a request may consist of. Spelled out in each gap, the pattern takes long to compile."""
+    """Return the words allowed in a request, checked after the match: a pattern of them takes long to compile."""
     kinds = ("remember", "write", "this", "always", "henceforth")
     return frozenset(re.split("[ -]", " ".join(chain.from_iterable(language[kind] for kind in kinds))))
 
 
 @cache
 def _fillers(language: Language) -> re.Pattern[str]:
-    """Words between a request and its object: "this", "from now on", "for the next session"."""
+    """Return the pattern of the words between a request and its object: "this", "from now on", "for next time"."""
     every = (*language["this"], *language["always"], *language["henceforth"])
     words = _either(word for word in every if word not in language["that"])
     that, the, on = (_either(language[kind]) or "(?!)" for kind in ("that", "the", "for"))
@@ -191,9 +191,9 @@ def _alternatives(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _either(words: Iterable[str], gap: str = "[ ]") -> str:
-    """A pattern for any of the phrases, the longest first, each as whole words.
+    """Return a pattern for any of the phrases, the longest first, each as whole words.
 
-    Whether a word starts here is asked once for all of them, which is several times as quick.
+    The start of a word is checked once for all of them, which is several times as quick.
     """
     longest_first = sorted(words, key=len, reverse=True)
     unspaced = [_spelled(phrase, gap) for phrase in longest_first if _ENDS_UNSPACED.search(phrase)]
@@ -203,7 +203,7 @@ def _either(words: Iterable[str], gap: str = "[ ]") -> str:
 
 
 def _ended(phrase: str, gap: str) -> str:
-    """An elided "qu'" has its word right behind it."""
+    """Return the phrase up to the end of a word; after an elision, as in "qu'il", the next word follows directly."""
     return _spelled(phrase, gap) + ("" if phrase.endswith("'") else _NO_WORD_AFTER)
 
 
@@ -212,12 +212,12 @@ def _spelled(phrase: str, gap: str) -> str:
 
 
 def order_in(sentence: str, language: Language | None) -> int:
-    """Return where an order to the assistant starts behind a note, with what joins it; the length if there is none.
+    """Return the start of ", and then" or the like before an order that follows a note; the length if there is none.
 
-    "Staging is rebuilt nightly, and then fix the test" has two parts: the second verb cannot have the subject of the
-    first, for then it would be "fixes". In "you run migrate and then restart it" it can, and the sequence is the fact.
-    So an order is a bare verb with an object behind "and then" or the like, where the form of the verb does not fit the
-    clause before it, or where "please", "can you", "show me" or "; now" leave no doubt. In doubt there is none.
+    "Staging is rebuilt nightly, and then fix the test" has an order: the second verb cannot have the subject of the
+    first, for then it would be "fixes". In "you run migrate and then restart it" it can, so both are part of the note.
+    So an order is a bare verb with an object after "and then" or the like, if the form of the verb does not fit the
+    clause before it, or if "please", "can you", "show me" or "; now" leave no doubt. In doubt, there is none.
     """
     if language is None or not language.order or len(sentence) > LONGEST_SENTENCE:
         return len(sentence)
@@ -229,7 +229,7 @@ def order_in(sentence: str, language: Language | None) -> int:
 
 @cache
 def _joints(language: Language) -> re.Pattern[str]:
-    """What may stand between a note and an order: without "and", a pause is needed."""
+    """Return the pattern of the words between a note and an order: without "and", a comma or dash is needed."""
     words = sorted(language.order["joined"].split("|"), key=len, reverse=True)
     with_and = [word for word in words if word.split()[0].partition("(")[0] in ("and", "und", "y", "et")]
     pause = r"\s*(?P<pause>[,;]|\s[–—-])\s*"
@@ -241,8 +241,8 @@ def _is_order(rest: str, note: str, joint: re.Match[str], language: Language) ->
     lowered, order = plain(rest), language.order
     if re.match(order["asked"], lowered):
         return True
-    verb = re.match(order["start"], rest)  # in small letters: a noun or a name is none
-    # What looks like a verb may be a subject: "and now install scripts are disabled".
+    verb = re.match(order["start"], rest)  # in lower case: a noun or a name is no verb
+    # An apparent verb may be a subject: "and now install scripts are disabled".
     if verb is None or verb["verb"] in STOP_WORDS or holds(before(lowered, language["sub"]), language["verb"]):
         return False
     is_apart = (joint["pause"] or "").strip() not in ("", ",")
@@ -256,6 +256,6 @@ def _is_order(rest: str, note: str, joint: re.Match[str], language: Language) ->
 
 @cache
 def _singular(language: Language) -> tuple[str, ...]:
-    """Verbs that show a subject which a bare verb cannot have."""
+    """Return the verbs in the third person singular: a bare verb cannot have their subject."""
     verbs = {*language["verb"], *language["clause"]} - {*language["always"]}
     return tuple(sorted(verb for verb in verbs if " " not in verb and verb.removesuffix("n't").endswith("s")))

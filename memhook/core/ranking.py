@@ -3,7 +3,7 @@
 embedded_text(...), indexed_text(...)  the text of a memory to embed, and to analyse into terms
 embedded_prompt(prompt)                the text of a prompt to embed
 term_weights(...), attainable(...)     the weight of each term of a prompt, and of the best ones together
-unread_odds(...)                       the evidence where the terms decide
+odds_by_terms(...)                     the evidence by terms, for a prompt that no model understands
 ranked(...)                            the candidates, best first, each with its evidence and the parts of it
 placed(...), recency(...)              the sort key by relevance, by recency or by both
 
@@ -35,7 +35,8 @@ SATURATION = 0.8
 LENGTH_SHARE = 0.9
 LENGTH_FLOOR = 50.0
 
-# Weights assume this many more documents, so that not every word of a store of ten counts as common. Judgement.
+# Weights are computed as if there were this many more documents, else every word of a store of ten counts as common.
+# Judgement.
 PRIOR_DOCUMENTS = 100.0
 
 # A prompt's attainable evidence is that of its heaviest terms: no memory repeats all of a long bug report.
@@ -209,7 +210,7 @@ def _lexical(weights: Mapping[str, float], most: float, terms: Sequence[str], av
 
 
 def _title_share(asked: Collection[str], title_terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """`weights` has those of all titles."""
+    """Return the share of the title's weight that is in the prompt; `weights` has the terms of all titles."""
     distinct = dict.fromkeys(title_terms)
     matched = sum(weights[term] for term in distinct if term in asked)
     return matched / (sum(weights[term] for term in distinct) + TITLE_PRIOR)
@@ -220,14 +221,14 @@ def _evidence(candidate: Candidate, lexical: float, title: float, decades: float
     even = EVEN + EVEN_PER_DECADE * decades
     if cosine is None or not is_english:
         if other is None:
-            return unread_odds(lexical, cosine, decades)
+            return odds_by_terms(lexical, cosine, decades)
         return _together(FOREIGN_PROMPT, other, cosine or 0.0, lexical, even)
     alone = SLOPE * (cosine + LEXICAL_WEIGHT * lexical + TITLE_WEIGHT * title**2 - even)
     return alone if other is None else max(alone, _together(ENGLISH_PROMPT, other, cosine, lexical, even))
 
 
-def unread_odds(lexical: float, cosine: float | None, decades: float) -> float:
-    """Return the log odds where no model reads the prompt: by its terms, and a little by an English model's cosine.
+def odds_by_terms(lexical: float, cosine: float | None, decades: float) -> float:
+    """Return the log odds for a prompt that no model understands: by terms, and a little by an English model's cosine.
 
     `decades` are those of the number of memories searched.
     """
@@ -278,9 +279,9 @@ class Ordering(StrEnum):
     BLEND = "relevance+recency"
 
 
-# Recency decides among about equals: a new memory counts a quarter more than a very old one, so that a clear difference
-# in relevance always stands. As a share of the sum (.8 and .2) it put every note of today, relevant or not, above all
-# that is faint: of 295 prompts 235 had their memory among the first five, by relevance alone 272, this way 274.
+# Recency decides between memories of similar relevance: a new memory counts a quarter more than a very old one, so that
+# a clear difference in relevance prevails. As a weighted sum (.8 and .2), every note of today came before all memories
+# of low relevance: of 295 prompts, 235 had their memory among the first five, by relevance alone 272, this way 274.
 RECENCY_GAIN = 0.25
 INDISTINCT = 0.001  # relevance this far apart is noise
 

@@ -58,9 +58,9 @@ class Level(IntEnum):
 class Rendering:
     """A memory as text.
 
-    `tokens` is the estimate of `text`. `header` returns the shortest one, so that at every level of this memory
-    `carried_tokens` is the same number of tokens below the cost; it is seldom asked for.
-    `passages` are the ranges of the content that a preview shows; `is_whole` is set if they are all of it.
+    `tokens` is the estimate of `text`. `header` returns the shortest header of this memory, the same at every level,
+    so that `carried_tokens` can be compared between levels; it is computed on demand because it is rarely needed.
+    `passages` are the ranges of the content that a preview shows; `is_whole` is set if they cover all of it.
     """
 
     level: Level
@@ -92,7 +92,7 @@ _Facts = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How an entry opens, the facts in parentheses and at its end, and whether a title that opens the text is there."""
+    """How an entry opens, its facts in parentheses and at its end, whether a title that the text repeats is shown."""
 
     opening: str
     facts: Callable[[Memory, Level, float | None], tuple[_Facts, _Facts]]
@@ -100,7 +100,7 @@ class Style:
 
 
 Shown = Callable[[str], Excerpt]
-"""Selects what is shown of a content."""
+"""Select the part of a content to show."""
 
 
 def _beginning(content: str) -> Excerpt:
@@ -141,7 +141,7 @@ def rendering(
     summary_chars: int = SUMMARY_CHARS,
     remark: str = "",
 ) -> Rendering:
-    """Render `memory` at `level`; `shown` selects the content, by default what is usual for the level.
+    """Render `memory` at `level`; `shown` selects the part of the content, by default the usual one for the level.
 
     `summary_chars` limits the summary at light; `remark` is memhook's own clause beside the title.
     """
@@ -182,7 +182,7 @@ class Renderings(Generic[Step]):
 
 
 def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[_Facts, _Facts]:
-    """Return namespace, date and author, without the usual case: no namespace, by the user."""
+    """Return namespace, date and author, without the default namespace and without "by user"."""
     namespace = "" if memory.namespace == DEFAULT_NAMESPACE else label(memory.namespace, NAME_CHARS)
     date, author = origin_of(memory)
     by = "" if memory.origin is Origin.USER and not memory.store else author.removeprefix("by ")
@@ -190,7 +190,7 @@ def _provenance(memory: Memory, _level: Level, _score: float | None) -> tuple[_F
 
 
 def _with_score(memory: Memory, level: Level, score: float | None) -> tuple[_Facts, _Facts]:
-    """Other programs parse the text between a title and its URN: the origin comes after it."""
+    """Return the facts with the score. The origin comes after the URN: other programs parse the text before it."""
     namespace, (date, author) = label(memory.namespace, NAME_CHARS), origin_of(memory)
     if level is Level.LIGHT:
         return (namespace,), (date, author)
@@ -202,7 +202,7 @@ INJECT = Style("\n", _with_score, repeats_title=True)
 
 
 def origin_of(memory: Memory) -> tuple[str, str]:
-    """Return date, author and store of the memory, which every level shows."""
+    """Return the date, and the author with the store, which every level shows."""
     if memory.origin is Origin.CAPTURED:
         return f"from a session of {memory.created.date().isoformat()}", "unreviewed"
     shared = f", from {label(memory.store, NAME_CHARS)}" if memory.store else ""
@@ -222,7 +222,7 @@ def _is_repeated(memory: Memory, body: str) -> bool:
     A part is enough if the title is the beginning of the content.
     """
     title = collapsed(memory.title[: 10 * TITLE_CHARS]).removesuffix("…").strip("# ")
-    # A title is derived from the line below the one that opens a block of code, and was from that one.
+    # The title of a block of code is its first line; earlier versions took the line that opens the fence.
     opening, inside = _opening(body), _opening(_FENCE_START.sub("", body[: 10 * TITLE_CHARS]))
     if opening.startswith(title) or inside.startswith(title):
         return True
@@ -244,11 +244,11 @@ def _metadata_at(level: Level, memory: Memory) -> str:
 
 def _light(memory: Memory, summary_chars: int) -> str:
     tags = _labels(memory.tags[:LIGHT_TAGS], NAME_CHARS)
-    said = renewed_summary(memory.summary, memory.content)[: 10 * SUMMARY_CHARS] if summary_chars else ""
-    summary = shortened(collapsed(said), summary_chars) if said else ""
+    whole = renewed_summary(memory.summary, memory.content)[: 10 * SUMMARY_CHARS] if summary_chars else ""
+    summary = shortened(collapsed(whole), summary_chars) if whole else ""
     brief = indented(f"{summary} [{tags}]".lstrip() if tags else summary)
-    # A summary longer than the content would make a poorer level carry more than a richer one.
-    if len(memory.content) > 8 * estimated_tokens(brief):  # certainly: else the two are compared
+    # Show the content itself if it takes fewer tokens than its summary.
+    if len(memory.content) > 8 * estimated_tokens(brief):  # certainly not
         return brief
     medium = indented(_beginning(memory.content).text) + _metadata_at(Level.MEDIUM, memory)
     return min(medium, brief, key=estimated_tokens)

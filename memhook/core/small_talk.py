@@ -1,7 +1,7 @@
 """Detect prompts, and parts of prompts, that need no search.
 
-is_small_talk(prompt)   a bare acknowledgement, a choice, a command
-request_in(prompt)      without the acknowledgements that it opens with
+is_small_talk(prompt)   whether it is a bare acknowledgement, a choice or a command
+request_in(prompt)      the prompt without the acknowledgements at its start
 gist(prompt)            its author's own words, without pasted text and courtesies
 
 Only the plainest small talk is detected here, by its words, so that "yes" costs nothing in any language and without a
@@ -27,9 +27,9 @@ _WORD = regex(r"[^\W_]+(?:['’][^\W_]+)?[+#]*")
 _OPENING = regex(rf"[^.!?…\n]{{0,{MAX_CHARS}}}[^\W\d_]{{2}}[.!?…]+[ \t]+(?=\S)")  # not "J. K.", not "1. Deploy"
 
 _QUESTION = regex(r"(?:how|what|when|where|which|who|why) ([a-z]+)\b", re.IGNORECASE)
-_LANGUAGE = regex(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # of one letter, or an answer
+_LANGUAGE = regex(r"\b(?:in|with|using|for|to) (?:go|[cdjkrv])\b", re.IGNORECASE)  # not the answers "go" and "c"
 
-# A prompt of these and stop words has no word to search for.
+# A prompt that consists of these and stop words has no word to search for.
 _ANSWERS = """
     yes yeah yep yup y yea ya aye no nope nah n ok okay okey k kk sure fine good great perfect nice cool awesome
     excellent amazing wonderful brilliant lovely right correct exactly agreed agree approved approve accepted accept
@@ -66,16 +66,16 @@ def is_small_talk(prompt: str) -> bool:
 
 
 def _is_question(text: str) -> bool:
-    """Whether it asks about a verb that alone would be an answer: "when do we ship", not "how nice" or "what next"."""
+    """Return whether it is a question with a verb: "when do we ship", where "ship" alone would be an answer."""
     asked = _QUESTION.match(text)
     return asked is not None and asked[1].casefold() in STOP_WORDS
 
 
 def request_in(prompt: str) -> str:
-    """Return `prompt` from its first sentence on that says something: "great. now deploy it" is about deploying.
+    """Return `prompt` without small talk at its start: "great. now deploy it" is about deploying.
 
-    An acknowledgement answers the assistant. Its words are in no memory for that reason, and its meaning takes the
-    prompt's away from what is asked.
+    An acknowledgement answers the assistant: a memory with the same words is not relevant for that, and the embedding
+    of the prompt moves away from the request.
     """
     start = 0
     while (sentence := _OPENING.match(prompt, start)) and is_small_talk(sentence[0]):
@@ -84,7 +84,7 @@ def request_in(prompt: str) -> str:
 
 
 WORTH_LEAVING_OUT = 0.8  # a gist longer than this share of the prompt gets the same answer as the prompt
-FEWEST_WORDS = 2  # "any idea?" above a log says nothing: the log decides
+FEWEST_WORDS = 2  # "any idea?" above a log is nothing to search for: the log is searched for
 
 _FENCE = regex(r" {0,3}(?:`{3,}|~{3,})")
 _LONG_WORD = regex(r"\w{3,}")
@@ -107,8 +107,8 @@ def gist(prompt: str) -> str:
     searched for separately as well, and the better of the two answers counts.
     """
     own = "\n".join(_own_lines(prompt))
-    said = (sentence for sentence in _SENTENCE.split(own) if not is_small_talk(_COURTESY.sub(" ", sentence)))
-    own_words = " ".join(said).strip()
+    requests = (sentence for sentence in _SENTENCE.split(own) if not is_small_talk(_COURTESY.sub(" ", sentence)))
+    own_words = " ".join(requests).strip()
     is_less = len(own_words) < WORTH_LEAVING_OUT * len(prompt)
     return own_words if is_less and len(_LONG_WORD.findall(own_words)) >= FEWEST_WORDS else ""
 

@@ -49,7 +49,7 @@ class Vocabulary:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """Their terms, for which only an unknown word asks: stemming them all takes longer than reading them."""
+        """The stems of the words; lazy, because stemming takes longer than reading them and few prompts need it."""
         return frozenset(stems(list(self.words)))
 
     def doubt(self, word: str) -> int:
@@ -71,7 +71,7 @@ class Repaired:
 
 
 def repaired(text: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> Repaired | None:
-    """Return the corrected text, or None if there are no errors, or so many unknown words that they are none.
+    """Return the corrected text; None if there is no error, or if so many words are unknown that they are no errors.
 
     `counts` maps each term of the store to its number of memories. Without a vocabulary nothing is repaired: every word
     that the store lacks would look like an error.
@@ -84,8 +84,8 @@ def repaired(text: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> Re
         return None
     meant = {word: found for word in words if (found := _meant(word, counts, vocabulary))}
     unknown = sum(word in meant or not _may_be_a_form(word, vocabulary) for word in words)
-    of_the_store = sum(stemmed(one) in counts for one in meant.values())
-    if not of_the_store or unknown > 2 * of_the_store + 1:
+    in_store = sum(stemmed(one) in counts for one in meant.values())
+    if not in_store or unknown > 2 * in_store + 1:
         return None
     return Repaired(_with(text, suspects, meant), meant)
 

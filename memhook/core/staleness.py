@@ -1,10 +1,10 @@
-"""Check what a memory names against an index of the repository: files that are gone, commits since, commands, symbols.
+"""Check a memory against an index of the repository: deleted files, commits since, commands, symbols.
 
-findings(memory, repository, exists)   what is no longer as the memory says
-is_forgettable(memory, ...)            whether nothing is left of it, on the default branch neither
-clause(found)                          the findings in a few words, to stand beside it
+findings(memory, repository, exists)   the differences between the memory and the repository
+is_forgettable(memory, ...)            whether all that it names was deleted, on the default branch as well
+clause(found)                          the findings in a few words, to show beside the memory
 
-Only what the repository once had can be gone from it: a memory may name a file of another place, or of no place.
+A path counts as deleted only if the repository once had it: a memory may name files that were never there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from memhook.patterns import regex
 NAMED_GONE = 2
 NAMED_COMMITS = 2
 NAME_CHARS = 60
-CACHED = 1_024  # memories whose anchors are not read again: reading them takes longer than the check
-MOST_CHECKS = 64  # things of one memory
-MOST_ALIKE = 4  # paths of one name that are looked for on the disk: one of more than these is there
+CACHED = 1_024  # memories whose anchors are cached: extracting them takes longer than the check
+MOST_CHECKS = 64  # of one memory
+MOST_ALIKE = 4  # paths of one name that are looked for on the disk: of more than these, one is taken to exist
 
 _SYMBOL = regex(r"[A-Za-z_]\w+")
 _WORD = regex(r"[A-Za-z]\w{2,}")
@@ -41,13 +41,13 @@ _ERROR = regex(r"\b\w+(?:Error|Exception)\b")
 class Repository:
     """The index of one repository.
 
-    `paths` has the tracked files and their folders, also those whose deletion is not committed, and `by_name` the paths
-    of each last part in the order of `read_backwards`; `unseen` has those that a sparse checkout leaves out.
-    `changes` has the times of the commits of each path that the history names, the oldest first, `once_by_name` these
-    paths like `by_name`, and `moves` where renamed files and folders are now.
-    `targets` has those of make and just and the scripts of npm, of all files together; `%` in one stands for any name.
-    `lost` has the symbols and targets that were in the files when a memory was written and are no longer, by memory.
-    `elsewhere` has the paths, symbols and targets that are missing here and that the default branch has.
+    `paths` has the tracked files and their folders, including those whose deletion is not committed. `by_name` maps a
+    last part to its paths, sorted by `read_backwards`. `unseen` has the paths that a sparse checkout leaves out.
+    `changes` maps each path in the history to the times of its commits, oldest first; `once_by_name` has these paths
+    like `by_name`; `moves` maps the former path of a renamed file or folder to the present one.
+    `targets` has the targets of make and just and the scripts of npm of all files; `%` in a target is any name.
+    `lost` maps a memory to the symbols and targets that the files had when it was written and no longer have.
+    `elsewhere` has the paths, symbols and targets that only the default branch has.
     """
 
     paths: frozenset[str] = frozenset()
@@ -63,9 +63,10 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`gone` is what no longer exists, `moved` the present path of each file or folder that is elsewhere now.
+    """The differences between a memory and the repository.
 
-    `commits` counts those that changed a file since, by the name that the memory has for it; it names `files` files.
+    `gone` has the names that no longer exist; `moved` maps the name of a moved file or folder to its present path.
+    `commits` maps a file's name to the number of commits that changed it since. The memory names `files` files.
     """
 
     gone: tuple[str, ...] = ()
@@ -73,20 +74,20 @@ class Findings:
     commits: Mapping[str, int] = field(default_factory=dict)
     files: int = 0
     is_all_gone: bool = False
-    """Whether the memory can be of no more use: see `_is_all_gone`."""
+    """Whether the memory is of no use any more: see `_is_all_gone`."""
 
 
 class _State(Enum):
     THERE = auto()
     DELETED = auto()
-    """In the work tree, by mistake perhaps: no commit has it."""
+    """Deleted in the work tree, perhaps by mistake, but in no commit."""
     GONE = auto()
     UNKNOWN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A thing that a memory names, of a file or folder its path, the times of its commits, and where it is now."""
+    """The state of something that a memory names; for a file or folder, its path, commit times and new path."""
 
     name: str
     state: _State
@@ -95,33 +96,33 @@ class _Check:
     moved_to: str = ""
 
     def since(self, written: int) -> _Check:
-        """What was gone when the memory was written is nothing to tell: the memory knows."""
+        """Drop what was true when the memory was written: earlier commits, and a file deleted before."""
         is_known = self.state is _State.GONE and bool(self.times) and self.times[-1] < written
         times = self.times[bisect_right(self.times, written) :]
         return replace(self, times=times, state=_State.UNKNOWN if is_known else self.state)
 
 
 def findings(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> Findings:
-    """`exists` tells whether a path is in the work tree, tracked or not; it is asked a few times for each path."""
+    """Compare a memory with the repository; `exists` returns whether a path is in the work tree, tracked or not."""
     written = int(memory.updated.timestamp())
     lost = repository.lost.get(memory.id, frozenset())
     found = chain.from_iterable(_checks(anchor, repository, lost, exists) for anchor in _anchors(memory))
     checks = [one.since(written) for one in islice(found, MOST_CHECKS)]
-    by_thing: dict[str, _Check] = {}
+    unique: dict[str, _Check] = {}
     for check in checks:
-        by_thing.setdefault(check.path or check.name, check)
-    told = [one for one in by_thing.values() if one.state is not _State.UNKNOWN]
+        unique.setdefault(check.path or check.name, check)
+    known = [one for one in unique.values() if one.state is not _State.UNKNOWN]
     return Findings(
-        tuple(one.name for one in told if one.state is not _State.THERE),
-        {one.name: one.moved_to for one in told if one.moved_to},
-        {one.name: len(one.times) for one in told if one.times},
-        sum(bool(one.path) for one in by_thing.values()),
+        tuple(one.name for one in known if one.state is not _State.THERE),
+        {one.name: one.moved_to for one in known if one.moved_to},
+        {one.name: len(one.times) for one in known if one.times},
+        sum(bool(one.path) for one in unique.values()),
         _is_all_gone(memory, checks),
     )
 
 
 def is_forgettable(memory: Memory, repository: Repository, exists: Callable[[str], bool]) -> bool:
-    """Whether all that it names is gone, and not only from the branch that is checked out."""
+    """Return whether all that the memory names was deleted, on the default branch as well as on this one."""
     elsewhere = repository.elsewhere
     lost = {memory.id: repository.lost.get(memory.id, frozenset()) - elsewhere}
     found = findings(memory, replace(repository, lost=lost), lambda path: exists(path) or path in elsewhere)
@@ -129,7 +130,7 @@ def is_forgettable(memory: Memory, repository: Repository, exists: Callable[[str
 
 
 def clause(found: Findings) -> str:
-    """Empty when all is as the memory says."""
+    """Return the findings in a few words, "" if there are none."""
     names = [label(name.removesuffix("()"), NAME_CHARS) for name in found.gone[:NAMED_GONE]]
     more = f" and {len(found.gone) - NAMED_GONE} more" if len(found.gone) > NAMED_GONE else ""
     gone = f"{', '.join(names)}{more} {'is' if len(found.gone) == 1 else 'are'} gone" if names else ""
@@ -138,7 +139,7 @@ def clause(found: Findings) -> str:
 
 
 def _commits_since(found: Findings) -> str:
-    """Of the only file that the memory names, or of those that are where they were, by name."""
+    """Return the commits to the only file that the memory names, else those to each file that still exists."""
     if found.files == 1:
         return "".join(f"{_commits(count)} since" for count in found.commits.values())
     kept = [one for one in found.commits if one not in found.gone and one not in found.moved]
@@ -151,47 +152,48 @@ def _commits(count: int) -> str:
 
 
 def _is_all_gone(memory: Memory, checks: Sequence[_Check]) -> bool:
-    """Whether a commit has removed all that it names, a file or folder among it, and it names nothing else.
+    """Return whether commits removed everything that the memory names, and that includes a file or folder.
 
-    A target or a symbol may have another name now, and what cannot be checked may be true: a code, a message, a tool.
+    Targets and symbols alone may have been renamed; an error code, a message or a tool cannot be checked and may still
+    be true.
     """
     if not 0 < len(checks) < MOST_CHECKS or any(one.state is not _State.GONE for one in checks):
         return False
     names = [one.name for one in checks]
     return any(one.path for one in checks) and all(
-        any(said in name for name in names) for said in _said(titled(memory.title, memory.content))
+        any(mention in name for name in names) for mention in _mentioned(titled(memory.title, memory.content))
     )
 
 
 def former_names(path: str, repository: Repository) -> list[str]:
-    """The paths that a file had before it was renamed."""
+    """Return the paths that a file had before it was renamed."""
     return [old for old, new in repository.moves.items() if new == path]
 
 
 def symbols_of(memory: Memory) -> frozenset[str]:
-    """The identifiers whose presence in the files can be looked up."""
+    """Return the identifiers whose presence in the files can be looked up."""
     return frozenset(name for one in _anchors(memory) if (name := _symbol(one)))
 
 
 def words_of(memory: Memory) -> frozenset[str]:
-    """The identifiers that could be any word, were they not called a class or the like, or written as a call."""
+    """Return the identifiers that look like any word, but are written as a call or described as a class or the like."""
     called = {one or other for one, other in _CALLED.findall(titled(memory.title, memory.content))}
     names = (one.removesuffix("()") for one in _anchors(memory) if one in called or one.endswith("()"))
     return frozenset(one for one in names if _WORD.fullmatch(one) and not is_distinctive(one))
 
 
 def targets_of(memory: Memory) -> frozenset[str]:
-    """The targets of make and just and the scripts of npm that it names."""
+    """Return the targets of make and just and the scripts of npm that the memory names."""
     return frozenset(run[1] for one in _anchors(memory) if (run := _RUN.match(one)))
 
 
 def read_backwards(path: str) -> str:
-    """The order of paths of one name: those that end in the same stand together."""
+    """Return the sort key of paths that puts those with the same ending next to each other."""
     return path[::-1]
 
 
 def is_target(name: str, repository_targets: Collection[str]) -> bool:
-    """Whether one of the targets is this, or a pattern for it: `test-%`."""
+    """Return whether one of the targets has this name, or is a pattern for it: `test-%`."""
     if name in repository_targets:
         return True
     patterns = (one.partition("%") for one in repository_targets if "%" in one)
@@ -199,22 +201,23 @@ def is_target(name: str, repository_targets: Collection[str]) -> bool:
 
 
 def _anchors(memory: Memory) -> Sequence[str]:
-    return memory.anchors or _named(memory.title, memory.content)
+    return memory.anchors or _extracted(memory.title, memory.content)
 
 
-_named = lru_cache(CACHED)(anchors_of)
+_extracted = lru_cache(CACHED)(anchors_of)
 
 
 @lru_cache(CACHED)
-def _said(text: str) -> tuple[str, ...]:
-    """What a text names in plain words: tools and what they are told, types, files, errors."""
+def _mentioned(text: str) -> tuple[str, ...]:
+    """Return the names in plain words: tools that are called, types, files, errors."""
     found = mentions_of(text)
-    told = (one.split() for one in found.commands)
-    tools = (tool for tool, *words in told if words[0] in TOLD or any(word.startswith("-") for word in words))
+    commands = (one.split() for one in found.commands)
+    tools = (tool for tool, *words in commands if words[0] in TOLD or any(word.startswith("-") for word in words))
     return (*tools, *found.tools, *found.types, *found.members, *found.files, *_ERROR.findall(text))
 
 
 def _symbol(anchor: str) -> str:
+    """Return the identifier that the anchor is, without "()", or ""."""
     name = anchor.removesuffix("()")
     is_one = kind_of(anchor) is Kind.IDENTIFIER and _SYMBOL.fullmatch(name) and is_distinctive(name)
     return name if is_one else ""
@@ -223,7 +226,7 @@ def _symbol(anchor: str) -> str:
 def _checks(
     anchor: str, repository: Repository, lost: frozenset[str], exists: Callable[[str], bool]
 ) -> Iterator[_Check]:
-    """Yield the state of each thing the anchor names, at least of one."""
+    """Yield a check for each path, target or symbol in the anchor, at least one."""
     kind = kind_of(anchor)
     if kind in (Kind.PATH, Kind.FOLDER):
         yield _path_check(anchor, repository, exists)
@@ -236,12 +239,12 @@ def _checks(
 
 def _path_check(name: str, repository: Repository, exists: Callable[[str], bool]) -> _Check:
     plain = name.strip("/").removeprefix("./")
-    known = [plain] if plain in repository.paths else _called(plain, repository.by_name)
+    known = [plain] if plain in repository.paths else _paths_ending_in(plain, repository.by_name)
     there = known if len(known) > MOST_ALIKE else [one for one in known if one in repository.unseen or exists(one)]
     if there or exists(plain):
         times = repository.changes.get(there[0], ()) if len(there) == 1 else ()
         return _Check(name, _State.THERE, there[0] if len(there) == 1 else plain, times)
-    once = known or _called(plain, repository.once_by_name)
+    once = known or _paths_ending_in(plain, repository.once_by_name)
     if not once:
         return _Check(name, _State.UNKNOWN, plain)
     now = {new for old in once[:MOST_ALIKE] if exists(new := repository.moves.get(old, old))}
@@ -263,8 +266,8 @@ def _command_checks(
         yield _Check(command, _State.UNKNOWN)
 
 
-def _called(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
-    """The paths that end in this one, not many more than are looked for on the disk."""
+def _paths_ending_in(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return paths that end in this one: no more than it takes to know that they are more than `MOST_ALIKE`."""
     found = by_name.get(path.rpartition("/")[2], ())
 
     def some_from(ending: str) -> Sequence[str]:

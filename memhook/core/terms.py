@@ -1,4 +1,4 @@
-"""Analyse text into terms: one analyser for stored text and for queries.
+"""Analyse text into terms, stored text and queries alike.
 
 terms(text)       the terms in order of appearance, with repeats; join them with spaces to index them
 term_spans(text)  the same terms, each with its offsets in the original text
@@ -68,9 +68,9 @@ _STOP_WORDS_TEXT = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
 
-# Snowball's algorithms, by the script of the word: stored text and prompt must be stemmed alike, and a word shows no
-# more of its language. Stemming German, Spanish and French as well would find their inflections, but conflates "data",
-# "date" and "database", and "require" and "request".
+# Snowball's algorithms, by the script of the word: stored text and prompt must be stemmed alike, and a single word
+# reveals no more than its script. Stemming German, Spanish and French as well would find their inflections, but would
+# conflate "data", "date" and "database", and "require" and "request".
 _STEMMERS = {
     script: Stemmer.Stemmer(language, 0)  # 0: no cache of its own
     for script, language in {
@@ -88,7 +88,7 @@ _SCRIPT = regex(
     "|(?P<armenian>[\u0531-\u0587]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<devanagari>[\u0900-\u097f]+)"
     "|(?P<tamil>[\u0b80-\u0bff]+)"
 )
-_stemming = Lock()  # a Stemmer is not thread-safe
+_stemmer_lock = Lock()  # a Stemmer is not thread-safe
 
 _Relative = tuple[tuple[str, int, int], ...]
 
@@ -254,7 +254,7 @@ def stemmed(word: str) -> str:
 def stems(words: Sequence[str]) -> list[str]:
     """Return the stems of case-folded words, in their order."""
     scripts = [_SCRIPT.fullmatch(word) if len(word) <= MAX_TERM_CHARS else None for word in words]
-    with _stemming:
+    with _stemmer_lock:
         return [
             word if script is None or script.lastgroup is None else _STEMMERS[script.lastgroup].stemWord(word)
             for word, script in zip(words, scripts, strict=True)

@@ -358,7 +358,7 @@ NO_TEXT = {
     "phrases.all_of": "the name of a list",
     "phrases.languages": "memhook's own words",
     "ranking.attainable": "numbers",
-    "ranking.unread_odds": "numbers",
+    "ranking.odds_by_terms": "numbers",
     "grading.Verdict.supported_by": "numbers",
     "grading.Verdict.worth_naming": "numbers",
     "grading.Verdict.worth_showing": "numbers",
