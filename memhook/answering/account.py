@@ -10,8 +10,8 @@ from memhook.core.memory import Memory
 from memhook.core.rendering import Level, Rendering
 from memhook.store.ledger import Shown
 
-# Injected text stays in the history of each client, but only these report that the history was compacted or cleared.
-KEEPING_CLIENTS = frozenset({"claude"})
+# Every client keeps injected text in its history, but only these report that the history was compacted or cleared.
+REPORTING_CLIENTS = frozenset({"claude"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Account:
     @property
     def knows_label(self) -> bool:
         """Whether the model has read the label, which comes with the first block of a session."""
-        return self.spent > 0 and self.client in KEEPING_CLIENTS
+        return self.spent > 0 and self.client in REPORTING_CLIENTS
 
     def has_seen(self, memory: Memory) -> bool:
         return bool(self._showings(memory))
@@ -33,8 +33,8 @@ class Account:
     def is_new(self, memory: Memory) -> Callable[[Rendering], bool]:
         """Return a predicate for the renderings of `memory` that add something to what the session has seen.
 
-        A richer level does, and so do passages mostly unseen, and a whole content of which anything is unseen. A light
-        showing is a summary: it shows no passage, so that a preview is still new.
+        A richer level does, and so do passages that are mostly unseen, and a whole content of which any part is unseen.
+        A light showing is a summary without passages: a preview after it is new.
         """
         showings = self._showings(memory)
         seen = max((Level[showing.level.upper()] for showing in showings), default=None)

@@ -42,8 +42,8 @@ def action_outcome(action: Action, around: Surroundings) -> Outcome:
 def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
     """Return the best matches that may be shown, each with its anchors as the parts of its score.
 
-    What the session has seen comes last, so that it takes no place from what is new. What was captured and not reviewed
-    counts only after a failure, where it may be how such a failure ended.
+    Memories that the session has seen come last, so that they displace no new ones. Unreviewed captured memories count
+    only after an error, because they may tell how such an error was resolved.
     """
     allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
     if action.error:
@@ -68,7 +68,7 @@ def anchored_to(action: Action, around: Surroundings) -> list[Ranked]:
 
 
 def _is_of_another_file(match: Match, action: Action, root: Path | None) -> bool:
-    """Whether it is about files of the same name in other folders than the one that is written."""
+    """Return whether the match is only on files of the same name in other folders than the one written."""
 
     def is_other(anchor: str) -> bool:
         is_file = _FILE_IN_FOLDER.fullmatch(anchor) and anchor.removeprefix("./") not in action.paths
@@ -78,7 +78,7 @@ def _is_of_another_file(match: Match, action: Action, root: Path | None) -> bool
 
 
 def _is_shortened(anchor: str, paths: Sequence[str], root: Path | None) -> bool:
-    """Whether the disk shows that the first folders of a path were left out: there is no such file but this one."""
+    """Return whether the anchor omits the first folders of a path: the disk has that path, but not the anchor."""
     if root is None or os.path.isfile(root / anchor):  # noqa: PTH113  Path.is_file raises for a name that is too long
         return False
     return any(path.endswith(f"/{anchor}") and os.path.isfile(root / path) for path in paths)  # noqa: PTH113  as above

@@ -47,13 +47,13 @@ class Surroundings:
 
     @property
     def is_short(self) -> bool:
-        """Whether the session's budget, not the limit per event, decides."""
+        """Whether less is left of the session's budget than the limit per event."""
         return self.budget < self.settings.max_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The text for the model, or the reason for silence; `notice` is for the user."""
+    """The text for the model, or the reason for silence; `notice` is for the user, `read_as` has typing errors."""
 
     silence: Silence | None
     block: Block = field(default_factory=Block)
@@ -100,14 +100,14 @@ def outcome_of(recalled: Recalled, around: Surroundings, part_limit: PartLimit |
     nothing_found = Silence.SMALL_TALK if recalled.answer.is_small_talk else Silence.NOTHING_RELEVANT
     best_chars = _best_chars(recalled, around.settings)
     answer = packed_outcome(weighed, around, PROMPT_HEADING, nothing_found, part_limit, best_chars, recalled.weights)
-    offered = {one.memory.id for one in ranked}  # a successor too, which the search had left
+    offered = {one.memory.id for one in ranked}  # successors too, which the search may have ranked lower
     considered = (*answer.block.considered, *(one for one in recalled.rest if one.memory not in offered))
     notice = POISON_NOTICE if any(one.reason.startswith(QUARANTINED) for one in recalled.rest) else ""
     return Outcome(answer.silence, replace(answer.block, considered=considered), notice, recalled.read_as)
 
 
 def with_successors(ranked: Sequence[Ranked], around: Surroundings, most: int) -> tuple[Ranked, ...]:
-    """Return the memories and what may supersede them, if it may be shown here, up to `most`."""
+    """Return the memories, and those that may supersede them and may be shown here, up to `most`."""
 
     def fetch(ids: Sequence[str]) -> list[Memory]:
         allowed = surfacing(around.project.id, around.settings, around.now, around.account.client)
@@ -117,9 +117,9 @@ def with_successors(ranked: Sequence[Ranked], around: Surroundings, most: int) -
 
 
 def _best_chars(recalled: Recalled, settings: Settings) -> int:
-    """Return how much is shown of the best memory: half as much where memhook is unsure.
+    """Return how much to show of the best memory: half as much if memhook is unsure.
 
-    On 225 prompts that costs nothing that they need, and a seventh less on those that need nothing.
+    On 225 prompts, this loses nothing that they need, and saves a seventh of the tokens on those that need nothing.
     """
     is_sure = grade_of(recalled.answer.chance, Strictness(settings.hooks.relevance)) is Grade.SURE
     return settings.hooks.best_chars // (1 if is_sure else 2)
@@ -136,7 +136,7 @@ def packed_outcome(
     *,
     is_filled: bool = False,
 ) -> Outcome:
-    """Return the block of these memories, or why there is none."""
+    """Return the block of these memories, or the reason for which there is none."""
     settings, account = around.settings, around.account
     with around.stages.timed("pack"):
         budget = Budget(around.budget, hook_frames(heading, not account.knows_label), part_limit)

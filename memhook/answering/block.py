@@ -26,7 +26,7 @@ class Ranked:
     parts: dict[str, float] = field(default_factory=dict)
 
     def considered(self, reason: str) -> Considered:
-        """Return the record of it: not shown for this reason."""
+        """Return the record of a memory that is not shown for this reason, "" if it is shown."""
         return Considered(self.memory.id, self.memory.content_hash, self.score, reason, parts=self.parts)
 
 
@@ -43,7 +43,7 @@ class Budget:
 class Extent:
     """The characters of content that a preview shows: more for the best memory than for the others.
 
-    If `is_filled`, the others may be half a preview, too, and one that does not fit gives way to those behind it.
+    If `is_filled`, the others may be half a preview, too, and a memory that does not fit is skipped.
     """
 
     preview_chars: int
@@ -53,7 +53,7 @@ class Extent:
     def steps(self, rank: int) -> tuple[int, ...]:
         """Return the lengths to try, longest first, each half the one before.
 
-        The first one may be half a preview: a small budget shows that instead of nothing.
+        The best memory may be half a preview: better than nothing in a small budget.
         """
         steps = [self.preview_chars if rank else max(self.best_chars, self.preview_chars)]
         while steps[-1] > self.preview_chars:
@@ -84,7 +84,7 @@ def hook_block(
     account: Account,
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> Block:
-    """Pack the memories, best first, without what the session has seen; `remarks` stand beside them, by id."""
+    """Pack the memories, best first, without what the session has seen; `remarks`, by id, are shown beside them."""
 
     def renderings(rank: int, memory: Memory) -> Renderings[_Detail]:
         def render(chosen: _Detail) -> Rendering:

@@ -1,4 +1,4 @@
-"""What is known against memories, and for them: superseded perhaps, no longer as they say, used or never used."""
+"""Order memories by the evidence for and against them: superseded, out of date, used, never used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USED_GAIN = 1.1
 NEVER_USED_LOSS = 0.85  # of the score that decides the order
 # Showings without use before a memory that is hardly likely is left out. With five, one answer in 250 was lost.
 FUTILE_SHOWINGS = 10
-PATIENCE = 5  # showings without use that halve what a score is worth
+PATIENCE = 5  # showings without use that halve the worth of a score
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,10 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """`successors` has the newer memory for each that may be superseded, `former_names` the paths a file had before.
+    """Access to the evidence.
 
-    The others take what is to be shown.
+    `successors` returns the newer memory for each that may be superseded, `findings` the differences between a memory
+    and the repository, `usage` how often memories were shown and used, `former_names` the paths a file had before.
     """
 
     successors: Callable[[], Mapping[str, str]] = dict
@@ -42,20 +43,20 @@ class Doubts:
     former_names: Callable[[str], Sequence[str]] = lambda _: ()
 
     def weighed(self, ranked: Sequence[Ranked]) -> Weighed:
-        """Order the answer to a prompt by use and truth; with neither use nor doubt, it stays as it is."""
+        """Order the answer to a prompt by the evidence, without memories that are never used; ties keep their order."""
         usage = self.usage([one.memory.id for one in ranked]) if ranked else {}
-        quiet = [one for one in ranked[1:] if _is_futile(one, usage.get(one.memory.id, Usage()))]
-        kept = [one for one in ranked if one not in quiet]
+        futile = [one for one in ranked[1:] if _is_futile(one, usage.get(one.memory.id, Usage()))]
+        kept = [one for one in ranked if one not in futile]
         if any(_factor(one, usage) != 1 for one in kept):
             kept.sort(key=lambda one: (one.memory.origin is Origin.CAPTURED, -one.score * _factor(one, usage)))
-        return replace(self.remarked(kept), left_out=tuple(one.considered(NEVER_USED) for one in quiet))
+        return replace(self.remarked(kept), left_out=tuple(one.considered(NEVER_USED) for one in futile))
 
     def with_successors(
         self, ranked: Sequence[Ranked], most: int, fetch: Callable[[Sequence[str]], Sequence[Memory]]
     ) -> tuple[Ranked, ...]:
-        """Return up to `most` memories, before each that may be superseded the newer one, however far from the prompt.
+        """Insert before each memory the newer one that may supersede it, however low its score, up to `most` in all.
 
-        "Olga left; approvals come from Piet" answers who approves a deploy, and does not look like it.
+        "Olga left; approvals come from Piet" answers who approves a deploy, but is not similar to that question.
         """
         successors = self.successors() if ranked else {}
         ids = {one.memory.id for one in ranked}
@@ -70,12 +71,12 @@ class Doubts:
         return tuple(order)
 
     def remarked(self, ranked: Sequence[Ranked]) -> Weighed:
-        """Return the memories, what may be superseded behind its successor and what is gone last, and the remarks."""
+        """Sort each memory after its successor, and to the end those that name only deleted things; add the remarks."""
         found = self._found(ranked)
         return self._marked(sorted(ranked, key=lambda one: found[one.memory.id].is_all_gone), found)
 
     def newer_first(self, ranked: Sequence[Ranked]) -> Weighed:
-        """Return the memories in their order, but what may be superseded behind its successor, and the remarks."""
+        """Keep the order, but move each memory after its successor; add the remarks."""
         return self._marked(ranked, self._found(ranked))
 
     def _found(self, ranked: Sequence[Ranked]) -> dict[str, Findings]:
@@ -106,23 +107,23 @@ def _factor(one: Ranked, usage: Mapping[str, Usage]) -> float:
 
 
 def _within(successors: Mapping[str, str], ranked: Sequence[Ranked]) -> dict[str, str]:
-    """Those of which both are about to be shown."""
+    """Return the pairs of which both are in `ranked`."""
     ids = {one.memory.id for one in ranked}
     return {old: new for old, new in successors.items() if old in ids and new in ids}
 
 
 def _newer_first(ranked: Sequence[Ranked], successors: Mapping[str, str]) -> list[Ranked]:
-    """Each older memory that stands before its newer one right behind that; of a chain, the newest first."""
+    """Move each older memory that is before its newer one directly after it; of a chain, the newest comes first."""
 
     def steps(key: str) -> int:
-        """How many newer ones follow; in a circle, as many as there are."""
+        """Count the newer memories of a chain; in a circle, all of them."""
         count = 0
         while count < len(successors) and (key := successors.get(key, "")):
             count += 1
         return count
 
     order = list(ranked)
-    for old in sorted(successors, key=steps):  # what follows a memory has its place before the memory moves
+    for old in sorted(successors, key=steps):  # the newest first: each successor is in place before the older moves
         places = {one.memory.id: place for place, one in enumerate(order)}
         if places[old] < places[successors[old]]:
             older = order.pop(places[old])

@@ -1,4 +1,4 @@
-"""Search and list: plain records, a page at a time. Changes between two pages neither shift nor repeat the rest."""
+"""Search and list memories a page at a time; changes between two pages neither shift nor repeat the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOMENTS = names_with(Trait.RECORDED, datetime)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query: `asked` identifies it in cursors; `allowed` gets the time of the first page, for relative dates."""
+    """A query: `asked` identifies it in cursors; `allowed` takes the time of the first page, for relative dates."""
 
     asked: Any
     allowed: Callable[[datetime], Filter]
@@ -42,9 +42,9 @@ class Question:
 def search_page(
     library: Searchable, query: str, question: Question, ordering: Ordering, half_life_days: float, now: datetime
 ) -> tuple[list[Ranked], str | None]:
-    """Return a page and the cursor of the next, sorted by `ordering` within each 50 by relevance.
+    """Return a page and the cursor of the next: the memories by relevance, each 50 of them sorted by `ordering`.
 
-    Later finds never precede what was shown.
+    A memory found for a later page never precedes those already shown.
     """
     seen, last = 0, None
     if question.cursor:
@@ -118,7 +118,7 @@ def _mark(question: Any) -> str:
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
-    """Return a memory as a plain record, without secrets even if it was stored before they were screened."""
+    """Return a memory as a plain record, without secrets that an earlier version stored unmasked."""
     memory = shown_as(memory)
     values = {name: plain(getattr(memory, name)) for name in _RECORDED}
     values |= {name: values[name].isoformat() for name in _MOMENTS if values[name] is not None}

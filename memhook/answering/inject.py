@@ -38,14 +38,14 @@ FULL = ((Level.FULL, WHOLE),)
 FULL_IN_PART = tuple((Level.FULL, chars) for chars in (3200, 2600, 2200, 1900, 1600, 1400, 1200, 1100, 1000, 900))
 MEDIUM = tuple((Level.MEDIUM, chars) for chars in (MEDIUM_CHARS, 500, 300, 200, 150, 100))
 LIGHT = ((Level.LIGHT, SUMMARY_CHARS), (Level.LIGHT, 0))
-# Of the last 1,000 tokens, what a level counts for, whatever a memory takes: so 500 go to one memory in full, one in
-# medium and lines, 1,000 to two in full and two in medium.
+# The tokens that a level counts for in the last 1,000 of the budget, whatever a memory takes in fact: so 500 tokens are
+# one memory in full, one in medium and the others in a line, 1,000 are two in full and two in medium.
 COUNTED = {Level.FULL: 350, Level.MEDIUM: 100, Level.LIGHT: 0}
 ROOMY = 1000
 HEAD_TOKENS = 50
-# The share of the budget reserved for the titles of the rest: a smaller one names fewer of the gold memories, a larger
-# one carries less of their text (guide/measurements.md).
-KEPT_SHARE = 0.12
+# The share of the budget reserved for the titles of the rest: with less, fewer of the relevant memories are named, with
+# more, less of their text is shown (guide/measurements.md).
+RESERVED_SHARE = 0.12
 QUERY_CHARS = 120
 REFERENCE_CHARS = 60
 MAX_HITS = 1_000
@@ -68,7 +68,7 @@ class Hit:
 class Selection:
     """Memories in their order with their scores, and the unknown references.
 
-    The last `weak` of them may be relevant, the others are. `remarks` stand beside them, by id.
+    The last `weak` of them may be relevant, the others are. `remarks`, by id, are shown beside them.
     """
 
     ranked: tuple[tuple[Memory, float | None], ...]
@@ -79,7 +79,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Enrichment:
-    """The text, which may be a note that nothing fits, or empty; `note` gives the reason if it fits."""
+    """The text, and the memories in it. Without memories, it is a note that nothing fits, or empty; `note` says why."""
 
     text: str
     memories: tuple[Memory, ...] = ()
@@ -96,9 +96,9 @@ def hits_of(values: Iterable[Any]) -> list[Hit]:
 
 
 def named(library: Searchable, hits: Sequence[Hit], allowed: Filter, doubts: Doubts = NONE) -> Selection:
-    """Return the memories of the hits, best score first; a memory outside `allowed` is unknown, like a missing one.
+    """Return the memories of the hits, best score first, but each after its successor.
 
-    Nothing else changes their order, but of two of which one may supersede the other, the newer comes first.
+    A memory outside `allowed` is unknown, like a missing one.
     """
     memories = library.fit_to_show(library.store.by_reference([id_of(hit.reference) for hit in hits], allowed))
     by_name = {name: memory for memory in memories for name in (*memory.aliases, memory.id)}
@@ -115,8 +115,8 @@ def named(library: Searchable, hits: Sequence[Hit], allowed: Filter, doubts: Dou
 
 def found(relevant: Sequence[Ranked], weak: Sequence[Ranked] = (), doubts: Doubts = NONE) -> Selection:
     weighed = doubts.remarked((*relevant, *weak))
-    may_be = {one.memory.id for one in weak}
-    in_order = sorted(weighed.ranked, key=lambda one: one.memory.id in may_be)
+    weak_ids = {one.memory.id for one in weak}
+    in_order = sorted(weighed.ranked, key=lambda one: one.memory.id in weak_ids)
     return Selection(tuple((one.memory, one.score) for one in in_order), weak=len(weak), remarks=weighed.remarks)
 
 
@@ -138,7 +138,9 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
         for place, (level, (memory, score)) in enumerate(zip(levels, found.ranked, strict=True))
     ]
     frame = framed(head, _unknown_line(found.unknown, max_tokens))
-    block = packed(offers, max_tokens, [frame], leaves_enough=_Reserve(levels, offers, int(KEPT_SHARE * max_tokens)))
+    block = packed(
+        offers, max_tokens, [frame], leaves_enough=_Reserve(levels, offers, int(RESERVED_SHARE * max_tokens))
+    )
     if block.parts:
         memories = tuple(found.ranked[choice.index][0] for choice in block.chosen)
         return Enrichment(block.parts[0], memories, found.unknown)
@@ -149,8 +151,8 @@ def enrichment(found: Selection, query: str, max_tokens: int, weights: Mapping[s
 def _levels(found: Selection, budget: int) -> Iterator[Level]:
     """Yield the richest level for each rank: the first in full, then lower ones as the budget is counted down.
 
-    While more than `ROOMY` tokens are left, all are in full, and nothing is counted. A weak hit comes in one line, or
-    in medium if it is the second.
+    While more than `ROOMY` tokens are left, all are in full, and nothing is counted. A weak hit is shown in one line,
+    or in medium if it is the second.
     """
     left, counted = budget, min(budget, ROOMY)
     for place, (memory, _) in enumerate(found.ranked):
@@ -180,11 +182,11 @@ def _steps(level: Level, place: int, chars: int, budget: int) -> Iterator[_Step]
 
 @dataclass(frozen=True, slots=True)
 class _Reserve:
-    """The tokens to leave for the memories behind: a passage of the second, and titles up to the kept share."""
+    """The tokens to leave for the memories behind: a passage of the second, and titles up to `reserved` tokens."""
 
     levels: Sequence[Level]
     offers: Sequence[Renderings[_Step]]
-    kept: int
+    reserved: int
 
     def __call__(self, behind: int, left: int) -> bool:
         if behind == 1 < len(self.levels) and self.levels[1] > Level.LIGHT:
@@ -192,7 +194,7 @@ class _Reserve:
             behind = 2
         titles = (offer.at(LIGHT[-1]).tokens for offer in self.offers[behind:])
         # Lazy: no more titles are rendered than it takes to exceed what is left.
-        return left >= self.kept or all(needed <= left for needed in accumulate(titles))
+        return left >= self.reserved or all(needed <= left for needed in accumulate(titles))
 
 
 def _rendered(memory: Memory, score: float | None, weights: Mapping[str, float], remark: str, step: _Step) -> Rendering:
@@ -244,5 +246,5 @@ def _first_that_fits(texts: Iterable[str], max_tokens: int) -> str:
 
 
 def _too_little(memories: int, max_tokens: int) -> str:
-    what = "1 memory" if memories == 1 else f"{memories} memories"
-    return f"{what} found, too large for {max_tokens} tokens"
+    count = "1 memory" if memories == 1 else f"{memories} memories"
+    return f"{count} found, too large for {max_tokens} tokens"

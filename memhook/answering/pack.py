@@ -27,7 +27,7 @@ NAMED_TOO_LARGE = 3
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The text and the memories in it, in their order; `note` says what is missing from it, and why."""
+    """The text and the memories in it, in order; `note` names what was left out, with the reason."""
 
     text: str
     memories: tuple[Memory, ...] = ()
@@ -55,7 +55,7 @@ def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float,
 
 
 def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
-    """Add its recency to the score parts of each."""
+    """Add the recency of each memory to the parts of its score."""
     return [
         replace(one, parts={**one.parts, "recency": round(recency(_age(one.memory, now), half_life_days), 4)})
         for one in ranked
@@ -71,8 +71,8 @@ def bundle(
 ) -> Bundle:
     """Pack whole memories in their order; skip those too large for the rest of the budget.
 
-    `remarks` stand beside them, by id. Those of `relevant`, by id, that do not fit are listed in the note, and in the
-    text if that takes no more than a third of the budget.
+    `remarks`, by id, are shown beside them. Memories in `relevant`, a set of ids, that do not fit are listed in the
+    note, and in the text if that takes no more than a third of the budget.
     """
     budget = clamped(budget_tokens)
     if not memories:
@@ -109,15 +109,15 @@ def _chosen_beside_a_note(
     named: Set[str],
     chosen: list[str],
 ) -> tuple[list[str], str] | None:
-    """Return what of `chosen` fits beside the note, and the note; None if there is none or it takes too much room.
+    """Return the memories of `chosen` that fit beside the note, and the note; None without note, or if it is too long.
 
-    It may take the room of memories that are not relevant.
+    The note may displace memories that are not relevant.
     """
     note = ""
     is_needed = not named.isdisjoint(chosen)
     large: set[str] = set()
     while missed := named - {*chosen} - large:
-        large |= missed  # the note takes room, so that it may have to name another
+        large |= missed  # the note itself takes room, so that another memory may no longer fit
         note = _too_large([one for one in memories if one.id in large], entries, budget)
         others = {key: entry for key, entry in entries.items() if key not in large}
         chosen = _chosen(topic, others, budget, f"({note})\n")

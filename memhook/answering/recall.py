@@ -41,7 +41,7 @@ _QUESTION_MARKS = ("?", "？", "؟")
 class Recalled:
     """The result of a search for a prompt: the memories worth showing, the rest, and the weights of the prompt's terms.
 
-    `read_as` has the typing errors that were corrected.
+    `read_as` maps typing errors to their corrections.
     """
 
     worth_showing: tuple[Ranked, ...] = ()
@@ -54,9 +54,9 @@ class Recalled:
 def for_prompt(
     library: Searchable, prompt: str, project: str, settings: Settings, now: datetime, stages: Stages, reader: str = ""
 ) -> Recalled:
-    """Search this project's and the global memories for the prompt, and after them what was captured.
+    """Search this project's and the global memories for the prompt, and then the captured ones.
 
-    `reader` is the assistant that it was typed into.
+    `reader` is the assistant that the prompt was typed into.
     """
     allowed = surfacing(project, settings, now, reader)
     known: _Vectors = {}
@@ -79,7 +79,7 @@ def for_prompt(
 def _captured(
     library: Searchable, prompt: str, allowed: Filter, stages: Stages, known: _Vectors
 ) -> tuple[list[Ranked], tuple[Considered, ...]]:
-    """Search what was captured, apart from all else, which it must not make look any nearer or farther."""
+    """Search captured memories, separately because they must not influence the scores of the others."""
     allowed = replace(allowed, captured=True)
     _, searched = library.store.candidates(lambda: None, (), allowed, 1)
     if not searched:
@@ -116,16 +116,16 @@ def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> 
 
 
 def warm_up(library: Searchable) -> None:
-    """Load what the first prompt needs, also if it has a typing error."""
+    """Load what the first prompt needs, including the correction of typing errors."""
     for_search(library, "wrming up", OWNER, 1)
 
 
 def for_enrichment(
     library: Searchable, query: str, allowed: Filter, relevance: str
 ) -> tuple[list[Ranked], list[Ranked], Mapping[str, float]]:
-    """Return what is relevant to a query and what may be, each best first, captured ones last; often nothing.
+    """Return the relevant memories, those that may be, and the weights of the query's terms with errors corrected.
 
-    With the weights of the query's terms, which are those of the words that it means.
+    Both lists are best first and often empty; captured memories are at the end of the second.
     """
     known: _Vectors = {}
     found = _understood(library, query, allowed, Stages(), known=known)
@@ -135,7 +135,7 @@ def for_enrichment(
 
 
 def for_topic(library: Searchable, topic: str, allowed: Filter, relevance: str) -> tuple[list[Ranked], list[Ranked]]:
-    """Return what is relevant to a topic and what may be, as for an enrichment, without what was captured."""
+    """Return the memories that are relevant to a topic and those that may be, without captured ones."""
     return _worth_naming(library, _understood(library, topic, allowed, Stages()), relevance)
 
 
@@ -146,12 +146,14 @@ def _worth_naming(library: Searchable, found: _Ranking, relevance: str) -> tuple
 
 
 def nearest(library: Searchable, text: str, allowed: Filter, stages: Stages) -> list[Ranked]:
-    """Return the best matches of a text that nobody typed, unscreened."""
+    """Return the best matches of a text that no user typed, without screening and correction of typing errors."""
     return _ranking(library, text, allowed, stages).ranked(library, judge=list)
 
 
 @dataclass(frozen=True)
 class _Ranking:
+    """The candidates for one text within a filter, with their scores."""
+
     allowed: Filter
     candidates: Mapping[str, ranking.Candidate]
     answer: Verdict
@@ -176,13 +178,13 @@ class _Ranking:
         return [Ranked(memories[one.id], round(one.score, 4), self._parts(one)) for one in scores if one.id in memories]
 
     def quarantined(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
-        """Yield those of `ids` that screening quarantined."""
+        """Yield the records of those of `ids` that screening quarantined."""
         for one in self.scores:
             if one.id in ids and (reason := library.suspicion(one.id)):
                 yield self.record(one, f"{QUARANTINED}: {reason}")
 
     def once(self, ids: Collection[str]) -> set[str]:
-        """Return `ids` without copies of a better one, in another project or store: the same text and title."""
+        """Return `ids` without copies of a better memory: the same text and title in another project or store."""
         first: dict[tuple[str, str], str] = {}
         for one in self.scores:
             if one.id in ids:
@@ -194,7 +196,7 @@ class _Ranking:
         return (self.record(one, reason) for one in self.scores if one.id in ids)
 
     def record(self, one: Graded, reason: str) -> Considered:
-        """Return the record of a candidate that is not fetched for this reason."""
+        """Return the record of a candidate that is not shown for this reason."""
         content = self.candidates[one.id].content_hash
         return Considered(one.id, content, round(one.score, 4), reason, parts=self._parts(one))
 
@@ -226,7 +228,7 @@ def _prompt_ranking(
     prompt = request_in(prompt)
     known = {} if known is None else known
     own_words = gist(_excerpt(prompt))
-    if own_words and own_words not in known:  # on another core meanwhile
+    if own_words and own_words not in known:  # embed them on another core meanwhile
         known[own_words] = in_thread(partial(_vector, library, own_words), "memhook-embed")
     whole = _understood(library, prompt, allowed, stages, known=known)
     return max(whole, _understood(library, own_words, allowed, stages, known=known), key=_best) if own_words else whole
@@ -263,7 +265,7 @@ def _ranking(
     limit: int = CANDIDATES,
     known: _Vectors | None = None,
 ) -> _Ranking:
-    """Score every candidate found by vector or by terms; `known` are vectors of texts that were searched for before."""
+    """Score every candidate found by vector or by terms; `known` has vectors of texts that were searched for before."""
     text = _excerpt(text)
     known = {} if known is None else known
 
@@ -316,11 +318,11 @@ def _vector(library: Searchable, text: str) -> Vector | None:
 
 
 def _is_foreign(library: Searchable, memory: str, allowed: Filter) -> bool:
-    """Whether the memory is in another language than English, of which the English model knows little."""
+    """Return whether the memory is in another language than English, which the English model knows little of."""
     found = library.store.by_ids([memory], allowed).get(memory)
     return found is not None and not is_english(f"{found.title}\n{found.content}")
 
 
 def _excerpt(text: str) -> str:
-    """Return head and tail of a text too long for the time of a hook: a log has its subject there."""
+    """Return the head and tail of a long text: the subject of a log is there, and a hook has no time for the rest."""
     return text if len(text) <= HEAD_CHARS + TAIL_CHARS else f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"

@@ -1,6 +1,6 @@
-"""Every reason for an empty answer, and where each is decided.
+"""Decide whether an answer is empty, and for which reason.
 
-at_rest    before anything else, for every event
+at_rest    before anything else, for every event: switched off or paused
 of_prompt  before the store is searched for a prompt
 of_start   before the store is searched for the start of a session or of a subagent
 of_action  before the anchors are searched for a tool call
@@ -31,7 +31,7 @@ class Silence(StrEnum):
     SWITCHED_OFF = "switched off"
     PAUSED = "paused"
     RESUMED = "source resume"
-    """The block of the session's start is still in its history."""
+    """The session still has the block of its start in its history, also after a fork."""
     FORKED = "source fork"
     NO_MEMORIES = "no memories"
     NO_START = "switched off at the start"
@@ -67,7 +67,10 @@ _STILL_THERE = {"resume": Silence.RESUMED, "fork": Silence.FORKED}
 
 
 def of_start(source: str, settings: Settings, budget: int, *, is_empty: bool) -> Silence | None:
-    """`source` is what started the session, empty for a subagent; `is_empty` is set if no store has a memory."""
+    """Return the reason for silence at a start, if any.
+
+    `source` is the event that started the session, empty for a subagent; `is_empty` is set if no store has a memory.
+    """
     if source in _STILL_THERE:
         return _STILL_THERE[source]
     if is_empty:
@@ -88,7 +91,10 @@ def of_action(action: Action, settings: Settings, budget: int) -> Silence | None
 def of_block(
     has_text: bool, considered: Sequence[Considered], nothing_found: Silence, *, is_short: bool
 ) -> Silence | None:
-    """`considered` was offered to the block; `is_short` is set if the session's budget was the limit."""
+    """Return the reason for an empty block, None if it has text.
+
+    `considered` are the memories offered to it; `is_short` is set if the session's budget was the limit.
+    """
     if has_text:
         return None
     if not considered:

@@ -23,16 +23,16 @@ from memhook.store.project import recent_work
 
 GIT_SECONDS = 0.5
 RECENT = 50
-READ_CHARS = 400  # of a memory, for whether it is a rule
+READ_CHARS = 400  # of a memory, to detect a rule
 HALF_LIFE_DAYS = 30.0
 SECONDS_A_DAY = 86_400
 RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
 """Namespaces and tags of memories that apply before the first prompt, as memhook's own tools suggest them."""
-# Judgement: the branch counts more than age, and a project's own note more than a global one. Rules first was measured
-# on 225 prompts in sessions of ten, by how many got needed words from the start that their own block lacks: within 300
-# and 600 tokens 3 and 10; newest first 0 and 1; in random order 1 to 3 and 4 to 5; by nearness to the vector of a rule
-# 1 and 2. What somebody wrote down comes before what was imported: the note of a commit is as near to recent work as
-# can be, and says nothing new. A memory for the type of a subagent comes before all others.
+# Judgement: the branch counts more than age, and a project's own note more than a global one. The order "rules first"
+# was measured on 225 prompts in sessions of ten, by the number of prompts that need words which the start shows and
+# their own block lacks: within 300 and 600 tokens 3 and 10; newest first 0 and 1; in random order 1 to 3 and 4 to 5; by
+# nearness to the vector of a rule 1 and 2. Written memories come before imported ones: an imported commit message is
+# very near to recent work and adds nothing. A memory for the type of a subagent comes before all others.
 WEIGHTS = {"nearness": 0.4, "recency": 0.25, "use": 0.1, "project": 0.25, "written": 0.5, "rule": 1.0, "type": 2.0}
 
 
@@ -47,7 +47,7 @@ def subagent_outcome(agent_type: str, around: Surroundings, part_limit: PartLimi
 
 
 def _started(around: Surroundings, part_limit: PartLimit | None, agent_type: str = "") -> Outcome:
-    """Return the first that may be shown and fit; without a prompt there is no best one."""
+    """Return the first memories that may be shown and fit; without a prompt, none gets the space of a best one."""
     ranked = _ranked(around, agent_type)
     fit = (replace(one, memory=memory) for one in ranked for memory in around.library.fit_to_show([one.memory]))
     most = around.settings.hooks.session_start.max_memories
@@ -58,7 +58,7 @@ def _started(around: Surroundings, part_limit: PartLimit | None, agent_type: str
 
 
 def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
-    """Return pinned memories, then rules, then written ones, and others by nearness to recent work, recency and use.
+    """Return pinned memories, then rules, then written ones, then others by nearness to recent work, recency and use.
 
     For a subagent, memories with the namespace or tag of its type come before the rules.
     """
@@ -75,7 +75,7 @@ def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
         for names in filter(any, ((agent_type,), RULES)):  # of any age
             pool |= {memory.id: memory for memory in store.newest(replace(allowed, filed_under=names), limit)}
     pool |= {one.memory.id: one.memory for one in near}
-    # Only use counts: counting showings, a start would choose what starts have shown before.
+    # Only use counts: if showings did, a start would choose the memories that earlier starts have shown.
     nearness, usage = {one.memory.id: one.score for one in near}, around.doubts.usage(list(pool))
 
     def usefulness(memory: Memory) -> Ranked:
@@ -96,10 +96,10 @@ def _ranked(around: Surroundings, agent_type: str) -> list[Ranked]:
 
 
 def _rule(memory: Memory) -> float:
-    """1 for what is filed as a rule, half of it for what only sounds like one: "Never ...", "Always ..."."""
+    """Return 1 for a memory with a namespace or tag of rules, .5 for one worded as a rule ("Never ..."), else 0."""
     if _is_filed_under(RULES, memory):
         return 1.0
-    return 0.5 if next(standing_orders(memory.content[:READ_CHARS]), None) else 0.0
+    return 0.5 if any(standing_orders(memory.content[:READ_CHARS])) else 0.0
 
 
 def _age_in_days(memory: Memory, now: datetime) -> float:

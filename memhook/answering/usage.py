@@ -54,7 +54,7 @@ def by_origin(store: ReadableStore, uses: Mapping[str, Usage], project: str | No
 
 
 def by_day(events: Sequence[Recorded], now: datetime, days: int) -> list[dict[str, Any]]:
-    """Return prompts, those answered, and tokens of each of the last days, the oldest first."""
+    """Return the prompts, the answered prompts and the tokens of each of the last days, the oldest first."""
     found: dict[str, list[Recorded]] = defaultdict(list)
     for event in events:
         found[f"{event.at:%Y-%m-%d}"].append(event)
@@ -116,7 +116,7 @@ def _surfaced(store: ReadableStore, times: Mapping[str, int], now: datetime, pro
 def _used(store: ReadableStore, usage: Mapping[str, Usage], now: datetime) -> dict[str, Any]:
     """Return how often memories were shown and used, the best of the last week, and those never used.
 
-    Where no assistant reports the end of an exchange, nothing is known to be unused.
+    Without an assistant that reports the end of an exchange, no memory counts as never used.
     """
     week = now - timedelta(days=7)
     best = [key for key, one in usage.items() if one.last_used and one.last_used >= week]
@@ -151,7 +151,7 @@ def _percentiles(values: Sequence[int]) -> dict[str, int]:
 
 
 def used_in(answer: str, known: Sequence[str], library: Searchable, project: str, shown: Sequence[str]) -> list[str]:
-    """Return which of the memories an answer went by, given the words of all that was said before it."""
+    """Return the memories of `shown` that an answer used; `known` has the words of the conversation before it."""
     frequencies, documents = library.store.statistics.frequencies, library.store.count(in_reach(project))
     memories = library.store.by_ids(shown).items()
     return [key for key, memory in memories if was_used(memory, known, answer, frequencies, documents)]

@@ -1,6 +1,6 @@
 """Explain why memories were shown or not: for a recorded event, or for a prompt asked now, as plain values.
 
-Memories that are confidential, restricted or quarantined by now are counted, not named.
+Memories that are confidential, restricted or quarantined now are counted, not named.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def explained_prompt(
 ) -> dict[str, Any]:
     """Explain what `prompt` would get now, by the code that answers hooks. Nothing is recorded.
 
-    What hooks may not show takes a second search, which can be left out.
+    With `with_withheld`, a second search finds the memories that hooks may not show.
     """
     with around.stages.timed("total"):
         reason = silence.at_rest(around.settings, pause)
@@ -123,7 +123,7 @@ def _report(
 
 
 def _relevance(judged: Sequence[Considered], settings: Settings, calibration: Calibration) -> dict[str, Any]:
-    """Return the chance, today's thresholds, and what would reach them."""
+    """Return the chance, today's thresholds, and the cosine or setting that would reach them."""
     level = Strictness(settings.hooks.relevance)
     edges = EDGES[level]
     parts = max(judged, key=lambda one: one.score).parts if judged else {}
@@ -153,7 +153,7 @@ def _nearness_needed(
 ) -> float | None:
     """Return the cosine at which a memory, otherwise like the best one, would have been shown, or None if unknown.
 
-    It is known only if the calibration decided, and with it the kind of request.
+    It is known only if the calibrated model decided, which records the kind of request.
     """
     chance = parts.get("chance", 0.0)
     is_calibrated = parts.get("request") or parts.get("foreign_request")
