@@ -35,7 +35,7 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Sensitivity(StrEnum):
-    """How far a memory may travel, from anywhere to search and get alone."""
+    """Where a memory may appear, from everywhere to `search` and `get` only."""
 
     NORMAL = "normal"
     RESTRICTED = "restricted"

@@ -112,7 +112,7 @@ def closing(sentence: str) -> tuple[Language, str] | None:
 
 
 def mentions_a_request(text: str) -> bool:
-    """Whether a plain text may have an opening or a closing, quickly."""
+    """Return whether a plain text may have an opening or a closing: a quick check."""
     has = text.__contains__  # hundreds of phrases, at every prompt
     requests = _requests()
     return any(all(map(has, words)) for longest in filter(has, requests) for words in requests[longest])

@@ -272,7 +272,7 @@ def _date_in_words(created: str) -> str:
 
 
 class Ordering(StrEnum):
-    """What memories are sorted by, where the caller may choose."""
+    """The orders of memories that a caller may choose from."""
 
     RELEVANCE = "relevance"
     RECENCY = "recency"

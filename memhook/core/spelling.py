@@ -1,7 +1,7 @@
 """Correct typing errors in a prompt to words of the store.
 
 repaired(text, counts, vocabulary) -> Repaired | None
-Vocabulary.of(words)                words that are correct anywhere, such as those of the embedding model
+Vocabulary.of(words)                words that are always correct, such as those of the embedding model
 
 A word is an error if neither the store nor the vocabulary has it, and is repaired if one insertion, deletion,
 substitution or transposition makes it a word they have. Only prose is checked: a word with a digit, an underscore, a

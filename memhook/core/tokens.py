@@ -33,7 +33,7 @@ def _codes(text: str) -> bytes:
 
 
 def _with_stand_ins(text: str) -> str:
-    """Of a text that has few characters outside ASCII, those alone are translated: every header has one."""
+    """Translate the characters outside ASCII to stand-ins; if they are few, only these are looked up, for speed."""
     if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
         return text.translate(_STAND_INS)
     return _NOT_ASCII.sub(lambda found: found[0].translate(_STAND_INS), text)

@@ -147,7 +147,7 @@ def _matches(text: str, kind: str, pattern: re.Pattern[str], start: str = "") ->
 
 @cache
 def _starting(start: str, rest: str) -> re.Pattern[str]:
-    """Return the pattern at the start of a word. It looks behind after `start`: a leading look-behind is slow."""
+    """Return the pattern for a token, at the start of a word. The look-behind follows `start`, because it is slow."""
     literal = re.escape(start)
     return re.compile(f"{literal}(?<![A-Za-z0-9]{literal})(?:{rest})", re.ASCII)
 
