@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from memhook.answering.block import Ranked
@@ -18,7 +18,6 @@ from memhook.core.tokens import estimated_tokens
 from memhook.errors import InvalidInput
 
 MIN_TOKENS, MAX_TOKENS = 1, 100_000
-SECONDS_A_DAY = 86_400
 TOPIC_CHARS = 120
 TITLE_CHARS = 500  # the longest title possible
 NAME_CHARS = 60
@@ -57,7 +56,7 @@ def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float,
 def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
     """Add the recency of each memory to the parts of its score."""
     return [
-        replace(one, parts={**one.parts, "recency": round(recency(_age(one.memory, now), half_life_days), 4)})
+        replace(one, parts={**one.parts, "recency": round(recency(_age_in_days(one.memory, now), half_life_days), 4)})
         for one in ranked
     ]
 
@@ -171,6 +170,6 @@ def _empty(topic: str, line: str, budget: int) -> Iterator[str]:
     yield note
 
 
-def _age(memory: Memory, now: datetime) -> float:
+def _age_in_days(memory: Memory, now: datetime) -> float:
     """Return the days since the memory was last accessed, else changed."""
-    return (now - (memory.accessed or memory.updated)).total_seconds() / SECONDS_A_DAY
+    return (now - (memory.accessed or memory.updated)) / timedelta(days=1)

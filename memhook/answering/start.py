@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from memhook.answering import silence
@@ -25,7 +25,6 @@ GIT_SECONDS = 0.5
 RECENT = 50
 READ_CHARS = 400  # of a memory, to detect a rule
 HALF_LIFE_DAYS = 30.0
-SECONDS_A_DAY = 86_400
 RULES = ("rule", "rules", "convention", "conventions", "decision", "decisions")
 """Namespaces and tags of memories that apply before the first prompt, as memhook's own tools suggest them."""
 # Judgement: the branch counts more than age, and a project's own note more than a global one. The order "rules first"
@@ -103,7 +102,7 @@ def _rule(memory: Memory) -> float:
 
 
 def _age_in_days(memory: Memory, now: datetime) -> float:
-    return (now - max(memory.updated, memory.accessed or memory.updated)).total_seconds() / SECONDS_A_DAY
+    return (now - max(memory.updated, memory.accessed or memory.updated)) / timedelta(days=1)
 
 
 def _is_filed_under(names: Collection[str], memory: Memory) -> bool:

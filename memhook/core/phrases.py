@@ -105,7 +105,7 @@ def closing(sentence: str) -> tuple[Language, str] | None:
     """Return the language of the request that a plain sentence ends with, and the words before it."""
     text = sentence.rstrip(" \t.!。！")
     if found := _closing().search(text):
-        return _by_phrase("after")[found["closer"]], sentence[: found.start()]
+        return _languages_by_closer()[found[0]], sentence[: found.start()]
     pauses = list(_CLAUSE_END.finditer(text))
     asked = opening(text[pauses[-1].end() :].lstrip()) if pauses else None
     return (asked.language, text[: pauses[-1].start()]) if asked and asked.is_bare else None
@@ -177,12 +177,12 @@ def _fillers(language: Language) -> re.Pattern[str]:
 
 @cache
 def _closing() -> re.Pattern[str]:
-    return re.compile(rf"(?P<closer>{_either(all_of('after'))})$")
+    return re.compile(rf"(?:{_either(all_of('after'))})$")
 
 
 @cache
-def _by_phrase(kind: str) -> Mapping[str, Language]:
-    return {phrase: language for language in reversed(languages()) for phrase in language[kind]}
+def _languages_by_closer() -> Mapping[str, Language]:
+    return {phrase: language for language in reversed(languages()) for phrase in language["after"]}
 
 
 @cache

@@ -123,13 +123,13 @@ def _meant(word: str, counts: Mapping[str, int], vocabulary: Vocabulary) -> str 
         if doubt < NO_WORD if term in vocabulary.terms else term in counts:
             # A model also has tokens for parts of words: of several forms, the bare stem comes last.
             forms[term].append((doubt, doubt < NO_WORD and one == term, kinds[one], len(one), one))
-    places = [(_unlikely(found, term in counts), -counts.get(term, 0), term) for term, found in forms.items()]
+    places = [(_error_kind(found, term in counts), -counts.get(term, 0), term) for term, found in forms.items()]
     most = WRONG_LETTER - _may_be_a_form(word, vocabulary)  # a possible form needs a likelier error
     likely = [place for place in places if place[0] <= most and (most == WRONG_LETTER or place[1])]
     return min(forms[min(likely)[-1]])[-1] if likely else None
 
 
-def _unlikely(forms: list[_Form], is_in_store: bool) -> int:
+def _error_kind(forms: list[_Form], is_in_store: bool) -> int:
     """Return the kind of error; a word outside the store ranks with the next, less likely kind."""
     return min(kind for _, _, kind, _, _ in forms) + (not is_in_store)
 
