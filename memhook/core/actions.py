@@ -1,10 +1,10 @@
-"""A tool call as far as anchors can match it: files it touches, commands it runs, text it writes, the error it met.
+"""Parse a tool call for anchors: the files it touches, the commands it runs, the text it writes, and its error.
 
-action_of(given, root, directory)   what the arguments of a tool say, whatever the assistant calls them
+action_of(given, root, directory)   the action in the arguments of a tool, under the names that any assistant gives them
 simple_commands(line)               the words of each command in a line of shell
 message_words(text)                 the words of an error without numbers, names and paths
 
-Any text, in linear time; long ones are read at both ends.
+Any text is accepted and takes linear time. Of a long error, both ends are read; of other long texts, the start.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _SHELL = regex(
     r"""[ \t\r]+|(&&|\|\||[;|&\n()`]|\$\()|((?:[^\s;|&()`"'\\$]|\\.|\\|\$(?!\()|"(?:[^"\\]|\\.)*"?|'[^']*'?)+)"""
 )
 _SHELLS = frozenset(("bash", "sh", "ssh", "su", "zsh"))
-_KEEPERS = frozenset(("gh", "git", "glab", "tee"))  # what they are fed is a text
-# They only read what they name, or print it: what is searched for is not touched.
+_KEEPERS = frozenset(("gh", "git", "glab", "tee"))  # their input is a text, not a program
+# Commands that only read or print their arguments, and so touch nothing.
 _READERS = regex(
     "ack|ag|awk|bat|cat|cmp|comm|cut|diff|echo|[ef]?grep|file|find|head|journalctl|jq|less|ls|md5sum|more|printf|rg"
     "|sha256sum|sort|stat|tail|tree|uniq|wc|which|yq"
 )
 _FINDING = frozenset(("-delete", "-exec", "-execdir"))  # with one of these, find changes what it finds
-# They change the files they name; of the second kind only the last.
+# Commands that change the files they name; those of the second kind change only the last one.
 _CHANGERS = regex("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
 _COPIERS = regex("cp|install|ln|rsync|scp")
 _LOOKING = regex("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
@@ -64,9 +64,10 @@ _MESSAGE_WORD = regex(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`paths` are relative to the project's root where they are below it.
+    """A parsed tool call. `paths` below the project's root are relative to it.
 
-    `written` also has the text that is replaced, and the variables that are set in front of a command.
+    `commands` are without arguments that are only read. `written` includes the replaced text, and the variables that
+    are set before a command.
     """
 
     paths: tuple[str, ...] = ()
@@ -74,11 +75,11 @@ class Action:
     written: str = ""
     error: str = ""
     directory: str = ""
-    """Where it is run, relative like the paths."""
+    """The working directory, relative like the paths."""
     lines: tuple[tuple[str, ...], ...] = ()
-    """The commands with what they only read, too."""
+    """The commands with all of their arguments."""
     packages: frozenset[str] = frozenset()
-    """Those that are added to a manifest."""
+    """The packages that are added to a manifest."""
 
     @property
     def is_empty(self) -> bool:
@@ -86,7 +87,7 @@ class Action:
 
 
 def action_of(given: Mapping[str, Any], root: str, directory: str, error: str = "") -> Action:
-    """A tool that only reads a file does nothing: it has a path, and neither a command nor text for it."""
+    """Parse the arguments of a tool. The action is empty if the tool only reads: a path without command and text."""
     patch = next((text for text in _texts(given, _PATCHES) if "*** Begin Patch" in text), "")
     lines: tuple[tuple[str, ...], ...] = ()
     if patch:
@@ -114,9 +115,9 @@ def _packages(texts: Iterable[str]) -> frozenset[str]:
 
 
 def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
-    """Without variables that are set in front of one; quotes are removed, and what they hold is one word.
+    """Yield the words of each command, without variables set before it and without quotes; a quoted text is one word.
 
-    What a shell is given in quotes, here or on another machine, is a line of its own.
+    The quoted argument of a shell or of ssh is parsed as a line of its own as well.
     """
     for words in _commands(line):
         yield words
@@ -125,7 +126,7 @@ def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
 
 
 def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The files that commands write, move or delete, each from where the line starts."""
+    """Yield the files that commands write, move or delete, relative to the directory in which the line starts."""
     place = ""
     for words in commands:
         tool, *rest = words[1:] if words[0] in ("git", "sudo") and words[1:] else words
@@ -139,7 +140,10 @@ def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _touching(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Without what is only read, printed, searched for or said in a message; what that is written to stays."""
+    """Return a command without arguments that it only reads, prints or searches for, and without commit messages.
+
+    A redirection to a file remains.
+    """
     tool = words[0].rpartition("/")[2]
     is_reader = (_READERS.fullmatch(tool) and _FINDING.isdisjoint(words)) or (
         tool == "sed" and not _changes_in_place(words)
@@ -160,7 +164,7 @@ def _is_message(flag: str, value: str) -> bool:
 
 
 def _fed(document: re.Match[str]) -> tuple[str, ...]:
-    """The command that reads a here-document, up to where its output goes: bash in `cat <<X | bash`."""
+    """Return the command that reads a here-document, without its redirection: bash in `cat <<X | bash`."""
     piped = _PIPED.match(document[3])
     commands = [*_commands(piped[1])][:1] if piped else [*_commands(document[1])][-1:]
     return tuple(takewhile(lambda word: not _REDIRECTION.match(word), chain.from_iterable(commands)))
@@ -171,7 +175,7 @@ def _is_for_shell(document: re.Match[str]) -> bool:
 
 
 def _is_kept(words: Sequence[str]) -> bool:
-    """Whether a command only writes what it is fed to a file or into a message, as no interpreter does."""
+    """Return whether a command only copies its input to a file or a message, unlike an interpreter."""
     return any(_READERS.fullmatch(word) or word in _KEEPERS for word in words[:2])
 
 
@@ -194,7 +198,7 @@ def message_words(text: str) -> list[str]:
 
 
 def both_ends(text: str) -> str:
-    """An error is at the start of what a command printed, or at its end."""
+    """Return the start and the end of a long output: an error is in one of them."""
     return text if len(text) <= 2 * ERROR_CHARS else f"{text[:ERROR_CHARS]}\n{text[-ERROR_CHARS:]}"
 
 
@@ -216,7 +220,7 @@ def _written(given: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _relative(path: str, root: str, directory: str) -> str:
-    """As far as the names say; a link is not followed."""
+    """Return the path relative to the root if its name is below it; links are not followed."""
     whole = posixpath.normpath(posixpath.join(directory or root, path))
     below = f"{root.rstrip('/')}/"
     return whole.removeprefix(below) if root and whole.startswith(below) else whole.removeprefix("./")

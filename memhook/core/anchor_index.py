@@ -1,7 +1,7 @@
-"""Find the memories whose anchors a tool call touches: exactly, from memory, without an embedding.
+"""Find the memories whose anchors a tool call touches: exact matches, in memory, without an embedding.
 
-Every anchor is filed under keys; a tool call asks for its own keys. What a key alone cannot decide (a glob, a phrase,
-a flag of which command) is checked against the call.
+Every anchor is indexed under keys, and the keys of a tool call are looked up. If a key alone does not decide (a glob, a
+phrase, a flag of several commands), the anchor is checked against the call.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ from memhook.core.mentions import (
 )
 from memhook.patterns import regex
 
-MOST_SHARING = 6  # memories of one name: more of them make it a word of the project, not an anchor
-MOST_ADDED = 60  # packages: with more of them a manifest is written, not changed
+MOST_SHARING = 6  # memories with one key: if more have it, it is a word of the project, not an anchor
+MOST_ADDED = 60  # packages: with more of them, a manifest is created, not changed
 _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
 KEPT_DETAILS = 256
 
-# How specific a match is: the best come first.
+# How specific a match is, which decides the order of matches.
 ERROR = PATH = 1.0
 COMMAND = 0.95
 FLAG = FIRST_WORDS = FILE_NAME = 0.9
@@ -76,8 +76,8 @@ GLOB = 0.8
 LITERAL = 0.75
 NAME = 0.7
 TOOL = 0.6
-FOLDER = 0.4  # and a twentieth for each level
-ANOTHER = 0.01  # anchor of the same memory
+FOLDER = 0.4  # plus a twentieth for each level
+ANOTHER = 0.01  # for each further anchor of the same memory
 
 _IDENTIFIER = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = regex(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
@@ -87,7 +87,7 @@ _CODE = regex(
 )
 _ACCUSED = regex(r"(?m)^(?![ \t]+(?:at|File) )[^\n]*?(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[:=]? )")
 _QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
-# A type where code uses it; in a comment or a text the same word may be a product.
+# A type where code uses it; in a comment or in prose, the same word may be a product.
 _USED_TYPE = regex(
     r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
@@ -101,7 +101,7 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
 _HOME = regex(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
-# What stands behind one of these is a name in code, not an argument: "import acme.util"
+# The word after one of these is a name in code, not an argument: "import acme.util"
 _OF_CODE = frozenset(
     ("await", "class", "extends", "from", "import", "new", "package", "return", "throw", "use", "using")
 )
@@ -119,7 +119,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What is kept of a memory: the rest is read out of it again when a call asks for one of its keys."""
+    """The indexed data of a memory; the rest is derived again when a call has one of its keys, to save memory."""
 
     anchors: tuple[str, ...]
     text: str
@@ -129,29 +129,29 @@ class _Note:
         return {key for key, _, _ in _keys(self.anchors, mentions_of(self.text))}
 
     def mentions(self) -> Mentions:
-        """What the text names besides the anchors: nothing if somebody has chosen these."""
+        """Return the mentions of the text; none if the anchors are not those of the text, but set by a user."""
         is_chosen = set(self.anchors) != set(anchors_of(self.title, self.text))
         return Mentions() if is_chosen else mentions_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """What decides whether a key of a memory that a call asks for holds for this call."""
+    """Data of a memory that decide whether it matches a call with one of its keys."""
 
     anchors: Mapping[str, Mapping[str, float]]
-    """By key those that it stands for, and how specific it is for each."""
+    """The anchors of each key, with how specific the key is for them."""
     commands: Mapping[str, Command]
     scopes: Mapping[str, tuple[str, ...]]
-    """What an anchor is said of: a call has to be about one of these, too."""
+    """The objects that an anchor is limited to: a call must be about one of them, too."""
     details: Mapping[str, tuple[str, ...]]
-    """Of a message or an exception: the error has to have all of them."""
+    """The details of a message or an exception: the error must have all of them."""
     arguments: frozenset[str]
-    """Names that are only arguments of a command: who writes them down does not run it."""
+    """Names that are only arguments of a command: a call that writes them does not run it."""
     asked_flags: frozenset[str]
     words: frozenset[str]
-    """Of the text, if flags are anchors: one of them has to be the tool."""
+    """The words of the text, if a flag is an anchor: the tool that has the flag must be among them."""
     subjects: frozenset[str]
-    """The programs that the text says something about, whatever they are told to do."""
+    """The programs that the text is about with any subcommand."""
 
     def holds(self, key: str, anchor: str, asked: _Asked) -> bool:
         kind, _, rest = key.partition(":")
@@ -170,7 +170,7 @@ class _Details:
         return _CHECKS[kind](anchor, asked) if kind in _CHECKS else True
 
     def _is_meant(self, kind: str, anchor: str, asked: _Asked) -> bool:
-        """Whether the call is about what the anchor is said of, with the names that its message has."""
+        """Return whether the call is about the scope of the anchor, and its error has the details of the message."""
         scope = self.scopes.get(anchor)
         is_elsewhere = scope is not None and not any(map(asked.is_about, scope))
         is_other = kind in _OF_ERRORS and not asked.has_said(self.details.get(anchor, ()))
@@ -178,13 +178,16 @@ class _Details:
         return not (is_elsewhere or is_other or is_written)
 
     def _holds_for_flag(self, flag: str, asked: _Asked) -> bool:
-        """Not if the note asks for it, as the call has it. A definition (-DNO_WATCHDOG) needs no tool beside it."""
+        """Return whether a flag of the call matches: not if the note asks for it, and only with a tool that it names.
+
+        A definition (-DNO_WATCHDOG) or a long name needs no tool.
+        """
         is_wanted = any(one.partition(" ")[0] == flag for one in self.asked_flags)
         is_plain = flag.count("-") < 4  # --max-tasks-per-child can hardly be another tool's
         return not is_wanted and ("_" in flag or not is_plain or not asked.tools_with(flag).isdisjoint(self.words))
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
-        """What a program is told to do, with which flags: a memory on one of its commands is none on the others."""
+        """Return the subcommands, with flags, that the memory has for a program: it does not apply to other ones."""
         lines = ((line, one.flags) for one in self.commands.values() for line in one.lines)
         return [
             (line[at + 1 : at + 2], flags)
@@ -194,7 +197,7 @@ class _Details:
         ]
 
 
-# Whether an anchor is in the call as a whole, for the kinds of which a key is only a part.
+# Check whether the call has the whole anchor, for the kinds whose key is only a part of it.
 _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
     "glob": lambda anchor, asked: any(map(_glob(anchor).search, asked.action.paths)),
     "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
@@ -205,7 +208,7 @@ _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
 
 
 class AnchorIndex:
-    """The anchors of memories, each with the text they were taken from; a memory that changed is filed again."""
+    """An index of memories by their anchors; file a memory again if it has changed."""
 
     def __init__(self) -> None:
         self._filed: dict[str, str | list[str]] = {}  # most keys are one memory's
@@ -229,7 +232,7 @@ class AnchorIndex:
                 self._filed[key] = left
 
     def matches(self, action: Action) -> list[Match]:
-        """The best first; ties keep the order of their ids."""
+        """Return the matches, best first; ties are sorted by id."""
         asked = _Asked(action)
         found: dict[str, dict[str, float]] = defaultdict(dict)
         for key in asked.keys:
@@ -239,7 +242,7 @@ class AnchorIndex:
                 continue
             for memory in sharing:
                 note = self._notes[memory]
-                # Any word of a text may be such a key: nearly all are told from the anchors alone.
+                # Any word of a text may be such a key: the anchors alone rule out nearly all of these.
                 if kind in ("lit", "msg") and not any(_CHECKS[kind](one, asked) for one in note.anchors):
                     continue
                 details = _details(note)
@@ -252,7 +255,10 @@ class AnchorIndex:
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
     def _deciding_on(self, packages: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Looked for in the texts: a package is added seldom, and its name may be any word."""
+        """Yield each package with the memories that decide on it.
+
+        This searches the texts, not the index: a package is rarely added, and its name may be any word.
+        """
         lowered = {name: name.lower() for name in packages[:MOST_ADDED]}
         deciding: dict[str, list[str]] = defaultdict(list)
         for memory, note in self._notes.items() if lowered else ():
@@ -276,7 +282,7 @@ def _details(note: _Note) -> _Details:
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
     has_flags = any(anchor.startswith("-") for anchor in anchors)
     words = re.findall(r"\w[\w.-]*\w", text.lower()) if has_flags else []
-    # What a command is said of does not count alone: "`aws s3 rm` on acme-state" is on both.
+    # The scope of a command does not count alone: "`aws s3 rm` on acme-state" needs both.
     known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
     named = (*anchors, *mentioned.commands, *mentioned.tools)
     within = {name for scope in known for name in scope} | {one for one in named if is_beside(one, named, text)}
@@ -309,7 +315,7 @@ def _details(note: _Note) -> _Details:
 
 
 def _can_be_scoped(anchor: str) -> bool:
-    """Whether it is a command, an exception, or the name of a file that may be in several folders."""
+    """Return whether it is a command, an exception, or the name of a file that may be in several folders."""
     return (
         " " in anchor or anchor.endswith(("Error", "Exception")) or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
     )
@@ -321,7 +327,7 @@ def _can_be_of_error(anchor: str) -> bool:
 
 
 def _can_be_placed(name: str) -> bool:
-    """Whether it is written rather than run."""
+    """Return whether it is a name or setting, which is written, not run."""
     return kind_of(name) in (Kind.IDENTIFIER, Kind.LITERAL)
 
 
@@ -342,7 +348,7 @@ def _match(memory: str, anchors: Mapping[str, float]) -> Match:
 
 
 def _keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[str, str, float]]:
-    """Each with its anchor, and how specific it is for that."""
+    """Yield the keys of a memory, each with its anchor, and how specific it is for that."""
     yield from ((key, one, weight) for one in anchors for key, weight in _keys_of(one))
     yield from ((key, one, weight) for one in mentioned.commands for key, weight in _command_keys(one))
     yield from ((f"type:{one}", one, NAME) for one in mentioned.types)
@@ -353,9 +359,9 @@ def _keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[str, st
 
 
 def _tool_keys(tool: str, is_flag_asked: bool) -> Iterator[str]:
-    """A note on a tool is one on its calls without a subcommand, and one that asks for a flag on all of them.
+    """Yield the keys of a tool: its calls without a subcommand, and all of its calls if the note asks for a flag.
 
-    An everyday tool has too many uses: only with a flag, and not on all of them.
+    An everyday tool has too many uses: it needs a flag, and then has only the first key.
     """
     is_everyday = tool in EVERYDAY_TOOLS
     if is_flag_asked or not is_everyday:
@@ -390,7 +396,7 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
 
 
 def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
-    """A path that starts with a slash is one outside of the project, or an address of a site."""
+    """Yield the keys of a path; with a leading slash, it is outside the project, or part of a URL."""
     bare = _HOME.sub("", path).rstrip("/")
     if not bare:
         return
@@ -427,7 +433,7 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
 
 
 def _literal_keys(anchor: str) -> Iterator[tuple[str, float]]:
-    """With a number or yes or no as its value, only the name of a setting tells it from others."""
+    """Yield the key of a setting or expression; of a value that is only a number or a boolean, the name."""
     name = re.split(r"[\s=:]", anchor, maxsplit=1)[0]
     if _VALUE.search(anchor):
         if is_distinctive(name):
@@ -449,15 +455,16 @@ def _command_keys(anchor: str) -> Iterator[tuple[str, float]]:
 
 
 def _fixed_folder(glob: str) -> str:
-    """The folders before the first gap."""
+    """Return the folders before the first wildcard or placeholder."""
     head = GAP.split(glob.removeprefix("./"), maxsplit=1)[0]
     return head.rpartition("/")[0].strip("/")
 
 
 def _glob(glob: str) -> re.Pattern[str]:
-    """At the end of a path, or for a folder anywhere in it; one gap is a part of a name, `**` any number of folders.
+    """Return the pattern of a glob: at the end of a path, or for a folder anywhere in it.
 
-    `clients/*` are files and folders, so that all below it is meant.
+    A wildcard or placeholder is a part of a name, `**` any number of folders. `clients/*` includes folders, and so all
+    files below them.
     """
     is_folder = glob.endswith(_ALL_BELOW)
     pieces = re.split(r"(<[^<>\s]*>|\*+)", glob.removeprefix("./"))
@@ -471,7 +478,7 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 
 class _Asked:
-    """A tool call with what is derived from it, each part when it is first needed."""
+    """A tool call, and the data derived from it, each computed on first use."""
 
     def __init__(self, action: Action) -> None:
         self.action: Action = action
@@ -500,7 +507,7 @@ class _Asked:
 
     @cached_property
     def packed(self) -> str:
-        """What is written or run, without spaces."""
+        """All text that is written or run, without spaces."""
         return _packed(" ".join((self.action.written, *(word for words in self.action.commands for word in words))))
 
     @cached_property
@@ -510,21 +517,21 @@ class _Asked:
         return "\n".join((*action.paths, *words, action.directory, action.written, both_ends(action.error)))
 
     def is_about(self, name: str) -> bool:
-        bare = name.strip("/")  # an expression is compiled for each name, so that it waits for those that are there
+        bare = name.strip("/")  # search the plain string first: compiling the pattern is slow
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
     def reports(self, message: str) -> bool:
-        """Whether the error has the words of the message."""
+        """Return whether the error has the words of the message."""
         return is_reported(_content_words(message), self.said)
 
     def has_said(self, names: Sequence[str]) -> bool:
-        """Whether the error has all of these names; of a path outside of the project the last part is enough."""
+        """Return whether the error has all of these names; of a path outside the project, the last part is enough."""
         bare = (name.rpartition("/")[2] or name if name[0] in "/~" else name for name in names)
         error = both_ends(self.action.error)
         return all(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error) for name in bare)
 
     def runs(self, command: Command) -> bool:
-        """What a command only reads is no word of it, but may be the value of a flag."""
+        """Return whether the call runs the command; arguments that are only read count as values of flags only."""
         whole = self.action.lines or self.action.commands
         for words, line, place in zip(self.action.commands, whole, self.places, strict=True):
             if is_run(command, words, place) and has_all(command.flags, line, place):
@@ -546,20 +553,20 @@ class _Asked:
         return any(name in one for one in (*words, self.action.error))
 
     def names(self, program: str) -> bool:
-        """Whether a command has it as it is named, not one of the same name in another folder."""
+        """Return whether the call names this program, not one of the same name in another folder."""
         return any(word.removeprefix("./") == program for line in self.action.commands for word in line)
 
     def complies_with(self, flags: frozenset[str]) -> bool:
-        """Whether a command has the flags that a note asks for."""
+        """Return whether a command has the flags that a note asks for."""
         return bool(flags) and any(has_all(flags, line) for line in self.action.commands)
 
     def has(self, words: Sequence[str], flags: frozenset[str]) -> bool:
-        """Whether a command has these words and flags."""
+        """Return whether a command has these words and flags."""
         lines = ((line, {*positional(line), *map(flag_name, line)}) for line in self.action.commands)
         return any(known.issuperset(words) and has_all(flags, line) for line, known in lines)
 
     def tools_with(self, flag: str) -> set[str]:
-        """The command words before the first flag of each command that has this one."""
+        """Return the words before the first flag, of each command that has this one."""
         having = (words for words in self.action.commands if flag in map(flag_name, words))
         return {
             word.rpartition("/")[2].lower()
@@ -637,14 +644,14 @@ class _Asked:
 
 
 def _places(argument: str) -> Iterator[str]:
-    """The argument, and the folders above it if it is a path."""
+    """Yield the argument, and the folders above it if it is a path."""
     yield argument
     parts = argument.split("/")
     yield from ("/".join(parts[:end]) for end in range(1, min(len(parts), DEEPEST)))
 
 
 def _is_alone(tool: str, told: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether a tool is run without a word for what it is to do; of an everyday one this may be a long flag."""
+    """Return whether a tool is run without a subcommand; an everyday tool not with a long flag either."""
     is_mode = tool in EVERYDAY_TOOLS and words[1:] and words[1].startswith("--")
     is_told = bool(told) and is_subcommand(told[0]) and (len(told) > 1 or told[0] in TOLD)
     return not is_mode and not is_told
@@ -669,7 +676,7 @@ def _suffixes(path: str) -> Iterator[str]:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Every run of folders above the file, for folders and for globs."""
+    """Yield the keys of every run of folders above the file, for folders and for globs."""
     parts = path.split("/")[:-1][-DEEPEST:]
     yield "glob:"
     for start in range(len(parts)):
@@ -686,7 +693,7 @@ def _packed(text: str) -> str:
 
 
 def _content_words(message: str) -> list[str]:
-    """Those that must be there; empty when the message has too few to be recognised by."""
+    """Return the words that an error must have; none if the message has too few to be recognised."""
     words = message_words(message)
     content = [word for word in words if len(word) > 3]
     if len(content) > 2 or (len(content) == 2 and min(map(len, content)) > 5):

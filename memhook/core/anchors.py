@@ -1,10 +1,10 @@
-"""The anchors of a memory: the files, folders, commands, flags, identifiers, codes and messages that its text names.
+"""Extract the anchors of a memory: the files, folders, commands, flags, names, codes and messages in its text.
 
-anchors_of(title, content)   the anchors, in their order, each as the text has it; any text, in linear time
-kind_of(anchor)              what an anchor is, by its form alone, so that it need not be stored
+anchors_of(title, content)   the anchors in order, each as it is written in the text; any text, in linear time
+kind_of(anchor)              the kind of an anchor, by its form alone, so that it need not be stored
 
-A code span always counts. In prose only what can hardly be anything else does: a path, a pattern for files, a code, a
-flag, a name with underscores, dots, humps or hyphens, the call of a well-known tool. It need not exist.
+A code span always counts. In prose, only what can hardly be anything else does: a path, a file pattern, a code, a flag,
+a name with underscores, dots, hyphens or in CamelCase, the call of a well-known tool. It need not exist.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FENCED_LINES = 20
 
 
 class Kind(StrEnum):
-    """What an anchor names."""
+    """The kind of an anchor."""
 
     PATH = "path"
     """A file, or a folder without its slash: `worker.rs`, `packages/kit`."""
@@ -35,7 +35,7 @@ class Kind(StrEnum):
     GLOB = "glob"
     """`tokens/*.json`, `env/<name>.yaml`"""
     COMMAND = "command"
-    """`make test-fast`, with the words it starts with first."""
+    """`make test-fast`"""
     FLAG = "flag"
     CODE = "code"
     """An error's code or errno: `E4017`, `TS2742`, `000625`, `EAI_AGAIN`."""
@@ -64,19 +64,19 @@ xhtml xml xsd yaml yml zig zsh
 BARE_FILE = regex(
     "(?!Pro)[A-Z][a-z]+file|justfile|AUTHORS|CHANGELOG|CODEOWNERS|CONTRIBUTING|LICENSE|NOTICE|README|SECURITY|Procfile"
 )
-# Named alone, one of these says nothing about which of its commands is meant.
+# Named without a subcommand, one of these is too general for an anchor.
 EVERYDAY_TOOLS = _words("""
 ansible-playbook atlantis aws az bazel buf bun bundle cargo cmake composer conda dbt deno docker dotnet flutter
 gcloud gh git go gradle helm hatch just kubectl make mix mvn ninja node npm npx nx pip pipx pnpm poetry podman
 pre-commit pytest python python3 rake rustup ruff sbt ssh systemctl task terraform tofu tox uv uvx vagrant yarn
 """)
-# Without backquotes, only what starts with one of these can be a command.
+# Without backquotes, only a text that starts with one of these can be a command.
 _TOOLS = EVERYDAY_TOOLS | _words("""
 alembic ansible artisan biome celery django-admin eslint flyway glab gradlew istioctl jest liquibase minikube mypy
 nomad nox packer php prisma psql pulumi rails redis-cli rspec skaffold sqlx supabase terragrunt turbo vitest wrangler
 """)
-OF_SERVICES = _words("disable enable reload restart run start stop")  # behind these comes that of a service or script
-# Named alone, one of these says nothing about which error it was.
+OF_SERVICES = _words("disable enable reload restart run start stop")  # the name of a service or script follows these
+# Named without a message, one of these is too general for an anchor.
 COMMON_EXCEPTIONS = _words("""
 ArithmeticError ArrayIndexOutOfBoundsException AssertionError AttributeError BaseException ClassNotFoundException
 Error Exception FileNotFoundError IOException IllegalArgumentException IllegalStateException ImportError IndexError
@@ -90,9 +90,9 @@ _SPAN = regex(r"`([^`\n]{1,300})`")
 _QUOTED = regex(r'["“„«]([^"“”„«»\n]{8,160})["”“»]')
 _SINGLE_QUOTED = regex(r"(?<!\S)'([^'\n]{8,160})'(?!\w)")
 _PROSE_PATH = regex(r"(?<![\w/.@:~*-])[~.\w-]*[\w-](?:/[\w.-]+)*\.(\w{1,11})(?![\w/-])")
-# Without an extension only in lower case, for "and/or" and "CI/CD" name no folder.
+# Without an extension only in lower case, because "CI/CD" names no folder.
 _PROSE_FOLDER = regex(r"(?<![\w/.@:~-])[a-z_.][\w.-]+(?:(?:/[\w-][\w.-]+)+/?|/(?![\w*<]))(?![\w/])")
-_COMPOUND_FILE = regex(r"(?:[\w-]+/)*[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.[a-z]{2,6}")  # whatever its ending is
+_COMPOUND_FILE = regex(r"(?:[\w-]+/)*[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.[a-z]{2,6}")  # with any extension
 _PROSE_ABSOLUTE = regex(r"(?<![^\s(\"'])~?(?:/[\w.-]+){2,}")
 _PROSE_DOT_FILE = regex(r"(?<!\S)\.[a-z][\w-]{2,}(?:\.[\w-]+)*")
 _PROSE_GLOB = regex(
@@ -144,7 +144,7 @@ def anchors_of(title: str, content: str) -> tuple[str, ...]:
 
 
 def kind_of(anchor: str) -> Kind | None:
-    """None for a text that names nothing in particular."""
+    """Return the kind, or None for a text that names nothing in particular."""
     if not (anchor := anchor.strip()):
         return None
     if _WORD.fullmatch(anchor):
@@ -156,7 +156,7 @@ def kind_of(anchor: str) -> Kind | None:
 
 
 def is_distinctive(name: str) -> bool:
-    """Whether an identifier is more than a word of the language: written in parts, or with digits."""
+    """Return whether an identifier cannot be an ordinary word: it has several parts, or digits."""
     if len(name) < 5:
         return False
     inner = name.strip("_.$-")
@@ -165,7 +165,7 @@ def is_distinctive(name: str) -> bool:
 
 
 def _humps(name: str) -> int:
-    """The parts of a name in camel case."""
+    """Count the parts of a name in camel case."""
     return 1 + sum(a.islower() and b.isupper() for a, b in pairwise(name))
 
 
@@ -180,7 +180,7 @@ def _is_file(word: str) -> bool:
 
 
 def _is_command(text: str) -> bool:
-    """By its form: a sentence in lower case has more plain words than a command."""
+    """Return whether a text has the form of a command: fewer plain words at its start than a sentence."""
     words = text.split()
     if not _FIRST_WORD.fullmatch(words[0]) or words[0].endswith((":", ".")) or (words[1:] and words[1][0] in "=<>"):
         return False
@@ -191,7 +191,7 @@ def _is_command(text: str) -> bool:
 
 
 def _anchors(text: str) -> Iterator[str]:
-    """In the order of the text as far as it is cheap: spans first, then quotations, then prose."""
+    """Yield the anchors in blocks of code, then in spans, then quotations, then prose, each in text order."""
     for block in _FENCE.findall(text):
         for line in block.split("\n")[:FENCED_LINES]:
             yield from _of_span(line.strip().removeprefix("$ "))
@@ -205,7 +205,7 @@ def _anchors(text: str) -> Iterator[str]:
 
 
 def _of_span(span: str) -> Iterator[str]:
-    """The span itself, the names that are called in it, and the code it starts with."""
+    """Yield the span itself, the names that are called in it, and the codes and dotted names among its words."""
     if not span:
         return
     called = _CALL.findall(span)
@@ -218,13 +218,13 @@ def _of_span(span: str) -> Iterator[str]:
     if len(words) > 1:
         bare = (one.strip(".,:;()[]\"'") for one in words)
         yield from (one for one in bare if (_CODE.fullmatch(one) or CONSTANT.fullmatch(one)) and not one.isdigit())
-        is_message = ": " in span and kind_of(span) is Kind.MESSAGE  # which is there as a whole or not at all
+        is_message = ": " in span and kind_of(span) is Kind.MESSAGE  # matched as a whole, so its parts do not count
         names = () if is_message else (one.strip(_QUOTES) for one in words)
         yield from (one for one in names if "." in one and kind_of(one) is Kind.IDENTIFIER and is_distinctive(one))
 
 
 def _is_one_call(span: str) -> bool:
-    """Whether the first bracket is closed by the last: not in `Error(s) in loading: missing key(s)`."""
+    """Return whether the last bracket closes the first: not in `Error(s) in loading: missing key(s)`."""
     depths = accumulate((char == "(") - (char == ")") for char in span[span.index("(") :])
     return next((at for at, depth in enumerate(depths) if not depth), 0) == len(span) - 1 - span.index("(")
 
@@ -257,14 +257,14 @@ def _is_folder(path: str) -> bool:
 
 
 def _is_dotted_name(name: str) -> bool:
-    """Whether it is a name in code: not a file, an address, or two sentences without a space between them."""
+    """Return whether it is a name in code, not a file, an address, or two sentences without a space between."""
     parts = name.removesuffix("()").split(".")
     is_marked = len(parts) > 2 or name.endswith("()") or "_" in name or parts[0][0].isupper() or _humps(parts[-1]) > 1
     return is_marked and parts[-1].lower() not in EXTENSIONS and is_distinctive(name)
 
 
 def _known_call(words: list[str]) -> str:
-    """Of a well-known tool its first word, or two if the second says what to do: `npm run build:web`; and its flags."""
+    """Return the tool, its subcommand, the name of a service or script, and flags: `npm run build:web`; else ""."""
     while words[3:] and _SHORT_FLAG.fullmatch(words[1]):  # kubectl -n kube-system create job
         words = [words[0], *words[3:]]
     second, third = words[1], "".join(words[2:3])
@@ -276,7 +276,7 @@ def _known_call(words: list[str]) -> str:
     return " ".join((*words[:end], *takewhile(lambda word: "=" in word or FLAG.fullmatch(word), words[end:])))
 
 
-# In the order in which they are asked.
+# In the order in which they are tried.
 _FORMS: dict[Kind, Callable[[str], object]] = {
     Kind.FLAG: lambda word: word.startswith("-") and word.strip("-"),
     Kind.LITERAL: lambda word: "://" in word or "=" in word.lstrip("=<>"),

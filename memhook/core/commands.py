@@ -1,11 +1,11 @@
-"""Commands: those that a memory names, those of a tool call, and whether the one is the other.
+"""Compare the commands that a memory names with those of a tool call.
 
-command_of(anchor, text)            a command as a memory means it
-is_run(command, words)              whether a call is that command
-positional(words), flags_of(words)  the words of a command that are no flags, and the flags
-programs(words)                     the programs it starts, and what each is told to do
+command_of(anchor, text)            the command that a memory names, parsed
+is_run(command, words)              whether a call runs that command
+positional(words), flags_of(words)  the words of a command that are no flags, and its flags
+programs(words)                     the programs that it starts, each with its arguments
 packages(words)                     the packages that it adds to a project
-hosts(words)                        the machines that it reaches
+hosts(words)                        the machines that it connects to
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from memhook.core.anchors import Kind, kind_of
 from memhook.core.mentions import CLAUSE, WITH, is_wanted
 from memhook.patterns import regex
 
-GAP = regex(r"<[^<>\s]*>|\*+")  # that somebody fills in
+GAP = regex(r"<[^<>\s]*>|\*+")  # a placeholder
 _FILLED_IN = regex(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
 _ENDS = ("|", ">", "<", "&&")
 _VARIABLE = regex(r"[A-Z_][A-Z0-9_]*=")
 _GLUED = regex(r"-[A-Za-z](?:\d+|[${].*)")  # -j16, -j$(nproc), -I{}
 _VALUE = regex(r"[^\s-]\S*")
 _SUBCOMMAND = regex(r"[a-z][a-z-]*")
-# They run what is named behind them; behind those that run it elsewhere, the place may come first.
+# Commands that run the command in their arguments; those that run it elsewhere may have the place before it.
 _LAUNCHERS = regex(
     "bash|bunx|cargo|doas|env|exec|mix|mvn|nice|nohup|npx|php|pipx|pnpm|python3?|run|sh|sudo|time|timeout|uvx|watch|xargs|yarn"
 )
@@ -40,10 +40,10 @@ _ADDING = ("add", "get", "i", "install", "require")
 _VERSION = regex(r"(?<=.)[@=<>~^\[:]")
 _CHOOSING = regex(r"--[a-z][\w-]+ [A-Za-z][\w.-]*")
 _LETTERS = {"-f": "--force", "-r": "--recursive"}  # which mean the same everywhere
-_FILE = regex(r"[./]")  # behind -f
+_FILE = regex(r"[./]")  # after -f
 _OF_FOLDER = regex("-C|--?[a-z-]*(?:cwd|dir|folder|path|prefix|root)[a-z-]*")
 
-# In front of a recipe, which is about calls with its flags and without them; or a language that is not read.
+# Text before a recipe, which is about calls with or without its flags; or text in a language that is not parsed.
 _RECIPE = regex(
     r"\b(?:by|con|execute|mit|nimm|nutze|per|runs?|through|usa|uses?|using|utilise|verwende|via|with)\b[^.;\n]*$"
     "|[:→]\\W*$|[\u0370-\u1fff\u2e80-\ud7ff][^.;\\n]*$",
@@ -53,9 +53,9 @@ _RECIPE = regex(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Its words without the flags, in both readings, and the flags that a call must have.
+    """A command: its words without flags, in each reading, and the flags that a call must have.
 
-    One that is spoken stands in a sentence, which may go on where it ends.
+    If `is_spoken`, it is part of a sentence, so that its last words may belong to the sentence.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -72,21 +72,21 @@ def command_of(anchor: str, text: str, *, is_spoken: bool = False) -> Command:
 
 
 def command_words(anchor: str) -> list[str]:
-    """Up to where it is piped or leaves a gap, without variables and quotes."""
+    """Return the words of a command up to a pipe, redirection or placeholder, without variables and quotes."""
     words = _FILLED_IN.sub("<>", anchor).split()
     end = next((at for at, word in enumerate(words) if word in _ENDS or GAP.search(word)), len(words))
     return [re.sub(r"[\"']", "", word) for word in words[:end] if not _VARIABLE.match(word)]
 
 
 def readings(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Nobody knows whether a word behind a flag is its value."""
+    """Return the positional words, once with and once without those after flags, which may be values."""
     if not any(word.startswith(("-", "@")) for word in words):
         return (positional(words),)
     return tuple(dict.fromkeys((positional(words), positional(words, without_values=True))))
 
 
 def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[str, ...]:
-    """The words of a command that are no flags; without what may be the value of the flag before it."""
+    """Return the words of a command that are no flags; if `without_values`, without possible values of flags."""
     kept = [
         word
         for before, word in pairwise(("", *words))
@@ -97,7 +97,7 @@ def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[s
 
 
 def hosts(words: Sequence[str]) -> Iterator[str]:
-    """Whoever logs in there, and whatever is copied: `ssh pi@tower uptime`, `scp a.txt tower:`."""
+    """Yield the machines that a command logs in to or copies from or to: `ssh pi@tower uptime`, `scp a.txt tower:`."""
     kept = positional(words, without_values=True)
     tool = next(filter(_REMOTE.fullmatch, kept[:2]), "")
     named = (host for word in words if (host := _host(word)) != word)
@@ -106,26 +106,26 @@ def hosts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _host(word: str) -> str:
-    """Of `pi@tower`, `tower:` or `tower:/etc`; any other word as it is."""
+    """Return the host in `pi@tower`, `tower:` or `tower:/etc`; any other word unchanged."""
     found = _HOST.fullmatch(word) if "@" in word or ":" in word else None
     return found[1] if found else word
 
 
 def _is_value(before: str, word: str) -> bool:
-    """Whether it may be the value of the flag before it, or choose where something runs: `drush @live`."""
+    """Return whether a word may be the value of the flag before it, or the alias of a site: `drush @live`."""
     takes_one = before.startswith("-") and "=" not in before and not _GLUED.fullmatch(before)
     return takes_one or word.startswith("@")
 
 
 def _plain(word: str) -> str:
-    """Without the folder of programs, and of a task without its project: `vendor/bin/drush`, `:app:test`."""
+    """Return a word without folders such as `vendor/bin/`, `.sh`, and the project of a task: `:app:test` is `test`."""
     bare = word.removesuffix(".sh").rpartition("/bin/")[2].rpartition("./")[2]
     bare = bare.removesuffix("/...").rstrip("/") or bare
     return bare.rpartition(":")[2] if bare.startswith(":") else bare
 
 
 def programs(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The programs that a command may start, each with what is behind it: `npx vitest run` starts npx and vitest."""
+    """Yield the programs that a command may start, with the words after each: npx and vitest in `npx vitest run`."""
     for line in readings(words):
         for at, word in enumerate(line):
             before = line[max(0, at - 2) : at]
@@ -134,19 +134,19 @@ def programs(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def packages(words: Sequence[str]) -> Iterator[str]:
-    """Each without its version and the address before its name."""
+    """Yield the packages that a command adds, without version and without the address before the name."""
     for line in readings(words):
         if len(line) > 2 and _MANAGERS.fullmatch(line[0]) and line[1] in _ADDING:
             yield from (bare for one in line[2:] if (bare := _VERSION.split(one.rpartition("/")[2], maxsplit=1)[0]))
 
 
 def base(program: str) -> str:
-    """Its name wherever it is."""
+    """Return the name of a program without its folder and `.sh`."""
     return program.rpartition("/")[2].removesuffix(".sh")
 
 
 def is_subcommand(word: str) -> bool:
-    """Whether it may say what a tool is to do: it is no path, number or name in parts."""
+    """Return whether a word may be a subcommand: no path, number or name with dots or underscores."""
     return bool(_SUBCOMMAND.fullmatch(word))
 
 
@@ -155,7 +155,7 @@ def flag_name(word: str) -> str:
 
 
 def flags_of(words: Sequence[str]) -> Iterator[str]:
-    """The flags of a command, each with what may be its value: `-L hardware`, `--jobs 4` for `--jobs=4`."""
+    """Yield the flags of a command, each with the word that may be its value: `-L hardware`, `--jobs 4`."""
     for word, behind in pairwise((*words, "")):
         if word.startswith("-") and word.strip("-"):
             name = flag_name(word)
@@ -164,9 +164,9 @@ def flags_of(words: Sequence[str]) -> Iterator[str]:
 
 
 def _has_flag(flag: str, words: Sequence[str], place: str) -> bool:
-    """Whether a call has it, with no other value: what is not behind it may still be a word of the call.
+    """Return whether a call has a flag, and not with another value; its value may be any word of the call.
 
-    Whoever is in a folder need not name it: `make -C firmware` is `cd firmware && make`.
+    A flag that names the current folder is not needed: `make -C firmware` is `cd firmware && make`.
     """
     name, _, value = flag.partition(" ")
     if value and _OF_FOLDER.fullmatch(name) and f"/{place}".endswith(f"/{value.removeprefix('./').rstrip('/')}"):
@@ -185,17 +185,17 @@ def has_all(flags: Iterable[str], words: Sequence[str], place: str = "") -> bool
 
 
 def _has_other(flag: str, words: Sequence[str]) -> bool:
-    """Whether a call has it with the name of something else."""
+    """Return whether a call has the same flag with another name as its value."""
     name = flag.partition(" ")[0]
     given = [one for one in flags_of(words) if one.partition(" ")[0] == name and _CHOOSING.fullmatch(one)]
     return bool(given) and flag not in given
 
 
 def needed_flags(anchor: str, text: str) -> frozenset[str]:
-    """The flags that a call must have to be what the text is about.
+    """Return the flags that a call must have for the text to apply.
 
-    "Never `git push --force`" says nothing of other pushes. "Run `npm ci --prefer-offline`" is about every `npm ci`;
-    so is a call with several flags that is not forbidden, which is a recipe.
+    "Never `git push --force`" does not apply to other pushes. "Run `npm ci --prefer-offline`" applies to every
+    `npm ci`; so does a command with several flags that is not forbidden, because it is a recipe.
     """
     flags = frozenset(flags_of(anchor.split())) if kind_of(anchor) is Kind.COMMAND else frozenset()
     found = re.search(WITH.join(map(re.escape, anchor.split())), text) if flags else None
@@ -207,7 +207,7 @@ def needed_flags(anchor: str, text: str) -> frozenset[str]:
 
 
 def is_run(command: Command, words: Sequence[str], place: str = "") -> bool:
-    """Whether a call has the first two words of the command somewhere, goes on like it, and has its flags."""
+    """Return whether a call has the first two words of the command, continues like it, and has its flags."""
     if not has_all(command.flags, words, place) or any(_has_other(flag, words) for flag in command.named):
         return False
     return any(_goes_like(ours, theirs, command.is_spoken) for ours in command.lines for theirs in readings(words))
@@ -224,16 +224,16 @@ def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> b
 
 
 def _is_in(named: str, given: str) -> bool:
-    """Whether an argument is the one named, a file or folder below it, or a script of that name."""
+    """Return whether an argument is the named one, a file or folder below it, or a script of that name."""
     is_script = "." in named and "/" not in named and given.endswith(f"/{named}")
     return given == named or given.startswith(f"{named}/") or is_script
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
-    """The third word has to be the same; in a sentence it may be no word of the command.
+    """Return whether the words after the second agree.
 
-    So there, as further on, only a word of the same form is another one: "pm clear" is not `pm list`. Values far
-    behind seldom matter.
+    The third word must be the same, unless the command is in a sentence, where it may not belong to the command. There,
+    and after the third word, only a different word of the same form disagrees: "pm clear" is not `pm list`.
     """
     if ours and not is_spoken and not any(_is_in(ours[0], one) for one in theirs[:1]):
         return False

@@ -1,4 +1,4 @@
-"""The packages that the manifest of a project names, whatever its format.
+"""Find the names of packages in the manifest of a project, of any common format.
 
 is_manifest(path)      whether a file lists the packages that a project needs
 packages_in(manifest)  their names, without owner and version; any text, in linear time
@@ -25,8 +25,8 @@ _VERSIONED = regex(
     r"(?:\s{0,8}(?:=>|[:=,])|(?=[ (]?[~^<>=!])|(?= v\d))\s{0,8}"
     r"(?:\{\s{0,8}version\s{0,8}=\s{0,8})?[\"'\[(]?[~^<>=!v ]{0,4}\d"
 )
-# By where it stands, in the order of: `gem "rails"`, `{:req, git: "a"}`, `<artifactId>okhttp<`, `Include="Moq"`,
-# `serde = {`, a line of its own, `["httpx", "rich"]`, `url: "https://git.acme.test/Lottie.git"`
+# By its place, in the order of: `gem "rails"`, `{:req, git: "a"}`, `<artifactId>okhttp<`, `Include="Moq"`,
+# `serde = {`, a name alone on its line, `["httpx", "rich"]`, `url: "https://git.acme.test/Lottie.git"`
 _PLACED = regex(
     r"""\b(?:brew|gem|pod)\s{1,4}["']([\w./-]{2,100})|\{:(\w{2,100}),"""
     r"""|<artifactId>([\w.-]{2,100})<|(?:Include|id)="([\w.-]{2,100})\""""

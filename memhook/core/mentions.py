@@ -1,16 +1,16 @@
-"""What a short note may name in plain words. Nothing here is certain: a tool call that has the same words proves it.
+"""Find the names that a short note may mention in plain words; a tool call with the same words is the proof.
 
-mentions_of(note)                 the commands, tools, types, files, messages and flags it may name
-scope_of(anchor, note)            what an anchor is said of: "git rebase on release/courier" is about that branch only
-is_subject(name, note)            whether the note says something about a program, whatever it is told to do
+mentions_of(note)                 the commands, tools, types, files, messages and flags that it may name
+scope_of(anchor, note)            the objects an anchor is limited to: "git rebase on release/courier" is on that branch
+is_subject(name, note)            whether the note is about a program itself, not about one of its commands
 details_of(message, note)         the names, numbers and ports without which it is another message
 place_of(name, places, note)      the folder or file in which a note forbids a name
-is_beside(anchor, others, note)   whether the note is not about it: "use X instead"
-is_wanted(before, behind)         whether a note asks for what stands between, or forbids it
-decides_on(name, note)            whether a note asks for what has this name, or forbids it
+is_beside(anchor, others, note)   whether the note mentions it but is not about it: "use X instead"
+is_wanted(before, behind)         whether a note asks for the text between these two, or forbids it
+decides_on(name, note)            whether a note asks for the thing of this name, or forbids it
 is_reported(words, error)         whether an error has the words of a message
 
-Unlike anchors they are neither stored nor listed, for "session lifetime" is a command only if somebody runs it.
+Unlike anchors, mentions are neither stored nor listed: "session lifetime" is a command only if somebody runs it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from itertools import chain, pairwise, takewhile
 from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
-READ_CHARS = 800  # what a longer text says in passing is not what it is about
+READ_CHARS = 800  # a longer text mentions much that it is not about
 MOST_WORDS = 8  # of a command or a message
-MOST_SOURCES = 3  # in front of a message, each with a colon
-FEW = 4  # of them have to be there if nothing says that they are one
+MOST_SOURCES = 3  # before a message, each with a colon
+FEW = 4  # words that an error must have, if nothing in the note marks them as a message
 NEAR = 4  # words of an error between two of a message, for each of its first words
-CLAUSE = 80  # characters in front of a flag that tell whether it is asked for
+CLAUSE = 80  # characters before a flag that decide whether the note asks for it
 
-# What tools are told to do: with one of these behind it, the name of a tool in a sentence is a command.
+# Subcommands: followed by one of these, the name of a tool in a sentence is a command.
 _TOLD_WORDS = """
 add apply audit build bump check checkout cherry-pick clean clone commit compose config console copy create delete
 deploy destroy dev diff down downgrade drain edit exec export fetch fix fmt format generate get import init install
@@ -40,18 +40,18 @@ tidy uninstall up update upgrade vet watch worktree
 """
 TOLD = frozenset(_TOLD_WORDS.split())
 
-# What stands in front of a command, not in one.
+# Words before a command, not in one.
 _AROUND = STOP_WORDS | {
     "above", "always", "avoid", "below", "call", "calling", "don't", "every", "execute", "instead", "may", "might",
     "must", "never", "run", "running", "runs", "shall", "use", "using", "via", "without",
 }  # fmt: skip
-# What a sentence about a tool goes on with: words that name nothing, or any verb.
+# Words with which a sentence continues after the name of a tool: words that name nothing, or any verb.
 _NO_NAME = regex(
     r"v?\d[\d.]*|after|against|always|at|before|can(?:not|'t)?|cannot|does|during|for|from|has|in|inside|is|must|needs?|never|on"
     r"|only|should|to|under|when|while|will|with|within|without"
 )
 _PREDICATE = regex(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
-# In the middle of a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system".
+# A tool within a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system".
 _NAMED_TOOL = regex(
     r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.[\d.]+ (?:\w{2,}(?:[^s]s|ed)|can|cannot|does|is|needs)\b"
     r"|\b[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)\b"
@@ -74,19 +74,19 @@ _TYPE = regex(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
 _MEMBER = regex(r"(?<![\w./-])((?:[A-Z][a-z0-9]+)+)(?:\.|#|::)([A-Za-z_]\w*)")
 _FILE = regex(r"(?<![\w./@:-])[a-z][\w-]{2,}\.[a-z]\w{0,10}(?![\w/.(-]*\w)")
 _QUOTED = regex(r"(?<![\w'\"`])(?:'([^'\n]{8,80})'|\"([^\"\n]{8,80})\"|`([^`\n]{8,80})`)(?!\w)")
-# Behind these a message may start.
+# Words after which a message may start.
 _SAYING = regex(
     r"^(?:(?:an?|the|if|when|you|get|getting|see|seeing|error) )*|\b(?:error|get|message|saying|says|see|with) "
 )
 _EXPLAINED = regex(
     r"\b(?:because|caused|comes?|expected|harmless|ignore|means?|normal|say(?:s|ing)|usually)\b|->|[=→]|:$"
 )
-# "avrdude: not responding = no power", "tflint fails with 'no plugin'": a sentence on one error of a tool.
+# "avrdude: not responding = no power", "tflint fails with 'no plugin'": a sentence about one error of a tool.
 _REPORTING = regex(
     r"(?:^|[.;!?\n]\s+)([a-z][\w.-]{1,40})"
     r"(?:: [^;!?\n]{8,160}? (?:[=-]*>|[=→]|means?) | (?:\w{2,40}s|exited) (?:that |with )?[\"'“‘`])"
 )
-# The name, number or port that an error is about: with another one it is another error.
+# The name, number or port that an error is about: with a different one it is a different error.
 _DETAIL = regex(
     r"['\"‘]([\w@~/][\w@.:/-]{1,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b"
     r"|(?i:code|err(?:no|or)|exception|signal|status) (\d+)\b"
@@ -98,7 +98,7 @@ _OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.
 _MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = regex(r"(?<!\([a-z])[,;:.!?()=→–—]+(?:\s|$)")
 _PLURAL = regex(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
-# Whether a note wants something: the last such word in the clause in front of it, or what is said behind it.
+# Whether a note asks for something: the last such word in the clause before it, or the words after it.
 _WISH = regex(
     r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nor|not|nunca|pas|without)\b"
     r"|\b(?:always|ha(?:s|ve) to|immer|must|needs?|only with|pass|require[sd]?|siempre|toujours)\b"
@@ -113,7 +113,7 @@ _CONSEQUENCE = regex(
     r"`?(?: +(?!(?:at|by|for|in|of|on)\b)[\w./-]+`?)?,? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE
 )
 _FAILING = regex(r"(?<=[\w`] )(?!runs\b|works\b)\w{2,}[^s]s\b", re.IGNORECASE)  # "it hangs without ..."
-# With its value: a number, or a word with which the clause ends.
+# A flag with its value: a number, or a word at the end of the clause.
 _FLAG_IN_PROSE = regex(
     r"(?<![\w-])(--?[A-Za-z][\w-]*)"
     r"(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|(?<!s) \w+[^s]s\b|$)))?"
@@ -123,12 +123,12 @@ _SCOPE = regex(
     r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
 )
-# "from ogr2ogr =", "of terraform in CI": a program, for no sentence goes on with its noun.
+# "from ogr2ogr =", "of terraform in CI": a program, because no noun follows that continues the sentence.
 _OF_PROGRAM = regex(
     rf"`?\s+(?:by|from|of) +`?([a-z][\w.-]*\w)`?(?=[.,;:)]|\s*$|\s+(?:{_NO_NAME.pattern}|[=-]*>|[=→]|means?)(?!\w))"
 )
 _ADVISED = regex(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
-# What is allowed, and an exception with the message that is explained.
+# Words after a name that the note is not about: it is allowed, or is an exception whose message is explained.
 _PASSED_OVER = regex(
     rf"`? (?:is|are) (?:fine|ok|okay|safe)[,.;]|(?:(?<=Error)|(?<=Exception)): [^.;\n]*(?:{_EXPLAINED.pattern})"
 )
@@ -144,22 +144,22 @@ _JOINED = regex(r", +| +and +| +or +")
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a call may prove to be named."""
+    """The names that a note may mention."""
 
     commands: tuple[str, ...] = ()
     """As in "adb reverse tcp:8080 is lost with the cable"."""
     tools: tuple[str, ...] = ()
-    """Without one of their commands, as in "tflint 0.50 crashes"."""
+    """Tools without a subcommand, as in "tflint 0.50 crashes"."""
     types: tuple[str, ...] = ()
-    """Names of two humps, of a type in the project or of a product: ShiftRepository, GitHub."""
+    """CamelCase names of two parts, of a type in the project or of a product: ShiftRepository, GitHub."""
     members: tuple[str, ...] = ()
-    """Of a type, as in `PawnTicket#extend!`: whatever the object is called in the code."""
+    """Members of a type, as in `PawnTicket#extend!`: code calls them on an object of any name."""
     files: tuple[str, ...] = ()
-    """Whatever their ending is: memory.x"""
+    """Files with any extension: memory.x"""
     messages: tuple[str, ...] = ()
     """As in "deadlock detected in the netting", of which an error may have the first words."""
     asked_flags: frozenset[str] = frozenset()
-    """Those that a call should have: one that has them needs no note that asks for them."""
+    """Flags that the note asks for: a call that has them does not need the note."""
 
 
 def mentions_of(note: str) -> Mentions:
@@ -182,9 +182,9 @@ def mentions_of(note: str) -> Mentions:
 
 
 def is_reported(words: Sequence[str], error: Sequence[str], *, may_end: bool = False) -> bool:
-    """Whether an error has the words in their order, none far from the one before.
+    """Return whether an error has the words in their order, each near the one before.
 
-    One of more than a few may end where the words are those of the note's own sentence.
+    With `may_end`, only the first words of a longer message are required, up to a word of the note's own sentence.
     """
     starts = [at for at, word in enumerate(error) if word in words[:1]][:50]
     most = (_near(words) + 1) * len(words)
@@ -208,9 +208,9 @@ def scope_of(anchor: str, note: str) -> tuple[str, ...]:
 
 
 def details_of(message: str, note: str) -> tuple[str, ...]:
-    """Those in it, and those that the note has behind it up to where it explains the message.
+    """Return the details in the message, and those after it in the note, up to its explanation.
 
-    Behind the name of an exception alone, what asks for something is no message.
+    There are none after the name of an exception if that clause asks for something, for then it is no message.
     """
     at = note.find(message)
     behind = note[at + len(message) :][: 2 * CLAUSE] if at >= 0 else ""
@@ -226,7 +226,7 @@ def details_of(message: str, note: str) -> tuple[str, ...]:
 
 
 def place_of(name: str, places: Iterable[str], note: str) -> str:
-    """Empty unless the note starts with the place, or has it behind the name: "no Date.now in src/midi/"."""
+    """Return the place if the note starts with it, or has it after the name ("no Date.now in src/midi/"), else ""."""
     at = note.find(name)
     end = at + len(name)
     if at < 0 or _BEYOND.search(note) or is_wanted(note[:at], note[end:]) is not False:
@@ -243,7 +243,7 @@ def place_of(name: str, places: Iterable[str], note: str) -> str:
 
 
 def is_wanted(before: str, behind: str) -> bool | None:
-    """Whether a note asks for what stands between these two or forbids it; None if it only names it."""
+    """Return True if a note asks for the text between these two, False if it forbids it, None if it only names it."""
     clause = re.split(r"[.;\n](?:\s|$)", before[-CLAUSE:])[-1]
     if missed := _MISSED.search(clause):
         before = clause[: missed.start()]
@@ -256,20 +256,20 @@ def is_wanted(before: str, behind: str) -> bool | None:
 
 
 def decides_on(name: str, note: str) -> bool:
-    """A name in plain words may be any word, so that only what is said of it tells: "no testify, no gomock"."""
+    """Return whether the note asks for the name or forbids it, "no testify"; else the name may be any word."""
     found = re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", note[:READ_CHARS], re.IGNORECASE)
     return any(is_wanted(note[: one.start()], note[one.end() :]) is not None for one in found)
 
 
 def is_subject(name: str, note: str) -> bool:
-    """Whether a sentence says something about it: "deploy.sh takes the environment", not "run deploy.sh staging"."""
+    """Return whether the name is a subject: "deploy.sh takes the environment", not "run deploy.sh staging"."""
     return bool(re.search(rf"(?<![^\s`]){re.escape(name)}`? (?:{_PREDICATE.pattern})(?!\w)", note))
 
 
 def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
-    """Whether a note names it only beside what it is about: as what to do instead, or where an error comes from.
+    """Return whether the note names it but is about something else: it is the alternative, or the source of an error.
 
-    So is a flag of a command that the note names.
+    A flag of a command that the note names counts as well.
     """
     if anchor.startswith("-"):
         return any(anchor in one.split()[1:] for one in others)
@@ -293,7 +293,7 @@ def _sentences(prose: str) -> Iterator[list[str]]:
 
 
 def spoken_commands(prose: str, tools: Container[str] | None = None) -> Iterator[str]:
-    """What may be commands in plain words, of these tools or any: a call that has the same words proves them."""
+    """Yield the possible commands in plain words, of these tools or of any."""
     for words in _sentences(prose):
         for at, (before, tool, behind) in enumerate(zip(("", *words), words, words[1:], strict=False)):
             if (tool in _AROUND or not _TOOL.fullmatch(tool)) if tools is None else tool not in tools:
@@ -317,7 +317,7 @@ def _may_be_run(before: str, tool: str, argument: str) -> bool:
 
 
 def _command(words: list[str]) -> Iterator[str]:
-    """Two words, those behind that do not go on with the sentence, and the flags among them."""
+    """Yield two words, and those after them, flags included, up to the first that continues the sentence."""
     runs_script = words[0] in _SCRIPT_RUNNERS and words[1] == "run"
     for at, word in enumerate(words[:MOST_WORDS]):
         is_script = at == 2 and runs_script and _is_name(_bare(word))
@@ -329,7 +329,7 @@ def _command(words: list[str]) -> Iterator[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Whether it may be the name of a script, whatever its ending: `docs`, `tests`."""
+    """Return whether a word may be the name of a script, such as `docs` or `tests`."""
     return bool(_ARGUMENT.fullmatch(word)) and word not in _AROUND and not _NO_NAME.fullmatch(word)
 
 
@@ -344,9 +344,10 @@ def _bare(word: str) -> str:
 
 
 def _tools(words: Sequence[str], asked: Iterable[str]) -> Iterator[str]:
-    """The first word of a sentence about it; where a flag is asked for, whatever the sentence goes on with.
+    """Yield the first word of a sentence if it is a tool that the sentence is about.
 
-    With another flag in it, the sentence is about the tool with that flag.
+    If the note asks for a flag, the sentence need not be about the tool. With another flag in the sentence, it is about
+    the tool with that flag.
     """
     tool, behind, third = (_bare("".join(words[at : at + 1])) for at in range(3))
     names = {flag.partition(" ")[0] for flag in asked}
@@ -362,7 +363,7 @@ def _tools(words: Sequence[str], asked: Iterable[str]) -> Iterator[str]:
 
 
 def _messages(note: str) -> Iterator[str]:
-    """Two words in quotes, what a sentence starts with that explains it, and a few words that the note starts with."""
+    """Yield two words in quotes, the start of a sentence that explains it as a message, and the note's first words."""
     quoted = (next(filter(None, one)) for one in _QUOTED.findall(note))
     yield from (" ".join(words) for one in quoted if len(words := error_words(one)) == 2)
     sentences = _SENTENCE_END.split(_SPAN.sub(_spoken, note), maxsplit=MOST_SOURCES + 1)
@@ -380,12 +381,12 @@ def _messages(note: str) -> Iterator[str]:
 
 
 def _spoken(span: re.Match[str]) -> str:
-    """A code span that ends within its message is an anchor of its own, so that its parts are none."""
+    """Return the text of a code span, but " . " for one with a message: that is an anchor, so its parts are none."""
     return " . " if ": " in span[0] else span[0]
 
 
 def _said(words: Sequence[str], error: Sequence[str]) -> int:
-    """How many of the words it has."""
+    """Return how many of the words the error has, from the first on."""
     at = -1
     for said, word in enumerate(words):
         near = error[at + 1 : at + 2 + _near(words)]
