@@ -83,17 +83,17 @@ def _is_prompt(event: Recorded) -> bool:
 
 def _spending(events: Sequence[Recorded]) -> dict[str, Any]:
     prompts = [event for event in events if _is_prompt(event)]
-    spoken = [event.tokens for event in prompts if event.outcome == SHOWN]
+    injected = [event.tokens for event in prompts if event.outcome == SHOWN]
     sessions: dict[str, int] = defaultdict(int)
     for event in events:
         sessions[event.session] += event.tokens
     return {
         "prompts": len(prompts),
-        "with_injection": len(spoken),
-        "share": round(len(spoken) / len(prompts), 4) if prompts else 0.0,
+        "with_injection": len(injected),
+        "share": round(len(injected) / len(prompts), 4) if prompts else 0.0,
         "silent": dict(Counter(event.outcome for event in prompts if event.outcome != SHOWN).most_common()),
         "tokens_per_prompt": _percentiles([event.tokens for event in prompts]),
-        "tokens_per_injection": _percentiles(spoken),
+        "tokens_per_injection": _percentiles(injected),
         "sessions": len(sessions),
         "sessions_used_up": len({event.session for event in events if event.outcome == Silence.SPENT}),
         "tokens_per_session": _percentiles(list(sessions.values())),

@@ -123,10 +123,10 @@ def _escaped(found: re.Match[str]) -> str:
 def without_entries(text: str, ids: Collection[str], instead: str) -> str:
     """Return `text` with the entries of the memories `ids` replaced by `instead`, and their names in other entries."""
 
-    def kept(entry: re.Match[str]) -> str:
+    def replaced(entry: re.Match[str]) -> str:
         header, rest = entry["header"], entry[0][len("- ") + len(entry["header"]) :]
         if id_of(header.rsplit(" ", 1)[-1]) in ids:
             return instead
         return f"- {_NAME.sub(lambda name: NOT_NAMED if name[1] in ids else name[0], header)}{rest}"
 
-    return _ENTRY.sub(kept, text)
+    return _ENTRY.sub(replaced, text)

@@ -62,12 +62,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A request in the lines from `start` to `end`; `kept` is the rest of its line, which is for the assistant."""
+    """A request in the lines from `start` to `end`; `for_assistant` is the rest of its line."""
 
     start: int
     end: int
     text: str
-    kept: str = ""
+    for_assistant: str = ""
     in_words: bool = False
     """Whether it is an ordinary sentence, maybe not meant for memhook: if it looks pasted, the user is not notified."""
 
@@ -100,8 +100,8 @@ def own_words(prompt: str) -> str:
 
 def _rest(lines: Sequence[str], own: Sequence[_Command]) -> str:
     taken = _marked(own, len(lines))
-    kept = {one.start: one.kept for one in own if one.kept}
-    left = (kept.get(at) if taken[at] else line for at, line in enumerate(lines))
+    for_assistant = {one.start: one.for_assistant for one in own if one.for_assistant}
+    left = (for_assistant.get(at) if taken[at] else line for at, line in enumerate(lines))
     return "\n".join(line for line in left if line is not None)
 
 
@@ -118,7 +118,7 @@ def _commands(lines: Sequence[str], is_open: Sequence[bool]) -> Iterator[_Comman
 
 def _of_the_user(found: Sequence[_Command], lines: Sequence[str], is_open: Sequence[bool]) -> list[_Command]:
     """Return the commands above pasted text, and those at the top of the prompt unless a log follows directly."""
-    is_note = _marked([one for one in found if not one.kept], len(lines))
+    is_note = _marked([one for one in found if not one.for_assistant], len(lines))
     pasted = pasted_from(lines, [not one for one in is_open], is_note)
     first_other = next((at for at, line in enumerate(lines) if line.strip() and not is_note[at]), len(lines))
     is_in_a_log = first_other < len(lines) and is_open[first_other] and is_machine(lines[first_other])
@@ -173,8 +173,8 @@ def _worded_command(lines: Sequence[str], at: int, is_open: Sequence[bool]) -> _
             return _about_sentence_before(at, line, sentences[number - 1], sentences[number])
         more, left = _continuation(after) if order == end else ("", line[order:].lstrip(_JOINTS).rstrip())
         text = " ".join(filter(None, (wanted.strip(), more)))
-        kept = " ".join(filter(None, (before, left)))
-        return _Command(at, at + 1, text, kept, in_words=not _THAT.match(line)) if text else None
+        for_assistant = " ".join(filter(None, (before, left)))
+        return _Command(at, at + 1, text, for_assistant, in_words=not _THAT.match(line)) if text else None
     return None
 
 
@@ -183,8 +183,8 @@ def _about_sentence_before(at: int, line: str, before: tuple[int, int], request:
     text = line[slice(*before)].strip()
     if found is None or not _can_be_note(text, found.language):
         return None
-    kept = " ".join(filter(None, (line[: before[0]].strip(), line[request[1] :].strip())))
-    return _Command(at, at + 1, text, kept, in_words=True)
+    for_assistant = " ".join(filter(None, (line[: before[0]].strip(), line[request[1] :].strip())))
+    return _Command(at, at + 1, text, for_assistant, in_words=True)
 
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:

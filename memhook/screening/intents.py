@@ -104,10 +104,10 @@ def _continues(line: str) -> bool:
 
 
 def _intents_of(statement: str) -> str:
-    spoken, marks, possible = _possible_in(statement)
+    classes, marks, possible = _possible_in(statement)
     if not _suffices(possible):
         return ""
-    places = _places(statement, list(_TOKEN.finditer(statement)), spoken, marks)
+    places = _places(statement, list(_TOKEN.finditer(statement)), classes, marks)
     found = sorted((at, number) for number, one in enumerate(possible) for at in _events(one, places))
     latest: dict[Intent, int] = {}
     for place, number in found:
@@ -121,12 +121,12 @@ def _intents_of(statement: str) -> str:
 def _possible_in(plain: str) -> tuple[Classes, Sequence[Mark], Sequence[Intent]]:
     """Return the words of a text with their classes, the marks in it, and the intents that it can have."""
     known = vocabulary()
-    spoken = _spoken(_TOKEN.findall(plain))
+    classes = _classes_of(_TOKEN.findall(plain))
     marks = [mark for mark in known.marks if mark.text in plain]
     if not plain.isascii() and _ASIAN.search(plain):
         marks += [mark for mark in known.unspaced if mark.text in plain]
-    present = frozenset(chain.from_iterable(spoken.values())).union(mark.name for mark in marks)
-    return spoken, marks, _possible(present)
+    present = frozenset(chain.from_iterable(classes.values())).union(mark.name for mark in marks)
+    return classes, marks, _possible(present)
 
 
 @lru_cache(maxsize=2_000)
@@ -170,7 +170,7 @@ def _is_near(at: int, places: Sequence[int], span: int) -> bool:
     return high - low > 1 or (high > low and places[low] != at)
 
 
-def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks: Sequence[Mark]) -> Places:
+def _places(plain: str, tokens: Sequence[re.Match[str]], classes: Classes, marks: Sequence[Mark]) -> Places:
     """Return the places of the words of each class. The end of a sentence counts as `SENTENCE` characters."""
     phrases, words = vocabulary().phrases, [token[0] for token in tokens]
     places: dict[str, list[int]] = {}
@@ -179,7 +179,7 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
         if word in " \n。！？":
             breaks.append(tokens[number].start())
             shifts.append(shifts[-1] + SENTENCE)
-        elif word in spoken:
+        elif word in classes:
             at = tokens[number].start() + shifts[-1]
             for name in _own_classes(word):
                 places.setdefault(name, []).append(at)
@@ -193,18 +193,18 @@ def _places(plain: str, tokens: Sequence[re.Match[str]], spoken: Classes, marks:
     return places
 
 
-def _spoken(words: Sequence[str]) -> Classes:
+def _classes_of(words: Sequence[str]) -> Classes:
     """Return the words that have classes, with these and the classes of the phrases that they start."""
     present, in_a_row, phrases = set(words), f" {' '.join(words)} ", vocabulary().phrases
-    spoken: dict[str, tuple[str, ...]] = {}
+    classes: dict[str, tuple[str, ...]] = {}
     for word in present:
-        classes = _own_classes(word)
+        own = _own_classes(word)
         for whole, rest, names in phrases.get(word, ()):
             if rest[0] in present and whole in in_a_row:
-                classes += names
-        if classes:
-            spoken[word] = classes
-    return spoken
+                own += names
+        if own:
+            classes[word] = own
+    return classes
 
 
 @lru_cache(maxsize=20_000)

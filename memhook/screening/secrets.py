@@ -302,9 +302,9 @@ def _in_sentences(text: str, lowered: str) -> Iterator[Span]:
                 start = word.start() + word[0].index(value)
                 yield start, start + len(value), "password"
         given = _SAID_TO_BE.match(lowered, name.end(), name.end() + SENTENCE_CHARS)
-        said = _ASCII_WORD.match(text, given.end()) if given else None
-        if said and is_password_of_word(value := said[0].strip(_AROUND)):
-            start = said.start() + said[0].index(value)
+        found = _ASCII_WORD.match(text, given.end()) if given else None
+        if found and is_password_of_word(value := found[0].strip(_AROUND)):
+            start = found.start() + found[0].index(value)
             yield start, start + len(value), "password"
 
 
