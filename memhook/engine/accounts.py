@@ -1,6 +1,6 @@
-"""The sessions' accounts: every call to the ledger that goes on without it.
+"""Calls to the ledger that return a default where it cannot be opened or fails.
 
-A ledger that fails is reported in the log and costs only the account: then nothing counts as shown before.
+A failure is logged and costs only the account of a session: then nothing counts as shown before.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 
 def account_of(ledger: Ledger, session: str, agent: str, client: str) -> Account:
-    # Clients that name no session share the empty name: together they would use up anything.
+    # Clients that name no session share the empty name: together they would use up any budget.
     return Account(ledger.shown(session, agent), ledger.spent(session, agent) if session else 0, client)
 
 
 def _or(asked: Callable[Concatenate[Ledger, P], T], otherwise: T) -> Callable[Concatenate[Accounts, P], T]:
-    """A call of the ledger that returns `otherwise` where there is no ledger, or it fails."""
+    """Return a method that calls the ledger, and returns `otherwise` if there is none or it fails."""
 
     def call(self: Accounts, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
@@ -40,7 +40,7 @@ def _or(asked: Callable[Concatenate[Ledger, P], T], otherwise: T) -> Callable[Co
 
 
 class Accounts:
-    """The record of what was shown, stored and reported in which session, as far as there is a ledger."""
+    """The record of what was shown, stored and reported in each session; defaults without a ledger."""
 
     def __init__(self, ledger: Ledger | None) -> None:
         self.ledger = ledger
@@ -67,7 +67,7 @@ class Accounts:
     begin_report = _or(Ledger.begin_report, 0)
     finish_report = _or(Ledger.finish_report, None)
     pending_reports = _or(Ledger.pending_reports, None)
-    """None when the ledger does not say."""
+    """None if the ledger cannot be read."""
     end_reports = _or(Ledger.end_reports, None)
     prune = _or(Ledger.prune, 0)
     events = _or(Ledger.events, [])
@@ -84,7 +84,7 @@ class Accounts:
     _record_captured = _or(Ledger.record_captured, None)
 
     def of(self, session: str, agent: str, client: str, on_the_way: Iterable[tuple[str, Shown]] = ()) -> Account:
-        """`on_the_way` is what another event brings the session at this moment."""
+        """Return the account of a session; `on_the_way` is what a concurrent event is about to show there."""
         found = self._account(session, agent, client)
         shown = {memory: list(showings) for memory, showings in found.shown.items()}
         for memory, showing in on_the_way:
@@ -92,16 +92,16 @@ class Accounts:
         return Account(shown, found.spent, client)
 
     def successors(self) -> Mapping[str, str]:
-        """The newer memory for each that may be superseded, as long as the user has not decided."""
+        """Return the newer memory for each that may be superseded, while the user has not decided."""
         return {one.memory: one.other for one in self.proposals() if one.other}
 
     def record_captured(self, session: str, moment: str, notes: Sequence[Note], now: datetime) -> None:
-        if session:  # without one nobody could say whose last note to take back
+        if session:  # without one, the last note of another client could be taken back
             rows = [Captured(n.memory.id, n.memory.content_hash, n.is_new, n.was_forgotten) for n in notes]
             self._record_captured(session, moment, rows, now)
 
     def was_read(self, notice: str) -> bool:
-        """Whether the user has read this notice before; without a ledger, since this process started."""
+        """Return whether the user has read this notice before; without a ledger, since this process started."""
         return notice in self._read or self._was_read(notice)
 
     def mark_read(self, notice: str, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Operations that look through memories, events and numbers, for a person: the owner sees everything, marked."""
+"""Operations that browse memories, events and statistics, for the owner: every memory is listed, with its marks."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def browse(
     stale: bool = False,
     **conditions: Any,
 ) -> dict[str, Any]:
-    """A page of memories with their versions and use: the best for a query, or all in the order of `sort`.
+    """Return a page of memories with their versions and use: the best for a query, or all in the order of `sort`.
 
-    With `stale`, the last changed of this project of which something is gone or changed in the repository.
+    With `stale`, only memories of this project that no longer match the repository, the last changed first.
     """
     used = caller.accounts.usage()
     if stale:
@@ -68,7 +68,7 @@ def browse(
 
 
 def _doubt(caller: Caller, memory: Memory) -> str:
-    """Return what is no longer as a memory of this project says, in a few words."""
+    """Return in a few words how the repository no longer matches a memory of this project."""
     return clause(caller.doubts_in(caller.project).findings(memory))
 
 
@@ -121,7 +121,7 @@ def _record(caller: Caller, memory: Memory, used: Usage | None = None) -> dict[s
 
 
 def look(caller: Caller, reference: str, events: int = 50) -> dict[str, Any]:
-    """One memory, what it has superseded and by what it was, what keeps it back, and when it was shown to whom."""
+    """Return one memory with its predecessors and successors, why it is withheld, and when it was shown to whom."""
     memory = remember.found(caller.all, [reference])[0]
     used = caller.accounts.usage([memory.id])
     return {
@@ -133,7 +133,7 @@ def look(caller: Caller, reference: str, events: int = 50) -> dict[str, Any]:
 
 
 def _predecessors(caller: Caller, memory: Memory) -> list[Memory]:
-    """The memories that it superseded, directly and through others."""
+    """Return the memories that it superseded, directly or through others."""
     found: dict[str, Memory] = {}
     ahead = _named(caller, memory.supersedes)
     while ahead and len(found) < MOST_VERSIONS:
@@ -148,7 +148,7 @@ def _named(caller: Caller, names: Sequence[str]) -> list[Memory]:
 
 
 def facets(caller: Caller) -> dict[str, dict[str, int]]:
-    """How many memories there are of each project, namespace, origin, sensitivity and tag, the most first."""
+    """Return the number of memories by project, namespace, origin, sensitivity and tag, the largest first."""
     counts = caller.all.store.counts(FACETS)
     return {name: dict(Counter(values).most_common()) for name, values in counts.items()}
 
@@ -156,7 +156,7 @@ def facets(caller: Caller) -> dict[str, dict[str, int]]:
 def events(
     caller: Caller, before: int = 0, limit: int = 60, session: str = "", project: str | None = None
 ) -> dict[str, Any]:
-    """The last recorded events, the newest first: of one session or project, or those before the number `before`."""
+    """Return the last recorded events, the newest first: of a session or project, or before the number `before`."""
     found = caller.record.recent(limit, before, session, project)
     ids = list(dict.fromkeys(one.memory for _, event in found for one in event.considered if not one.reason))
     open_ones = {
@@ -166,7 +166,7 @@ def events(
 
 
 def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dict[str, Any]:
-    """Without the text: what was shown is named, as far as it may be."""
+    """Return the record of an event without its text; memories shown have their titles, if these may be seen."""
     shown = [one for one in event.considered if not one.reason]
     return {
         "number": number,
@@ -191,7 +191,7 @@ def _event(number: int, event: Injection, memories: Mapping[str, Memory]) -> dic
 
 
 def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
-    """Events by day, memories by origin and week, how often they were used, and their size."""
+    """Return events by day, memories by origin and week, how often they were used, and their size."""
     since = caller.now - timedelta(days=days)
     uses = caller.accounts.usage()
     recorded = caller.accounts.events(since)
@@ -210,7 +210,7 @@ def numbers(caller: Caller, days: int = NUMBERED_DAYS) -> dict[str, Any]:
 
 
 def _size(uri: str) -> int | None:
-    """The bytes of a store in a folder; nothing of one elsewhere."""
+    """Return the bytes of a local store; None for a remote one."""
     if "://" in uri:
         return None
     return sum(file.stat().st_size for file in Path(uri).rglob("*") if file.is_file())

@@ -23,16 +23,16 @@ from memhook.store.pauses import Pause
 from memhook.store.project import Project
 from memhook.store.project_aliases import ProjectAliases
 
-NAMED = 5  # of the memories that an ambiguous reference may mean
-LEAST_TO_REPLACE = 4  # characters of an id, as git wants of a hash
+NAMED = 5  # memories listed for an ambiguous reference
+LEAST_TO_REPLACE = 4  # characters of an id, as git requires of a hash
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller of an operation: its rights and its project, and the stores that answer it, opened at first use.
 
-    The library is what is written to: the personal one, or a shared one that was named. What is searched is that one
-    and, unless it was named, all the shared ones with it.
+    `library` is written to: the personal one, or the shared one that the call names. `all` is searched: the personal
+    library with all shared ones, or the named one alone.
     """
 
     open_library: Callable[[], Library]
@@ -47,9 +47,9 @@ class Caller:
     pause: Pause | None = None
     rights: Rights = OWNER_RIGHTS
     doubts_in: Callable[[Project], Doubts] = lambda _: NONE
-    """The evidence against memories of a project, as its hooks have it."""
+    """Returns the evidence against memories of a project, the same that its hooks use."""
     withdrawn_in: Callable[[Project, datetime], frozenset[str]] = lambda *_: frozenset()
-    """Withdraw what is no longer to be proposed; the memories that it was about."""
+    """Withdraws proposals that no longer apply; returns the ids of their memories."""
 
     @property
     def library(self) -> Library:
@@ -61,16 +61,16 @@ class Caller:
 
     @property
     def record(self) -> Ledger:
-        """The ledger, for a call that is nothing without it."""
+        """The ledger, for a call that cannot do without it."""
         if self.accounts.ledger is None:
             raise StoreError("The record of what was shown cannot be opened.", "Run: memhook doctor")
         return self.accounts.ledger
 
 
 def with_whole_references(caller: Caller, given: Mapping[str, Any], least: int) -> dict[str, Any]:
-    """The parameters of a call, in which the start of one URN stands for it: as far as the caller may see them.
+    """Return the parameters of a call, each start of a URN completed if the caller may see the memory.
 
-    Raises InvalidInput for a start of fewer characters than `least`, and for that of several.
+    Raises InvalidInput for a start of fewer characters than `least`, and for an ambiguous one.
     """
     whole, named = dict(given), partial(_whole, caller, least)
     for name in ("references", "supersedes"):
@@ -87,7 +87,7 @@ def with_whole_references(caller: Caller, given: Mapping[str, Any], least: int) 
 
 
 def _whole(caller: Caller, least: int, reference: str) -> str:
-    """The reference itself, or the only URN that starts with it."""
+    """Return the reference itself, or the only URN that starts with it."""
     start = id_of(reference)
     store, visible = caller.all.store, caller.rights.visible
     if not 0 < len(start) < ID_LENGTH or store.by_reference([start], visible):

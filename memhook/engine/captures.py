@@ -23,20 +23,20 @@ DISTILLED = "distilled from"
 
 
 def capture_(caller: Caller, records: Sequence[Mapping[str, Any]], again: bool = False) -> dict[str, int]:
-    """Store digests of sessions, given as the lines of an import have them; return what became of how many."""
+    """Store digests of sessions, given as records of an import; return the number of each outcome."""
     drafts = list(_drafts(records, caller.project.id))
     counts = capture(caller.library, drafts, caller.now, caller.accounts.usage, again)
     return asdict(replace(counts, refused=counts.refused + len(records) - len(drafts)))
 
 
 def forget_captured_(caller: Caller, session: str = "", dry_run: bool = False) -> list[dict[str, Any]]:
-    """Forget what was captured and not reviewed, of one session or of all."""
+    """Forget captured memories that nobody reviewed, of one session or of all."""
     found = forget_captured(caller.library, session, caller.now, dry_run)
     return [{"urn": one.urn, "title": shown_as(one).title, "project": one.project} for one in found]
 
 
 def supplied(caller: Caller) -> dict[str, Any]:
-    """Which sources are switched on, what came in from each during a week, and how much waits for a review."""
+    """Return which sources are switched on, the memories of the last week by source, and how many are unreviewed."""
     store, since = caller.library.store, caller.now - timedelta(days=7)
     written = store.newest(Filter(captured=False, since=since), store.count())
     captured = captured_of(store)
@@ -53,14 +53,14 @@ def supplied(caller: Caller) -> dict[str, Any]:
 
 
 def undistilled(caller: Caller, limit: int = 40) -> list[dict[str, Any]]:
-    """Digests of which no facts were made yet, the newest first, without secrets."""
+    """Return digests from which no facts were made yet, the newest first, without secrets."""
     found = [one for one in captured_of(caller.library.store) if not one.source.startswith(DISTILLED)]
     fresh = (one for one in found if not caller.record.was_read(_distilled(one.id)))
     return [{"id": one.id, "content": shown_as(one).content} for one in islice(fresh, limit)]
 
 
 def distilled(caller: Caller, facts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, int]:
-    """Store facts that a model made of digests, by the ids of these, as captured memories of the same places."""
+    """Store facts that a model made from digests, by digest id, as captured memories of the same sessions."""
     digests = caller.library.store.by_ids(list(facts))
     drafts = [
         Draft(

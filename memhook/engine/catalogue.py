@@ -1,7 +1,8 @@
-"""Every operation that the command line, the MCP server and the hooks may ask of the engine, by name.
+"""Every operation that the command line, the MCP server and the page may call, by name.
 
-To add one, write its function (the caller first; plain values in and out, for they cross a socket) and its line here.
-Functions are named, not imported: clients of the daemon read this table, and must not load lancedb for it.
+To add one, write its function, which takes the caller first, and its line here. Parameters and results are plain
+values, because they cross a socket. Functions are named, not imported: clients of the daemon read this table, and must
+not load lancedb for it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import Any
 from memhook.engine.scopes import Scope
 
 OWNER_ALONE = None
-FIRST_COPY_SECONDS = 10.0  # for which a command waits for the first copy of a store elsewhere
+FIRST_COPY_SECONDS = 10.0  # how long a command waits for the first copy of a remote store
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`path` names the function: a module of the engine and a name in it.
 
-    One that is `repeatable` may be called again when the connection is lost before its answer. One that `awaits` the
-    first copy of each remote store answers from all of them. One that `replaces` what memories say, deletes them or
-    hands them to others takes no short start of a URN for one: a slip of the hand must not decide which memory it is.
+    repeatable   may be called again if the connection is lost before the answer
+    awaits       waits for the first copy of each remote store, so that it answers from all of them
+    replaces     changes, deletes or shares memories, so it takes no short start of a URN: a typing error must not
+                 decide which memory is meant
     """
 
     path: str
@@ -66,7 +68,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "put_back": Operation("revising.put_back", OWNER_ALONE),
     "stats": Operation("explaining.stats", OWNER_ALONE, repeatable=True),
     "import_lines": Operation("operations.import_lines", OWNER_ALONE, repeatable=True),
-    "capture": Operation("captures.capture_", OWNER_ALONE, repeatable=True),  # each place of a session once
+    "capture": Operation("captures.capture_", OWNER_ALONE, repeatable=True),  # each turn of a session is stored once
     "undistilled": Operation("captures.undistilled", OWNER_ALONE, repeatable=True),
     "distilled": Operation("captures.distilled", OWNER_ALONE, repeatable=True),
     "follow": Operation("following.follow", OWNER_ALONE, repeatable=True),

@@ -48,7 +48,7 @@ def _run(event: Injection) -> dict[str, Any]:
 
 
 def _used(caller: Caller) -> dict[str, int]:
-    """How often memories were shown and used so far, and the tokens of the last week."""
+    """Return how often memories were shown and used so far, and the tokens of the last week."""
     week = caller.now - timedelta(days=7)
     usage = caller.accounts.usage().values()
     events = caller.accounts.events(week)
@@ -60,7 +60,7 @@ def _used(caller: Caller) -> dict[str, int]:
 
 
 def _languages(caller: Caller) -> dict[str, Any]:
-    """Whether the encoder for other languages is in use for the personal store, and how much it has embedded."""
+    """Return whether the personal store uses the encoder for other languages, and how many memories it embedded."""
     languages, store = caller.library.languages, caller.library.store
     return {
         "setting": languages.mode,
@@ -72,9 +72,9 @@ def _languages(caller: Caller) -> dict[str, Any]:
 
 
 def _replica_state(library: Library, now: datetime) -> dict[str, Any]:
-    """The local copy of a remote store, and how old it is."""
+    """Return the state and age of the local copy of a remote store."""
     replica = library.store.replica
-    assert replica is not None  # noqa: S101  each that is shared is one
+    assert replica is not None  # noqa: S101  every shared store has one
     refreshed = replica.refreshed
     return {
         "name": library.name,
@@ -87,15 +87,15 @@ def _replica_state(library: Library, now: datetime) -> dict[str, Any]:
 
 
 def refresh(caller: Caller) -> list[dict[str, Any]]:
-    """Fetch now what has changed in each remote store; return the state of each."""
-    elsewhere = [one for one in (caller.library, *caller.open_shared()) if one.store.replica]
-    for library in elsewhere:
+    """Fetch the changes of each remote store now; return the state of each."""
+    remote = [one for one in (caller.library, *caller.open_shared()) if one.store.replica]
+    for library in remote:
         library.refresh()
-    return [_replica_state(library, caller.now) for library in elsewhere]
+    return [_replica_state(library, caller.now) for library in remote]
 
 
 def health(caller: Caller) -> dict[str, Any]:
-    """The state of the store and the ledger, checked row by row, for `doctor`."""
+    """Check the store, row by row, and the ledger, for `doctor`; return their state."""
     report = caller.library.store.health()
     model = caller.library.wanted_model
     return {

@@ -1,4 +1,4 @@
-"""The libraries, the ledger and the settings, opened once, and the calls that may be made on them."""
+"""The libraries, the ledger and the settings, opened once, and the operations on them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from memhook.writing.closeness import neighbours, superseding
 log = logging.getLogger("memhook")
 
 KEPT_SETTINGS = 256
-MOST_COMPARED = 300  # new memories, with what they may supersede
-COMPARED_AT_ONCE = 20  # prompts are answered meanwhile: of all at once, every tenth would take several times as long
-MOST_CHECKED = 2_000  # of a project's memories, against its repository
+MOST_COMPARED = 300  # new memories, compared with those that they may supersede
+COMPARED_AT_ONCE = 20  # with all at once, every tenth prompt answered meanwhile would take several times as long
+MOST_CHECKED = 2_000  # memories of a project, checked against its repository
 PRUNE_EVERY = timedelta(hours=1)
 RETRY_SECONDS = 300.0
 
@@ -71,7 +71,7 @@ class Scene:
 
 
 class Engine:
-    """Opens nothing twice. Without a ledger it works on, and nothing counts as shown before."""
+    """The resident engine. It opens nothing twice; without a ledger it still works, and nothing counts as shown."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
@@ -90,7 +90,7 @@ class Engine:
         self.repositories = Repositories()
 
     def call(self, method: str, params: Mapping[str, Any], directory: str, environment: Mapping[str, str]) -> Any:
-        """Call an operation by name, if the caller's `rights` cover it; without any, the owner calls."""
+        """Call an operation by name, if the `rights` in `params` cover it; without any, the owner calls."""
         operation = catalogue.OPERATIONS.get(method)
         if operation is None:
             raise InvalidInput(f"There is no call {method!r}.", "Is an older daemon running? memhook daemon restart")
@@ -112,7 +112,7 @@ class Engine:
             raise
 
     def _caller(self, project: Project, settings: Settings, rights: Rights, store: str) -> Caller:
-        """The caller of an operation; where a store is named, it is the only one asked."""
+        """Return the caller of an operation; a named store is the only one searched."""
         now = datetime.now(UTC)
         named = partial(self._libraries.named, store, settings)
         return Caller(
@@ -132,11 +132,11 @@ class Engine:
         )
 
     def settings(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Settings:
-        """Raises SettingsError when the user's own cannot be read: nothing may be guessed from the others."""
+        """Return the settings; raise SettingsError if the user's file cannot be read: defaults must not replace it."""
         return self.loaded(environment, root).usable()
 
     def loaded(self, environment: Mapping[str, str] | None = None, root: Path | None = None) -> Loaded:
-        """The settings, read again when a file has changed, so that a change holds from the next prompt on."""
+        """Return the settings, read again when a file has changed, so that a change applies from the next prompt on."""
         user_file = self.paths.config_file
         project_file = root / PROJECT_FILE if root else None
         variables = tuple(sorted((environment or {}).items()))
@@ -148,7 +148,7 @@ class Engine:
             for problem in loaded.problems:
                 log.warning("settings: %s", problem)
             if loaded.unreadable or loaded.project_problem:
-                return loaded  # it may be for a moment only, as when too many files are open
+                return loaded  # not cached: it may be for a moment only, as when too many files are open
             with self._lock:
                 while len(self._loaded) >= KEPT_SETTINGS:
                     del self._loaded[next(iter(self._loaded))]
@@ -156,7 +156,7 @@ class Engine:
         return loaded
 
     def version_of_settings(self) -> str:
-        """A text that changes with the user's file, so that a new fault in it is reported again."""
+        """Return a text that changes with the user's file, so that a new error in it is reported again."""
         return str(_stamp(self.paths.config_file))
 
     def scene(self, directory: str, environment: Mapping[str, str], now: datetime) -> Scene:
@@ -173,14 +173,14 @@ class Engine:
         return self._pauses.of(project.id, now)
 
     def library(self, settings: Settings) -> Library:
-        """The personal one. Raises StoreError when its store cannot be opened; the next call tries again."""
+        """Return the personal library; raise StoreError if its store cannot be opened. The next call tries again."""
         return self._libraries.personal(settings)
 
     def searched(self, settings: Settings, store: str = "") -> Searchable:
         return joined(self._asked(settings, store))
 
     def _asked(self, settings: Settings, store: str = "") -> list[Library]:
-        """The personal library and all the shared ones, or the one that is named."""
+        """Return the personal library and all the shared ones, or only the one that is named."""
         if store:
             return [self._libraries.named(store, settings)]
         return [self.library(settings), *self._libraries.shared(settings)]
@@ -199,7 +199,7 @@ class Engine:
         return [note for note in notes if note]
 
     def _embedder(self, model: str) -> Future[Embedder]:
-        """The embedder, loaded once in the background; after a failure it is tried again later."""
+        """Return the embedder, loaded once in the background; after a failure, loading is tried again later."""
         with self._lock:
             loading, since = self._embedders.get(model, (None, 0.0))
             failed = loading is not None and loading.done() and loading.exception() is not None
@@ -216,14 +216,14 @@ class Engine:
                 del self._embedders[name]
 
     def give_memory_back(self, is_quiet: bool) -> None:
-        """Return memory that an import or another model needed to the system; while it is quiet, code as well."""
+        """Return memory that an import or another model needed to the system; if no prompts come, code as well."""
         with self._lock:
             loading = [one for one, _ in self._embedders.values() if one.done() and one.exception() is None]
         for embedder in (one.result() for one in loading):
             if isinstance(embedder, OnnxEmbedder):
                 embedder.give_back()
         judge.release()
-        gc.collect()  # arrays in a cycle keep what they were read into
+        gc.collect()  # arrays in a reference cycle keep their buffers
         give_back()
         if is_quiet:
             for library in self._libraries.all():
@@ -258,7 +258,7 @@ class Engine:
             one.languages.patience = AT_ONCE_SECONDS
 
     def repair_notice(self, settings: Settings) -> str:
-        """A notice for the user of what was repaired when the store was opened; empty where nothing was."""
+        """Return a notice of a store that was repaired when opened, or of a late write to a remote one; or ""."""
         library = self._libraries.is_open(settings)
         if library and library.store.repaired:
             return f"memhook: {library.store.repaired} Run: memhook doctor"
@@ -298,7 +298,7 @@ class Engine:
             self._expire_captured(now)
 
     def waiting(self, settings: Settings) -> int:
-        """How many items wait in the inbox."""
+        """Return the number of items in the inbox."""
         return self.library(settings).store.count(Filter(captured=True)) + len(self.accounts.proposals())
 
     def _join_projects(self, settings: Settings) -> None:
@@ -317,7 +317,7 @@ class Engine:
             log.warning("nothing captured expires: %s", error.message)
 
     def doubts(self, project: Project) -> Doubts:
-        """The evidence against memories of this project, and for them, for one answer."""
+        """Return the evidence against memories of this project, and for them, for one answer."""
         return Doubts(
             cache(self.accounts.successors),
             self.repositories.check_for(project),
@@ -326,11 +326,11 @@ class Engine:
         )
 
     def _compare_new_ones(self, now: datetime) -> None:
-        """Propose what memories supersede that were stored where nobody waits: by an import, a prompt, a review."""
+        """Propose what new memories supersede if they were stored without a comparison, as by an import or a prompt."""
         since, self._compared = self._compared, now
         library = self.library(self.settings())
         newest = library.store.newest
-        if any(one.updated > since for one in newest(open_ones(now), 1)):  # to read many every few seconds takes long
+        if any(one.updated > since for one in newest(open_ones(now), 1)):  # reading many every few seconds takes long
             new = takewhile(lambda one: one.updated > since, newest(open_ones(now), MOST_COMPARED))
             self._to_compare = [*(one.id for one in new), *self._to_compare][:MOST_COMPARED]
         few, self._to_compare = self._to_compare[:COMPARED_AT_ONCE], self._to_compare[COMPARED_AT_ONCE:]
@@ -339,16 +339,16 @@ class Engine:
             self.accounts.propose(superseding(memory, neighbours(library, memory, open_ones(now))), now)
 
     def withdrawn(self, project: Project, now: datetime) -> frozenset[str]:
-        """Look at the repository again before it is said that memories are out of date; return those that are not."""
+        """Check the repository again before memories are listed as out of date; return the ids of those not so."""
         if not any(one.kind == "retire" for one in self.accounts.proposals()):
             return frozenset()
         self.repositories.check_for(project)
         return self._check_repositories(now)
 
     def _check_repositories(self, now: datetime) -> frozenset[str]:
-        """Propose to retire the memories that name nothing which is still there.
+        """Propose to retire memories if everything that they name is missing from the repository.
 
-        Return those for which that was proposed before and is withdrawn: a branch was switched, or a file came back.
+        Return the ids of those whose proposal is withdrawn: a branch was switched, or a file came back.
         """
         library = self.library(self.settings())
         current = replace(open_ones(now), captured=None)
@@ -373,7 +373,7 @@ class Engine:
 
 
 def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Caller, given: Mapping[str, Any]) -> Any:
-    """The result of the call, with a note of each store that has no copy yet."""
+    """Return the result of the call, with a note of each store that has no copy yet."""
     try:
         result = function(caller, **given)
     except NotFound as error:
@@ -382,7 +382,7 @@ def _with_note_of(missing: list[str], function: Callable[..., Any], caller: Call
 
 
 def _stamp(path: Path | None) -> tuple[int, ...]:
-    """A value that changes with the file: also when its rights, or those of its folder, do."""
+    """Return a value that changes with the file, its permissions and those of its folder."""
     try:
         status = path.stat() if path else None
     except OSError as error:

@@ -42,7 +42,7 @@ ADJUSTABLE = (
 def why(
     caller: Caller, prompt: str | None = None, session: str = "", shown: bool = False, part_units: int = 0
 ) -> dict[str, Any]:
-    """The last event of the session or the project, or with `prompt`, what that would get now.
+    """Return the last event of the session or the project; with `prompt`, the answer that it would get now.
 
     With `shown`, the last event that got any text. `part_units` is the size of one part of a client's answer, in
     UTF-16 units.
@@ -75,10 +75,10 @@ def try_prompt(
     overrides: Mapping[str, Any] | None = None,
     withheld: bool = True,
 ) -> dict[str, Any]:
-    """Explain what `prompt` would get in a new session, with `overrides` for this one question.
+    """Explain the answer that `prompt` would get in a new session, with `overrides` of the settings.
 
-    `project` is an id, "global" for none, or nothing for the caller's own. `settings` in the answer has the values in
-    force, `saved` those without the overrides. Without `withheld` it answers in the time of a prompt.
+    `project` is an id, "global" for none, or None for the caller's own. In the answer, `settings` has the values used,
+    `saved` those without the overrides. Without `withheld` it takes no longer than a prompt.
     """
     settings = _with_overrides(caller.settings, overrides or {})
     there = replace(caller, settings=settings, project=_project(caller, project))
@@ -89,7 +89,7 @@ def try_prompt(
 def _with_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     for key in overrides:
         if key not in ADJUSTABLE:
-            raise InvalidInput(f"{key} cannot be tried out.", f"These can: {', '.join(ADJUSTABLE)}.")
+            raise InvalidInput(f"{key} cannot be tried out.", f"Only these can: {', '.join(ADJUSTABLE)}.")
     return overridden(settings, overrides)
 
 
@@ -138,14 +138,14 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
 
 
 def _successor(caller: Caller, memory: Memory) -> dict[str, str] | None:
-    """The memory that replaced it, if that is there and may be named."""
+    """Return the memory that replaced it, if that exists and may be named."""
     names = [memory.superseded_by] if memory.superseded_by else []
     found = map(judged, caller.all.store.by_reference(names, OWNER))
     return next(({"urn": one.urn, "title": shown_as(one).title} for one in found if is_open(one)), None)
 
 
 def _captured(memory: Memory, use: Usage) -> dict[str, Any] | None:
-    """Where and when a memory on probation was captured, and what use it was; None for any other."""
+    """Return where and when a captured memory was captured, and its use; None for any other."""
     if memory.origin is not Origin.CAPTURED:
         return None
     place, date = place_of(memory.session).words, memory.created.date().isoformat()
@@ -153,5 +153,5 @@ def _captured(memory: Memory, use: Usage) -> dict[str, Any] | None:
 
 
 def stats(caller: Caller, days: int | None = None, here: bool = False) -> dict[str, Any]:
-    """Prompts, tokens and memories shown, in the last `days` or since recording began."""
+    """Return prompts, tokens and memories shown, in the last `days` or since recording began."""
     return usage.usage(caller.all.store, caller.record, caller.now, days, caller.project.id if here else None)

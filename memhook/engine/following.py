@@ -1,6 +1,6 @@
-"""The files that memories were imported from: a change of one updates its memories.
+"""Followed files, which memories were imported from: a change of a file updates its memories.
 
-A section or a file that is gone retires its memories: they expire, and live again once it is back.
+If a section or a file is deleted, its memories expire; they become current again once it is back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A file, whose it is, the names of its memories, and its time and size when it was read."""
+    """A file with its assistant and project, the names of its memories, and its time and size when it was read."""
 
     path: str
     assistant: str
@@ -67,7 +67,7 @@ class Following:
         self._followed: list[Followed] = []
 
     def keep_up(self, library: Library, now: datetime) -> None:
-        """Bring the memories of changed files up to date. Looking at an unchanged one costs its time and size."""
+        """Update the memories of changed files; of an unchanged file only the time and size are read."""
         if not self._changed():
             return
         with exclusive(self._register.with_suffix(".lock"), LOCK_SECONDS):
@@ -84,7 +84,7 @@ class Following:
         return [one for one in (*self._followed, *self._new_notes()) if stamp_of(Path(one.path)) != one.stamp]
 
     def _new_notes(self) -> Iterator[Followed]:
-        """Notes that an assistant added to a folder of its memories since."""
+        """Yield new notes in the folders where assistants keep their memories."""
         known = {one.path for one in self._followed}
         folders = {str(Path(one.path).parent): one for one in self._followed if is_in_memory_folder(Path(one.path))}
         for folder, one in folders.items():
@@ -93,9 +93,9 @@ class Following:
                     yield replace(one, path=str(path), names=(), stamp=None)
 
     def _refreshed(self, one: Followed, library: Library, now: datetime) -> list[Followed]:
-        """Update what the file says now, retire what it says no more; return it, and files it newly refers to."""
+        """Store what the file says now, retire what it no longer says; return it, and files it newly refers to."""
         stamp = stamp_of(Path(one.path))
-        # A clone may change: its files must not fetch others from the home unasked.
+        # A pull may change a file of a clone: it must not import files of the home that the user did not confirm.
         read = [Followed(**kept.as_followed()) for kept in _stored(one, library, now, self._home)] if stamp else []
         names = {name for new in read if new.path == one.path for name in new.names}
         _retire(library, [name for name in one.names if name not in names], one.project, now)

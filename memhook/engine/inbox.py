@@ -1,12 +1,12 @@
-"""Operations on what the user may decide about: the inbox, and the list of `tidy`, which changes nothing.
+"""Operations for the user's review: the inbox, and the list of `tidy`.
 
-The inbox has captured memories, and proposals about others, until there is a decision on them.
+The inbox has captured memories, and proposals about others, until the user decides on them.
 
-An item is named by its memory. Each decision returns the memories and `undo`, the call that takes it back.
+An item is named by its memory. Each decision returns the memories and `undo`, the call that reverts it.
 
-    keep    a captured memory becomes the user's own; of a proposal, nothing changes
+    keep    a captured memory becomes the user's own; a proposal is declined
     drop    the memory is forgotten, or superseded by the other one if that was proposed
-    merge   what a captured memory says is added to another one, which is the user's own then
+    merge   the text of a captured memory is added to another one, which becomes the user's own
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SAME_TEXT = "nearly the same text"
 
 
 def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = False) -> dict[str, Any]:
-    """A page of items, the newest first, and how many there are of each kind."""
+    """Return a page of items, the newest first, and the number of each kind."""
     allowed = _captured(caller, here)
     caller.withdrawn_in(caller.project, caller.now)
     proposed = _proposed(caller, here)
@@ -54,7 +54,7 @@ def inbox_list(caller: Caller, limit: int = 50, offset: int = 0, here: bool = Fa
 def inbox_keep(
     caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}, **fields: Any
 ) -> dict[str, Any]:
-    """Make captured memories the user's own, with these fields changed; decline what is proposed about others."""
+    """Make captured memories the user's own, with these fields changed; decline the proposals about others."""
     memories, proposals = _waiting(caller, references, versions)
     before = [one for one in memories if one.origin is Origin.CAPTURED or fields]
     changes = {one.id: {**REVIEWED, **typed(fields, caller.now)} for one in before}
@@ -63,31 +63,31 @@ def inbox_keep(
 
 
 def inbox_drop(caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}) -> dict[str, Any]:
-    """Forget captured memories, and do what is proposed about others, unless what they name is there again."""
+    """Forget captured memories, and accept the proposals about others, unless something they name is back."""
     withdrawn = caller.withdrawn_in(caller.project, caller.now)
     memories, proposals = _waiting(caller, references, versions, withdrawn)
     replaced = {one.memory: one.other for one in proposals if one.other}
     successors = remember.found(caller.library, list(dict.fromkeys(replaced.values())))
     changes = {one.id: {"supersedes": _and_replaced(one, replaced)} for one in successors}
-    gone = [one for one in memories if one.id not in replaced]
+    to_forget = [one for one in memories if one.id not in replaced]
     after = remember.edited_together(caller.library, changes, caller.now) if changes else []
-    if gone:
-        remember.forgotten(caller.library, [one.id for one in gone], caller.now, versions)
+    if to_forget:
+        remember.forgotten(caller.library, [one.id for one in to_forget], caller.now, versions)
     superseded = {one.id: one for one in remember.found(caller.library, list(replaced))}  # as they are now
     shown = [superseded.get(one.id, one) for one in memories]
-    return changed(caller, [*gone, *successors], after, shown, proposals)
+    return changed(caller, [*to_forget, *successors], after, shown, proposals)
 
 
 def inbox_merge(
     caller: Caller, reference: str, into: str, content: str = "", versions: Mapping[str, str] = {}
 ) -> dict[str, Any]:
-    """Add what a captured memory says to another one, or replace the text of that by `content`; the first one goes."""
+    """Add the text of a captured memory to another one, whose text becomes `content` if given; forget the first."""
     (item,), proposals = _waiting(caller, [reference], versions)
     target = remember.found(caller.library, [into])[0]
     if target.id == item.id:
         raise InvalidInput("A memory cannot be merged with itself.", "Name another one.")
     joined = content or _joined(target.content, item.content)
-    remember.forgotten(caller.library, [item.id], caller.now, versions)  # first: the other may become the same text
+    remember.forgotten(caller.library, [item.id], caller.now, versions)  # first: the other may get the same text
     try:
         after = remember.edited(caller.library, target.id, {**REVIEWED, "content": joined}, caller.now)
     except Exception:
@@ -97,7 +97,7 @@ def inbox_merge(
 
 
 def inbox_near(caller: Caller, reference: str) -> list[dict[str, Any]]:
-    """The memories nearest to this one, which it may be merged into; their titles are shown, so only open ones."""
+    """Return the memories nearest to this one, to merge it into; only open ones, because their titles are shown."""
     memory = remember.found(caller.library, [reference])[0]
     open_ones = replace(
         in_reach(memory.project), sensitivities=(Sensitivity.NORMAL,), redacted=False, quarantined=False
@@ -111,9 +111,9 @@ def _captured(caller: Caller, here: bool) -> Filter:
 
 
 def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory, Memory | None]]:
-    """The open proposals with the memories they are about, as far as these are current and may be named.
+    """Return the open proposals with their memories, as far as these are current and may be named.
 
-    One about each: what superseded a memory says more than that its files are gone.
+    For a memory that may be superseded, a proposal to retire it is left out: the newer memory says more.
     """
     proposals = caller.accounts.proposals()
     superseded = {one.memory for one in proposals if one.other}
@@ -132,7 +132,10 @@ def _proposed(caller: Caller, here: bool = False) -> list[tuple[Proposal, Memory
 def _waiting(
     caller: Caller, references: Sequence[str], versions: Mapping[str, str], withdrawn: Container[str] = ()
 ) -> tuple[list[Memory], list[Proposal]]:
-    """The items of these names; raises InvalidInput for one that is not in the inbox, Conflict for a changed one."""
+    """Return the memories and their proposals.
+
+    Raises InvalidInput for a memory that is not in the inbox, Conflict for one that has changed.
+    """
     memories = remember.found(caller.library, references)
     revision.refuse_changed(memories, versions)
     ids = {memory.id for memory in memories}
@@ -142,8 +145,10 @@ def _waiting(
         if memory.origin is Origin.CAPTURED or memory.id in asked_about:
             continue
         if memory.id in withdrawn:
-            raise InvalidInput(f"What {memory.urn} names is there again: nothing was dropped.", "See: memhook inbox")
-        raise InvalidInput(f"{memory.urn} does not wait for a review.", "See: memhook inbox")
+            raise InvalidInput(
+                f"Something that {memory.urn} names exists again: nothing was dropped.", "See: memhook inbox"
+            )
+        raise InvalidInput(f"{memory.urn} is not in the inbox.", "See: memhook inbox")
     return memories, proposals
 
 
@@ -153,7 +158,7 @@ def _and_replaced(memory: Memory, replaced: Mapping[str, str]) -> tuple[str, ...
 
 
 def _joined(text: str, more: str) -> str:
-    """Both texts, or the one that contains the other."""
+    """Return both texts, or the one that contains the other."""
     if more.strip() in text:
         return text
     return more if text.strip() in more else f"{text.rstrip()}\n\n{more.strip()}"
@@ -173,7 +178,7 @@ def _item(
 
 
 def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, Any]:
-    """Duplicates, contradictions, stale memories, those often shown and never used, and those never shown.
+    """Return duplicates, contradictions, stale memories, those often shown and never used, and those never shown.
 
     A contradiction is about the older memory; `other` is the newer one, as for a duplicate.
     """
@@ -187,9 +192,9 @@ def tidy_list(caller: Caller, here: bool = False, limit: int = 50) -> dict[str, 
 
 
 def tidy_keep(caller: Caller, reference: str, other: str = "") -> dict[str, Any]:
-    """Decline what is proposed about a memory, or about it and the newer `other`: both are true.
+    """Decline the proposals about a memory, or about it and the newer `other`: both stay.
 
-    Two that are only nearly the same have no proposal yet: they get a declined one, so that they are not listed again.
+    Duplicates have no proposal yet: they get a declined one, so that they are not listed again.
     """
     memories = remember.found(caller.library, [name for name in (reference, other) if name])
     pair = tuple(memory.id for memory in memories)
@@ -208,7 +213,7 @@ def _open_ones(caller: Caller, pair: tuple[str, ...]) -> list[Proposal]:
 
 
 def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
-    """Nearly the same texts. What they supersede is proposed; nothing is asked that the user has declined before."""
+    """Yield nearly the same texts, without pairs that the user has declined; propose what each memory supersedes."""
     declined = caller.accounts.declined()
     for memory in memories:
         near = neighbours(caller.library, memory, caller.rights.visible)
@@ -219,7 +224,7 @@ def _duplicates(caller: Caller, memories: Sequence[Memory]) -> Iterator[dict[str
 
 
 def _asked_about(caller: Caller, allowed: Filter) -> Iterator[dict[str, Any]]:
-    """What waits in the inbox, of memories of any age."""
+    """Yield the proposals in the inbox, about memories of any age."""
     waiting = caller.accounts.proposals()
     named = {name for one in waiting for name in (one.memory, one.other) if name}
     by_id = caller.library.store.by_ids(sorted(named), allowed)

@@ -34,7 +34,7 @@ from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
 log = logging.getLogger("memhook")
 
 PACK_TOKENS = 2000
-SHOWN_LATELY = timedelta(days=1)  # before it is fetched: a session seldom goes on for longer
+SHOWN_LATELY = timedelta(days=1)  # a memory fetched so soon after it was shown is used: sessions seldom last longer
 
 
 def remember_(
@@ -63,9 +63,9 @@ def remember_(
 
 
 def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a memory that was there already, with what was given now.
+    """Add the given fields to a memory that was stored already; return its record.
 
-    A quarantined one, which the caller may not see, has neither name nor title.
+    That of a quarantined memory, which the caller may not see, has neither name nor title.
     """
     if not caller.library.store.by_reference([memory.id], caller.rights.visible):
         return {"urn": "", "title": ""}
@@ -76,7 +76,7 @@ def _remembered_again(caller: Caller, memory: Memory, given: Mapping[str, Any]) 
 
 
 def _session_here(caller: Caller, client: str, session: str) -> str:
-    """The place in this session, or in the last one that the client has at work in the project."""
+    """Return the current turn of this session, or of the last one of the client in the project, as a place."""
     last = caller.accounts.last_injection(session, caller.project.id, client=client)
     if last is None or not last.session:
         return ""
@@ -84,7 +84,7 @@ def _session_here(caller: Caller, client: str, session: str) -> str:
 
 
 def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[dict[str, Any]]:
-    """Whole memories by reference; unless `touch` is false, those shown lately count as used and accessed."""
+    """Return whole memories by reference; unless `touch` is false, those shown lately count as used and accessed."""
     memories = [judged(one) for one in remember.found(caller.all, references, caller.rights.visible)]
     _refuse_suspects(caller, memories)
     if touch:
@@ -92,7 +92,7 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
             names, lately = [memory.id for memory in memories], caller.now - SHOWN_LATELY
             fetched = caller.accounts.mark_used(names, caller.now, since=lately)
             caller.all.touch([memory for memory in memories if memory.id in fetched], caller.now)
-        except StoreError as error:  # a store that can only be read is still read
+        except StoreError as error:  # a read-only store still answers
             log.warning("not marked as accessed: %s", error.message)
     return _records(caller, memories)
 
@@ -100,7 +100,7 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
 def search(
     caller: Caller, query: str, limit: int = 10, cursor: str = "", ordering: str = Ordering.BLEND, **conditions: Any
 ) -> dict[str, Any]:
-    """A page of the best answers to a query with their scores, however low."""
+    """Return a page of the best memories for a query with their scores, however low."""
     if not query.strip():
         raise InvalidInput("The query is empty.", 'Give words to look for: memhook search "deploy"; or: memhook list')
     order = ordering_of(ordering)
@@ -115,7 +115,7 @@ def search(
 
 
 def list_(caller: Caller, limit: int = 20, offset: int = 0, cursor: str = "", **conditions: Any) -> dict[str, Any]:
-    """A page of memories, the last changed first, and how many there are."""
+    """Return a page of memories, the last changed first, and the number of all."""
     question = explore.Question(conditions, partial(_filter, caller, **conditions), limit, cursor)
     store = caller.all.store
     is_about_quarantine = bool(conditions.get("quarantined"))
@@ -138,7 +138,7 @@ def inject(
     namespaces: Sequence[str] = (),
     include_restricted: bool = False,
 ) -> dict[str, Any]:
-    """Finished text for a prompt: what a search finds relevant to `query`, or exactly the memories of `hits`."""
+    """Return finished text for a prompt: memories relevant to `query`, or exactly those of `hits`."""
     budget = caller.settings.max_tokens if max_tokens is None else max_tokens
     if budget < 1:
         raise InvalidInput(f"max_tokens must be at least 1, not {budget}.", "Give 1 or more.")
@@ -162,7 +162,7 @@ def inject(
 def pack(
     caller: Caller, topic: str, budget_tokens: int = PACK_TOKENS, ordering: str = Ordering.BLEND
 ) -> dict[str, Any]:
-    """As many whole memories about a topic as fit; from a store that cannot be asked, none."""
+    """Return as many whole memories about a topic as fit; none if the store cannot be read."""
     if not topic.strip():
         raise InvalidInput("There is nothing to pack.", "Give a topic.")
     order = ordering_of(ordering)
@@ -194,8 +194,8 @@ def edit(caller: Caller, reference: str, **fields: Any) -> dict[str, Any]:
     masked = list(masked_fields(changes)[1])
     changed = _edited(caller, reference, changes)
     near = _compared(caller, changed) if not {"title", "content"}.isdisjoint(changes) else Neighbours()
-    left = {"shared_in": _shared_in(caller, [changed.id])}
-    return {**record_of(changed), **_named_near(caller, near), "masked": masked, **left}
+    shared_in = _shared_in(caller, [changed.id])
+    return {**record_of(changed), **_named_near(caller, near), "masked": masked, "shared_in": shared_in}
 
 
 def forget(caller: Caller, references: Sequence[str]) -> list[dict[str, Any]]:
@@ -226,7 +226,7 @@ def _expunged(caller: Caller, done: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shared_in(caller: Caller, ids: Sequence[str]) -> list[str]:
-    """The other stores, shared ones, that have one of these memories as it was; for the owner, who may see them all."""
+    """Return the other shared stores that still have one of these memories; for the owner, who may see them all."""
     others = (library for library in caller.open_shared() if library is not caller.library)
     return [one.name for one in others if caller.rights.is_owner and one.store.by_reference(ids, OWNER)]
 
@@ -258,7 +258,7 @@ def release(caller: Caller, references: Sequence[str], released: bool = True) ->
 
 
 def share(caller: Caller, references: Sequence[str], target: str) -> list[dict[str, Any]]:
-    """Copy these into a shared store, under the URNs they have."""
+    """Copy memories into a shared store; they keep their URNs."""
     library = next((one for one in caller.open_shared() if one.name == target), None)
     if library is None:
         raise NotFound(f"No shared store is called {target}.", f"memhook config set stores.{target}.uri LOCATION")
@@ -275,10 +275,11 @@ def import_lines(
     update: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Lines of a JSONL file with their numbers. Without a project of their own they become global, or of this one.
+    """Store the lines of a JSONL file, given with their numbers.
 
-    A dry run returns `entries`, each with its line, outcome and title, what is noticed about it, and two lists of keys:
-    what was foreseen in an earlier call under one of the first makes it one that is there already.
+    A line without a project becomes global; with `here`, it belongs to the caller's project. A dry run returns
+    `entries`, each with its line, outcome, title, remarks and two lists of keys: an entry repeats one of an earlier
+    call if one of its first keys is among the second keys of that one.
     """
     numbered = [(int(number), str(text)) for number, text in lines]
     mode = transfer.Mode(again, update, dry_run)
@@ -302,16 +303,16 @@ def _noticed(entry: transfer.Entry, caller: Caller) -> list[str]:
 
 
 def _foreseen(entry: transfer.Entry, noticed: Sequence[str]) -> list[Any]:
-    told = [entry.line, entry.outcome, entry.title, noticed]
+    facts = [entry.line, entry.outcome, entry.title, noticed]
     if (memory := entry.memory) is None:
-        return [*told, [], []]
+        return [*facts, [], []]
     in_project = partial(twins.short_key, memory.project)
     filed = twins.filed_under(memory, memory.content_hash)
-    return [*told, list(map(in_project, twins.looked_up(memory))), list(map(in_project, filed))]
+    return [*facts, list(map(in_project, twins.looked_up(memory))), list(map(in_project, filed))]
 
 
 def export_page(caller: Caller, after: str = "", limit: int = 500) -> list[dict[str, Any]]:
-    """Records in the order of their ids, those behind `after`. An export of a store is whole or an error."""
+    """Return the records with ids after `after`, in order. A store that is not copied yet raises RemoteError."""
     if missing := caller.library.first_copy(catalogue.FIRST_COPY_SECONDS):
         raise RemoteError(missing, "Nothing was exported. Try again when it is there.")
     return [record_of(memory) for memory in caller.library.store.after(after, limit)]
@@ -328,7 +329,7 @@ def _filter(
     before: str = "",
     quarantined: bool = False,
 ) -> Filter:
-    """The memories that the caller may see, narrowed by these conditions."""
+    """Return a filter for the memories that the caller may see and that meet these conditions."""
     if quarantined and not caller.rights.is_owner:
         raise AccessDenied("Only the owner may see the quarantine.", "Run: memhook list --quarantined")
     return replace(
@@ -343,14 +344,14 @@ def _filter(
 
 
 def projects_named(caller: Caller, project: str) -> tuple[str, ...]:
-    """The projects of a filter: "here" is the caller's and the global memories; without a name it is all."""
+    """Return the projects of a filter: for "here" the caller's and the global memories, for "" all."""
     if project == "here":
         return in_reach(caller.project.id).projects
     return ("",) if project == "global" else (project,) if project else ()
 
 
 def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """As the caller may see them: without the names of predecessors and successors that it may not."""
+    """Return the records without the names of predecessors and successors that the caller may not see."""
     names = {name for memory in memories for name in (*memory.supersedes, memory.superseded_by) if name}
     if caller.rights.is_owner or not names:
         return [record_of(memory) for memory in memories]
@@ -369,7 +370,7 @@ def _records(caller: Caller, memories: Sequence[Memory]) -> list[dict[str, Any]]
 
 
 def _compared(caller: Caller, memory: Memory) -> Neighbours:
-    """The neighbours of a memory that is new or has a new text; the inbox asks about the outdated ones."""
+    """Return the neighbours of a memory that is new or has a new text; put the outdated ones into the inbox."""
     if Scope.READ not in caller.rights.scopes:
         return Neighbours()
     near = neighbours(caller.library, memory, caller.rights.visible)
@@ -378,7 +379,7 @@ def _compared(caller: Caller, memory: Memory) -> Neighbours:
 
 
 def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
-    """The neighbours of a memory by name, as far as they may be shown."""
+    """Return the URNs and titles of the neighbours that may be shown."""
     groups = {"close_to": near.close, "may_supersede": near.outdated}
     return {
         name: [{"urn": one.urn, "title": one.title} for one in caller.library.fit_to_show(list(some))]
@@ -387,7 +388,7 @@ def _named_near(caller: Caller, near: Neighbours) -> dict[str, Any]:
 
 
 def check_home(caller: Caller, references: Sequence[str]) -> None:
-    """Raise for a memory that only an unnamed shared store has: a change there is one for everybody."""
+    """Raise InvalidInput for a memory of a shared store that the call does not name: a change affects everybody."""
     if shared := caller.open_shared():
         refuse_shared_ones(caller.library, shared, references, caller.rights.visible)
 
@@ -398,7 +399,7 @@ def _edited(caller: Caller, reference: str, changes: Mapping[str, Any]) -> Memor
 
 
 def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
-    """Raise NotFound to anybody but the owner for a memory that is found to be poisoned."""
+    """Raise NotFound for poisoned memories unless the caller is the owner, and have them quarantined."""
     hidden = [memory.urn for memory in memories if memory.quarantine]
     if hidden and not caller.rights.is_owner:
         caller.all.fit_to_show(memories)
@@ -406,7 +407,7 @@ def _refuse_suspects(caller: Caller, memories: Sequence[Memory]) -> None:
 
 
 def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) -> None:
-    """Only the owner lowers a sensitivity: no assistant may be talked into it."""
+    """Raise AccessDenied for a lower sensitivity unless the caller is the owner: no assistant may be talked into it."""
     levels = list(Sensitivity)
     wanted = changes.get("sensitivity", memory.sensitivity)
     if not caller.rights.is_owner and levels.index(wanted) < levels.index(memory.sensitivity):
@@ -416,7 +417,7 @@ def _refuse_opening(caller: Caller, memory: Memory, changes: Mapping[str, Any]) 
 
 
 def typed(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Fields of a draft as they came over the wire, in the types a draft has."""
+    """Return the fields of a draft, which came over the wire as plain values, in their types."""
     typed: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in names_with(Trait.IMPORTED) or name == "quarantine":
@@ -437,7 +438,7 @@ def typed(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def _added(memory: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes to a memory that is remembered again: names are added to its own, the rest replaces."""
+    """Return the changes to a memory that is remembered again: lists are extended, other fields replaced."""
     names = names_with(Trait.IMPORTED, tuple)
     return {
         name: tuple(dict.fromkeys((*getattr(memory, name), *value))) if name in names else value

@@ -20,7 +20,7 @@ log = logging.getLogger("memhook")
 
 
 def projects_(caller: Caller) -> dict[str, Any]:
-    """Every project that has memories or sessions, and how many memories are global."""
+    """Return every project that has memories or sessions, and the number of global memories."""
     last_used = caller.accounts.projects()
     return projects.known_projects(caller.library.store, last_used, caller.aliases.all(), caller.project.id)
 
@@ -29,7 +29,7 @@ def merge_projects(caller: Caller, source: str, target: str, dry_run: bool = Fal
     """Make the memories and all later sessions of `source` those of `target`."""
     one, other = _project_named(caller, source), _project_named(caller, target)
     if not one or not other:
-        raise InvalidInput("Global memories are no project.", "Run: memhook projects move URN --to global")
+        raise InvalidInput("Global memories are not a project.", "Run: memhook projects move URN --to global")
     if one == other:
         raise InvalidInput(f"{source} and {target} are one project already.", "See: memhook projects")
     memories = projects.of_project(caller.library.store, one)
@@ -47,14 +47,14 @@ def merged(library: Library, aliases: ProjectAliases, accounts: Accounts, source
 
 
 def keep_those_without_remote(library: Library, aliases: ProjectAliases, accounts: Accounts, project: Project) -> None:
-    """A repository that got a remote keeps the memories it had before; another one in the same place gets none."""
+    """Move the memories that a repository had before it got a remote; a new repository at its path gets none."""
     if earlier := _of_this_repository(library, project, project.local_id):
         merged(library, aliases, accounts, project.local_id, project.id)
         log.info("the %s memories of %s are those of %s now", len(earlier), project.local_id, project.id)
 
 
 def note_place(library: Library, accounts: Accounts, project: Project) -> None:
-    """Record which project a repository is; one that has memories stays recorded when the remote changes."""
+    """Record the project of a repository; a recorded project with memories stays when the remote changes."""
     recorded = accounts.project_at(project.local_id)
     if recorded == project.id:
         return
@@ -63,7 +63,7 @@ def note_place(library: Library, accounts: Accounts, project: Project) -> None:
 
 
 def earlier_project(caller: Caller) -> dict[str, Any] | None:
-    """The project that this repository was before its remote changed, and how many memories it left there."""
+    """Return the project that this repository was before its remote changed, and the number of memories there."""
     aliases, place = caller.aliases.all(), caller.project.local_id or caller.project.id
     for name in (caller.accounts.project_at(place), aliases.get(place, "")):
         earlier = aliases.get(name, name)
@@ -74,17 +74,17 @@ def earlier_project(caller: Caller) -> dict[str, Any] | None:
 
 
 def _of_this_repository(library: Library, project: Project, earlier: str) -> list[Memory]:
-    """The memories of an earlier project in the same place; none if the repository was made after the last of them."""
+    """Return the memories of an earlier project at this path; none if the repository is newer than all of them."""
     memories = projects.of_project(library.store, earlier)
     is_same = project.root and memories and max(one.updated for one in memories).timestamp() >= made_at(project.root)
     return memories if is_same else []
 
 
 def split_project(caller: Caller, source: str) -> dict[str, Any]:
-    """Make later sessions in `source` its own again. What was merged stays where it is."""
+    """Let later sessions in `source` belong to it again. Merged memories stay where they are."""
     target = caller.aliases.split(source)
     if not target:
-        raise NotFound(f"{source} counts as no other project.", "See: memhook projects")
+        raise NotFound(f"{source} is not merged into another project.", "See: memhook projects")
     return {"source": source, "target": target}
 
 
@@ -102,7 +102,7 @@ def move_memories(
 
 
 def _project_named(caller: Caller, named: str) -> str:
-    """The id of the project called so: by its id, its name if only one has it, a directory, "here" or "global"."""
+    """Return the id of a project, given by id, by a name that only one has, as a directory, "here" or "global"."""
     if named == "global":
         return ""
     if named == "here" and caller.project.id:
@@ -111,11 +111,11 @@ def _project_named(caller: Caller, named: str) -> str:
     known = [one["id"] for one in projects_(caller)["projects"]]
     if named in known or named in aliases:
         return aliases.get(named, named)
-    called_so = [one for one in known if name_of(one) == named]
-    if len(called_so) == 1:
-        return str(called_so[0])
-    if len(called_so) > 1:
-        raise InvalidInput(f"Several projects are called {named}: {', '.join(called_so)}.", "Give its id.")
+    matching = [one for one in known if name_of(one) == named]
+    if len(matching) == 1:
+        return str(matching[0])
+    if len(matching) > 1:
+        raise InvalidInput(f"Several projects are called {named}: {', '.join(matching)}.", "Give an id.")
     found = project_of(named)
     if not found.id:
         raise NotFound(f"No project is called {named}.", "See: memhook projects")

@@ -13,11 +13,11 @@ from memhook.core.staleness import Findings, Repository, findings, former_names,
 from memhook.store.project import Project
 from memhook.store.repository import repository_at, stamp
 
-KEPT = 8
+KEPT = 8  # repositories
 
 
 class Repositories:
-    """An index is as old as the last housekeeping; before the first one nothing is said about a memory."""
+    """The indexes, renewed by housekeeping; without one there is no finding about a memory."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -39,15 +39,15 @@ class Repositories:
         return partial(_findings, index, root, project.id) if index else lambda _: Findings()
 
     def former_names(self, project: Project, path: str) -> list[str]:
-        """The paths that this file of the project had before."""
+        """Return the paths that this file of the project had before."""
         with self._lock:
             index = self._indexes.get(project.root, ((), None))[1] if project.root else None
         return former_names(path, index) if index else []
 
     def refresh(self, memories_of: Callable[[str], Sequence[Memory]]) -> list[Memory]:
-        """Read the indexes that changed; return the memories whose anchors are all gone from their repository.
+        """Read the indexes that changed; return the memories whose anchors are all missing from their repository.
 
-        What another checkout of the project still has is not gone.
+        An anchor that another checkout of the project has is not missing.
         """
         with self._lock:
             seen = dict(self._seen)
@@ -61,25 +61,25 @@ class Repositories:
             if index is not None:
                 with self._lock:
                     self._indexes[root] = (current, index)
-                stale += [one for one in memories if _is_gone(index, root, one)]
+                stale += [one for one in memories if _is_missing(index, root, one)]
         return [one for one in stale if not self.is_there(one)]
 
     def is_there(self, memory: Memory) -> bool:
-        """Whether a checkout whose index is known has something that the memory names, or nothing says it is gone."""
+        """Return whether some indexed checkout of the project still has something that the memory names."""
         with self._lock:
             roots = [root for root, project in self._seen.items() if project == memory.project]
             known = [(root, self._indexes[root][1]) for root in roots if root in self._indexes]
-        return any(not _is_gone(index, root, memory) for root, index in known)
+        return any(not _is_missing(index, root, memory) for root, index in known)
 
 
 def _findings(index: Repository, root: Path, project: str, memory: Memory) -> Findings:
-    """A global memory may speak of any repository: nothing can be gone from its own."""
+    """Return the findings about a memory; none about a global one, which may refer to any repository."""
     if memory.project != project:
         return Findings()
     return findings(memory, index, partial(_exists, str(root)))
 
 
-def _is_gone(index: Repository, root: Path, memory: Memory) -> bool:
+def _is_missing(index: Repository, root: Path, memory: Memory) -> bool:
     return is_forgettable(memory, index, partial(_exists, str(root)))
 
 

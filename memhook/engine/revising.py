@@ -1,6 +1,6 @@
 """Operations that change several memories at once, refuse what has changed meanwhile, and can be undone.
 
-Each returns the memories and `undo`: the call that takes it back, as method and parameters.
+Each returns the memories and `undo`: the call that reverts it, as method and parameters.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def revise(
 
 
 def retract(caller: Caller, references: Sequence[str], versions: Mapping[str, str] = {}) -> dict[str, Any]:
-    """Forget memories; what undoes it brings them back under their URNs."""
+    """Forget memories; undoing that brings them back under their URNs."""
     before = _own(caller, references)
     remember.forgotten(caller.library, [one.id for one in before], caller.now, versions)
     return changed(caller, before, [], before)
@@ -52,9 +52,9 @@ def put_back(
     proposals: Sequence[int] = (),
     withdrawn: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Put memories back as they were, and proposals into the inbox. `versions` are what the change to undo has made.
+    """Put memories back as they were, and proposals into the inbox. `versions` are those made by the change to undo.
 
-    Those `withdrawn` were made and declined in one, so that nothing is left of them.
+    The `withdrawn` proposals were made only to be declined, so they are deleted.
     """
     restored = revision.put_back(caller.library, memories, versions) if memories else []
     if proposals:
@@ -71,7 +71,7 @@ def changed(
     shown: Sequence[Memory],
     proposals: Sequence[Proposal] = (),
 ) -> dict[str, Any]:
-    """Record that these are decided; return the memories `shown` after a change, and the call that takes it back."""
+    """Record the proposals as decided; return the memories `shown` after a change, and the call that reverts it."""
     if numbers := [one.number for one in proposals]:
         caller.record.decide(numbers)
     current = {one.id: one for one in after}
@@ -97,7 +97,7 @@ def _tags(memory: Memory, given: Mapping[str, Any], add: Sequence[str], remove: 
 
 
 def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool) -> dict[str, Any]:
-    """Mute or release, or take that back: they do not count as changed, and may be of a shared store."""
+    """Mute or release memories, or undo that: they do not count as changed, and may be in a shared store."""
     change = {"muted": mute, "released": release}[what]
     others = [one.id for one in remember.found(caller.all, references) if bool(getattr(one, what)) != value]
     records = change(caller, others, value) if others else []
@@ -106,5 +106,5 @@ def _annotated(caller: Caller, references: Sequence[str], what: str, value: bool
 
 
 def versioned(memory: Memory) -> dict[str, Any]:
-    """Return the record of a memory with its version, for a change to be made from."""
+    """Return the record of a memory with its version, which a change names."""
     return {**record_of(memory), "version": version_of(memory)}

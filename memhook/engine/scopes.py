@@ -13,7 +13,7 @@ from memhook.store.table.filters import Filter
 
 
 class Scope(StrEnum):
-    """One thing a caller may be allowed."""
+    """A permission of a caller."""
 
     READ = "memory:read"
     WRITE = "memory:write"
@@ -27,9 +27,9 @@ NO_NAMESPACE = ("",)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """The rights of one caller. Without namespaces of its own it may use all.
+    """The rights of one caller. No namespaces means all.
 
-    Every scope together does not make the owner: some things no scope gives.
+    All scopes together do not make an owner: some operations are covered by no scope.
     """
 
     scopes: frozenset[Scope]
@@ -39,10 +39,10 @@ class Rights:
     def check(self, scope: Scope | None, params: Mapping[str, Any]) -> None:
         """Raise AccessDenied unless an operation of `scope`, with these parameters, is covered.
 
-        One without a scope looks past scopes and namespaces, and is the owner's.
+        An operation without a scope ignores scopes and namespaces, so it is the owner's.
         """
         if scope is None and not self.is_owner:
-            raise AccessDenied("This is open to the owner alone.", "Run it at the command line.")
+            raise AccessDenied("Only the owner may do this.", "Run it at the command line.")
         for needed in (scope, Scope.RESTRICTED if params.get("include_restricted") else None):
             if needed is not None and needed not in self.scopes:
                 raise AccessDenied(f"This needs {needed.value}, which the caller does not have.", _HINT)
@@ -51,7 +51,7 @@ class Rights:
             self.within([params["namespace"]])
 
     def within(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """The namespaces asked for, or without any those granted; empty means all."""
+        """Return the namespaces asked for, or without any those granted; empty means all."""
         beyond = [name for name in wanted if self.namespaces and name not in self.namespaces]
         if beyond:
             granted = ", ".join(self.namespaces)
@@ -88,7 +88,7 @@ _HINT = (
 
 
 def narrowed(granted: tuple[str, ...], surfacing: Iterable[str]) -> tuple[str, ...]:
-    """The namespaces in both; each of them, when empty, stands for all."""
+    """Return the namespaces in both; an empty argument stands for all."""
     wanted = tuple(surfacing)
     if not granted or not wanted:
         return granted or wanted
@@ -96,7 +96,7 @@ def narrowed(granted: tuple[str, ...], surfacing: Iterable[str]) -> tuple[str, .
 
 
 def scopes_of(names: Iterable[str]) -> frozenset[Scope]:
-    """The scopes with these names; raises InvalidInput naming all there are."""
+    """Return the scopes with these names; raise InvalidInput for an unknown one."""
     try:
         return frozenset(Scope(name) for name in names)
     except ValueError as error:
@@ -104,7 +104,7 @@ def scopes_of(names: Iterable[str]) -> frozenset[Scope]:
 
 
 def rights_of(written: Any) -> Rights:
-    """Rights as they came over the wire; none written: those of the owner, whose socket it is."""
+    """Parse rights that came over the wire; None stands for the owner, whose socket it is."""
     if written is None:
         return OWNER
     try:

@@ -94,7 +94,10 @@ class Sessions:
                 known.exchange.shown.update(memories)
 
     def ended(self, event: Event, was_hard_won: bool) -> Ongoing:
-        """Close the exchange and return its last state. It may end again: a plan to go on does that."""
+        """Close the exchange and return its last state.
+
+        It may end again without a new prompt, as when the assistant goes on to carry out a plan.
+        """
         exchange = self.exchange_of(event)
         said = exchange.said(event.reply)  # takes milliseconds, in which other sessions do not wait
         after = replace(exchange, prompt="", was_hard_won=was_hard_won, shown=set(), actions=[], earlier=said)

@@ -51,7 +51,7 @@ def test_what_is_kept_is_the_users_own_and_does_not_expire_until_that_is_undone(
     assert (kept["origin"], kept["expires"], kept["title"]) == ("user", None, "Nightly builds hang")
     assert (kept["session"], kept["quote"]) == (before["session"], before["quote"])
     assert call("inbox_list")["total"] == 0
-    with pytest.raises(InvalidInput, match="does not wait"):
+    with pytest.raises(InvalidInput, match="is not in the inbox"):
         call("inbox_keep", references=[key])
     undone(call, answer)
     assert call("get", references=[key], touch=False)[0] == before

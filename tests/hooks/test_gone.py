@@ -324,7 +324,7 @@ def test_only_the_owner_redacts_and_purges(assistant: Assistant) -> None:
         "namespaces": ["general"],
     }
     for method in ("redact", "purge"):
-        with pytest.raises(Exception, match="open to the owner alone"):
+        with pytest.raises(Exception, match="Only the owner may do this"):
             assistant.calls(method, references=[urn], rights=rights)
     with pytest.raises(Exception, match="more than a change"):
         assistant.calls("edit", reference=urn, redacted=True)

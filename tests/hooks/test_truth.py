@@ -77,7 +77,7 @@ def test_what_is_proposed_for_a_file_that_is_gone_is_withdrawn_when_the_file_is_
     commit(place, "rm", "ledger.prod.toml", minutes_ago=-5)
     assistant.runner.keep_house()
     (place / "ledger.prod.toml").touch()
-    with pytest.raises(InvalidInput, match="there again: nothing was dropped"):
+    with pytest.raises(InvalidInput, match="exists again: nothing was dropped"):
         assistant.calls("inbox_drop", references=[urn])
     assert assistant.calls("get", references=[urn], touch=False)
     for number in range(2):  # it may be asked again

@@ -195,7 +195,7 @@ class OnnxEmbedder:
         return [by_index[index] for index in range(len(texts))]
 
     def give_back(self) -> None:
-        """Shrink the arena in which ONNX Runtime keeps what its largest batches took, for each thread that ran one."""
+        """Release memory: ONNX Runtime's arena keeps what the largest batch of each thread needed."""
         import numpy as np  # noqa: PLC0415 - here with the session
         import onnxruntime  # noqa: PLC0415  as above
 
