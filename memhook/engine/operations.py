@@ -26,7 +26,7 @@ from memhook.screening.policy import judged, let_through, masked_fields
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
 from memhook.writing import expunge, remember, transfer, twins
-from memhook.writing.captured import forget_said
+from memhook.writing.captured import forget_repeated
 from memhook.writing.closeness import Neighbours, neighbours, superseding
 from memhook.writing.moments import moment_ahead, moment_back
 from memhook.writing.sharing import holder, refuse_shared_ones, shared_copy
@@ -57,7 +57,7 @@ def remember_(
     if stored.outcome == "already there":
         record, near = _remembered_again(caller, stored.memory, given), Neighbours()
     else:
-        forget_said(caller.library, stored.memory, caller.now)
+        forget_repeated(caller.library, stored.memory, caller.now)
         record, near = record_of(stored.memory), _compared(caller, stored.memory)
     return {"outcome": stored.outcome, "memory": record, **_named_near(caller, near), "masked": masked}
 

@@ -1,14 +1,14 @@
 """Writing: store, change, supersede, share, move, delete, import, export, back up.
 
 remember          storing, editing and forgetting memories
-twins             which stored memory a new one repeats
-notes             notes typed into a prompt, and taking them back
-captured          digests of sessions, stored on probation
-closeness         finding near-duplicates of a memory
+twins             finding the stored memory that a new one repeats
+notes             notes typed into a prompt, and undoing them
+captured          memories captured from sessions, stored on probation
+closeness         finding near-duplicates of a memory, and those that it contradicts
 revision          versions of a memory, and putting it back as it was
-succession        which memory supersedes which
+succession        marking the memories that others supersede
 projects          listing projects, and moving memories between them
-sharing           which store has a memory, and copying it to another
+sharing           finding the store that has a memory, and copying it to another
 expunge           deleting a memory from everything memhook wrote: redact and purge
 transfer          import and export as JSONL
 backup            backup, restore, and rebuilding a damaged store

@@ -52,7 +52,7 @@ class Contents:
 
     @property
     def note(self) -> str:
-        """The summary as the backup has it."""
+        """The summary, as JSON for the backup."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2)
 
 
@@ -98,7 +98,7 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _refuse_large_directory(raw: IO[bytes], file: Path) -> None:
-    """Refuse before Python reads the directory: a file of a few megabytes may list a hundred thousand entries."""
+    """Refuse a large directory before Python reads it: a small file may list a hundred thousand entries."""
     size = raw.seek(0, 2)
     raw.seek(max(0, size - _LONGEST_COMMENT - _END.size - _LOCATOR64.size))
     tail = raw.read()

@@ -127,9 +127,9 @@ def _written(file: Path, paths: Paths, rows: Any) -> Contents:
 
 
 def expunged_backup(file: Path, ids: Collection[str]) -> bool:
-    """Rewrite a backup without these memories, also if no row is one: its ledger may mention them; whether it had one.
+    """Rewrite a backup and its ledger without these memories; return whether it contained one.
 
-    Raises InvalidInput where it cannot be read.
+    Raises InvalidInput if it cannot be read.
     """
     with temporary_folder(file.parent) as folder:
         backup = unpacked(file, folder, ledger_may_be_damaged=True)
@@ -155,7 +155,7 @@ def _zip(file: Path, contents: Contents, rows: Any, parts: Mapping[str, Path | s
 
 
 def _expunged_ledger(path: Path | None, ids: Collection[str]) -> tuple[Path | None, int]:
-    """Delete these memories from the ledger; return in how many texts they were. Omit an unreadable ledger."""
+    """Delete these memories from the ledger; return it and the number of texts they were in. Omit an unreadable one."""
     if path is None:
         return None, 0
     try:
@@ -248,9 +248,9 @@ def _events(ledger: Path) -> int:
 
 @contextmanager
 def in_one_step(file: Path) -> Iterator[Path]:
-    """Yield a file that replaces `file`, synced, when it is complete; what a kill leaves the next run removes."""
+    """Yield a temporary file that replaces `file` once it is complete and synced; a later run removes leftovers."""
     try:
-        file.parent.stat()  # raises where there is none: only the folders of memhook itself are made
+        file.parent.stat()  # raises if it does not exist: memhook creates only its own folders
         with temporary_folder(file.parent) as folder:
             temporary = folder / file.name
             temporary.touch(mode=0o600)

@@ -1,7 +1,7 @@
-"""Store what was captured from sessions, on probation: it expires, there is only so much of it, and nothing twice.
+"""Store memories captured from sessions, on probation: they expire, their number is limited, and none is stored twice.
 
-A captured memory is known by the places it came from: its aliases are ASSISTANT/SESSION#TURN of each, also after it was
-dropped. Near-duplicates become one memory, in the newest words, with the places of all.
+A captured memory is identified by the places it came from: its aliases are ASSISTANT/SESSION#TURN of each, also after
+it was dropped. Near-duplicates become one memory, in the newest words, with the places of all.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ KEPT = timedelta(days=60)
 MOST = 500
 """Captured memories of one project."""
 SHOWINGS = 5
-"""After which one that was never used goes."""
+"""A memory that was shown so often and never used is forgotten."""
 SAME = 0.93
-"""The cosine from which on two say the same."""
+"""The cosine from which on two texts say the same."""
 
 TOGETHER = 128
-"""Written under one lock: an import of hundreds would keep other writers waiting, a note of the user's among them."""
+"""Memories written under one lock: with all of an import, other writers would wait, such as for a note of the user's.
+"""
 
 UsageOf = Callable[[Sequence[str]], Mapping[str, Usage]]
 Pair = tuple[Memory, "Vector | None"]
@@ -46,9 +47,9 @@ Pair = tuple[Memory, "Vector | None"]
 
 @dataclass(slots=True)
 class Counts:
-    """The outcomes of drafts: `refused` held a secret or poison, `beyond` are older than the newest of a full project.
+    """The outcomes of drafts: `refused` contained a secret or poison, `beyond` are too old for a project that is full.
 
-    `known` were captured before, or say what a memory that was not captured already says.
+    `known` were captured before, or repeat a memory that was not captured.
     """
 
     stored: int = 0
@@ -61,7 +62,7 @@ class Counts:
 def capture(
     library: Library, drafts: Sequence[Draft], now: datetime, usage: UsageOf = lambda _: {}, again: bool = False
 ) -> Counts:
-    """Store drafts as captured memories, some at a time. With `again`, those that were dropped come back."""
+    """Store drafts as captured memories, in batches. With `again`, dropped ones are stored again."""
     store = library.store
     offered = list(_named(_acceptable(drafts, now)))
     unknown = _unknown(store, offered, again)
@@ -80,7 +81,7 @@ def capture(
 def _write(
     store: MemoryStore, pairs: Sequence[Pair], model: ModelIdentity, usage: UsageOf, again: bool, counts: Counts
 ) -> None:
-    """Store what is not there since, and count it."""
+    """Store the memories that were not stored meanwhile, and count the outcomes."""
     new = {memory.id for memory in _unknown(store, [memory for memory, _ in pairs], again)}
     counts.known += len(pairs) - len(new)
     plan = _Plan(store, [pair for pair in pairs if pair[0].id in new], counts)
@@ -94,23 +95,23 @@ def captured_of(store: MemoryStore, *projects: str) -> list[Memory]:
 
 
 def forget_captured(library: Library, session: str, now: datetime, dry: bool = False) -> list[Memory]:
-    """Forget what was captured and not reviewed, of one session or of all; with `dry`, only return it."""
+    """Forget captured memories that nobody reviewed, of one session or of all; with `dry`, only return them."""
     found = [one for one in captured_of(library.store) if not session or session in _session_names(one)]
     if found and not dry:
         forgotten(library, [one.id for one in found], now)
     return found
 
 
-def forget_said(library: Library, memory: Memory, now: datetime) -> list[Memory]:
-    """Forget the captured memories that say what `memory`, which was written down, says."""
+def forget_repeated(library: Library, memory: Memory, now: datetime) -> list[Memory]:
+    """Forget the captured memories that `memory`, which was remembered on purpose, repeats."""
     reach = Filter(projects=(memory.project,), captured=True)
     if memory.origin is Origin.CAPTURED or not library.store.count(reach):
         return []
     own = terms(memory.content)
     near, _ = library.store.candidates(lambda: library.vectors([memory])[0][0], own, reach, NEAREST)
     like = [one.id for one in near if (one.cosine or 0.0) >= SAME or is_contained(own, one.terms)]
-    said = [key for key, one in library.store.by_ids(like, reach).items() if not are_two(one, memory)]
-    return forgotten(library, said, now) if said else []
+    repeated = [key for key, one in library.store.by_ids(like, reach).items() if not are_two(one, memory)]
+    return forgotten(library, repeated, now) if repeated else []
 
 
 def expire(library: Library, usage: UsageOf, now: datetime) -> int:
@@ -130,13 +131,13 @@ def expire(library: Library, usage: UsageOf, now: datetime) -> int:
 
 
 def came_in(memory: Memory, use: Usage) -> datetime:
-    """When it was captured, as far as its expiry tells; if showing it has put that off, when its exchange was."""
+    """Return when it was captured, derived from its expiry; if a showing has postponed that, when its exchange was."""
     came = (memory.expires or memory.created) - KEPT
     return memory.created if came in (use.last_shown, memory.accessed) else max(came, memory.created)
 
 
 def _end(memory: Memory, use: Usage) -> datetime:
-    """When probation ends: at once for what was shown often and never used."""
+    """Return when probation ends: at once for a memory that was shown often and never used."""
     if use.judged >= SHOWINGS and not use.used and memory.accessed is None:
         return memory.created
     ends = [memory.expires or memory.created, *(at + KEPT for at in (use.last_shown, memory.accessed) if at)]
@@ -144,13 +145,13 @@ def _end(memory: Memory, use: Usage) -> datetime:
 
 
 def _session_names(memory: Memory) -> set[str]:
-    """The sessions it is from, with and without the assistant in front."""
+    """Return the sessions it is from, with and without the assistant in front."""
     sessions = sessions_of((memory.session, *memory.aliases))
     return sessions | {name.partition("/")[2] for name in sessions}
 
 
 class _Plan:
-    """The changes for new memories, given project by project, and for the stored ones that they repeat."""
+    """The changes for new memories, which are given project by project, and for the stored ones that they repeat."""
 
     def __init__(self, store: MemoryStore, batch: Sequence[Pair], counts: Counts) -> None:
         self._store = store
@@ -165,7 +166,7 @@ class _Plan:
             self._place_all(list(some))
 
     def make_room(self, usage: UsageOf) -> None:
-        """Remove the oldest of too full projects, those never shown first; new ones among them are beyond."""
+        """Remove the oldest memories of projects over the limit, those never shown first; count new ones as beyond."""
         new = {memory.id: memory for memory, _ in self._written.values()}
         for project in {memory.project for memory in new.values()}:
             pool = {memory.id: memory for memory in captured_of(self._store, project)}
@@ -174,8 +175,8 @@ class _Plan:
                 shown = usage(list(pool))
                 order = sorted(pool.values(), key=lambda one: (bool(shown.get(one.id, Usage()).shown), one.created))
                 self._removed += [memory.id for memory in order[: len(pool) - MOST]]
-        gone = [key for key in self._removed if self._written.pop(key, None)]
-        beyond = sum(key not in self._replaced for key in gone)
+        not_written = [key for key in self._removed if self._written.pop(key, None)]
+        beyond = sum(key not in self._replaced for key in not_written)
         self._counts.stored -= beyond
         self._counts.beyond += beyond
 
@@ -188,7 +189,7 @@ class _Plan:
             self._store.write(changes.remove, self._removed)
 
     def _place_all(self, pairs: Sequence[Pair]) -> None:
-        """Decide on the memories of one project."""
+        """Place the memories of one project: each is stored, or merged with one that it repeats."""
         by_text = Twins()
         placed: dict[str, str] = {}
         for (memory, vector), near in zip(pairs, earlier_twins([vector for _, vector in pairs], SAME), strict=True):
@@ -198,9 +199,9 @@ class _Plan:
             by_text.add(memory)
 
     def _place(self, memory: Memory, vector: Vector | None, twin: str) -> str:
-        """Decide on one memory; return the id under which it is stored, or is there already."""
+        """Place one memory; return the id under which it is stored, or is there already."""
         if twin not in self._written:
-            stored = self._said_by(memory, vector)
+            stored = self._repeated(memory, vector)
             if stored is None:
                 self._counts.stored += 1
                 self._written[memory.id] = (memory, vector)
@@ -217,19 +218,19 @@ class _Plan:
         self._written[twin] = _merged(self._written[twin], (memory, vector))
         return twin
 
-    def _said_by(self, memory: Memory, vector: Vector | None) -> Memory | None:
-        """Return the stored memory of the same project, or the global one, that says this."""
+    def _repeated(self, memory: Memory, vector: Vector | None) -> Memory | None:
+        """Return the stored memory, of the same project or global, that this one repeats."""
         reach = Filter(projects=tuple({memory.project, ""}), redacted=False, superseded=False, quarantined=False)
-        same = (self._by_text[project].twin(memory) for project in reach.projects)
-        if (found := next(filter(None, same), None)) or vector is None:
+        twins = (self._by_text[project].twin(memory) for project in reach.projects)
+        if (found := next(filter(None, twins), None)) or vector is None:
             return found
         nearest, _ = self._store.candidates(lambda: vector, (), reach, NEAREST)
         there = self._store.by_ids([one.id for one in nearest], reach)
         near = [one for one in nearest if not are_two(there[one.id], memory)]
         written = [one for one in near if there[one.id].origin is not Origin.CAPTURED]
         own = terms(memory.content) if written else ()
-        said = [one for one in near if (one.cosine or 0.0) >= SAME or (one in written and is_contained(one.terms, own))]
-        return there[max(said, key=lambda one: one.cosine or 0.0).id] if said else None
+        same = [one for one in near if (one.cosine or 0.0) >= SAME or (one in written and is_contained(one.terms, own))]
+        return there[max(same, key=lambda one: one.cosine or 0.0).id] if same else None
 
 
 def _merged(old: Pair, new: Pair) -> Pair:
@@ -242,7 +243,7 @@ def _merged(old: Pair, new: Pair) -> Pair:
 
 
 def _acceptable(drafts: Sequence[Draft], now: datetime) -> Iterator[Memory]:
-    """Yield a memory for each draft without secrets or poison: what nobody chose to keep is not masked but refused."""
+    """Yield a memory for each draft without secrets or poison: nobody chose to keep it, so it is not masked either."""
     for draft in drafts:
         probation = replace(
             draft,
@@ -260,13 +261,13 @@ def _acceptable(drafts: Sequence[Draft], now: datetime) -> Iterator[Memory]:
             continue
         memory = judged(memory_from(checked, now), Origin.CAPTURED)
         texts = (memory.title, memory.content, memory.quote)
-        is_own = URN_PREFIX in memory.content  # a block of memhook's own, or what it printed
+        is_own = URN_PREFIX in memory.content  # text that memhook showed or printed
         if not kinds and not memory.quarantine and not is_own and not any(map(may_hold_credentials, texts)):
             yield memory
 
 
 def _named(memories: Iterator[Memory]) -> Iterator[Memory]:
-    """Name each by its place; further ones of the same place are numbered, the same in every run."""
+    """Name each memory after its place; further ones of the same place are numbered, the same way in every run."""
     seen: Counter[str] = Counter()
     for memory in memories:
         place = memory.session
@@ -276,7 +277,7 @@ def _named(memories: Iterator[Memory]) -> Iterator[Memory]:
 
 
 def _unknown(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
-    """Return those of places that were not captured before and whose text was not forgotten."""
+    """Return the memories whose places were not captured before and whose text was not forgotten."""
     places = [name for memory in memories for name in memory.aliases]
     known = {name for one in store.find("name", places, forgotten=False if again else None) for name in one.aliases}
     hashes = [memory.content_hash for memory in memories]
@@ -285,7 +286,7 @@ def _unknown(store: MemoryStore, memories: Sequence[Memory], again: bool) -> lis
 
 
 def _with_room(store: MemoryStore, memories: Sequence[Memory]) -> list[Memory]:
-    """Return, by project and the newest first, those that are not older than all that a full project keeps."""
+    """Return the memories by project, the newest first, without those older than all that a full project has."""
     found = []
     for project in sorted({memory.project for memory in memories}):
         of_it = (one for one in memories if one.project == project)

@@ -21,22 +21,22 @@ from memhook.turns import stand_aside
 from memhook.writing.twins import worded_at
 
 NEAREST = 8
-PROPOSED = 0.6  # from this chance on it is worth a question to the author: of look-alikes about 5 of 100 reach it
-TOLD_APART = 0.8  # from this chance on the texts themselves tell which is the newer one: in 3 to 4 of 100 wrongly
+PROPOSED = 0.6  # from this chance on the user is asked; about 5 of 100 notes that only look alike reach it
+ORDER_KNOWN = 0.8  # from this chance on the texts themselves show which is the newer one: in 3 to 4 of 100 wrongly
 # Between notes of one sentence, paraphrases have a cosine of at least .95, other statements on the same subject at most
 # .90. Without vectors, paraphrases share 64 to 100 % of their words, other statements 12 to 43 %.
 VERY_CLOSE = 0.94
 SHARED_WORDS = 0.6
-# Of a sentence that a longer text says too, in its own words: of the terms of the sentence, so many are in the text.
+# A longer text says what a sentence says if it has this share of the sentence's terms.
 CONTAINED = 0.75
 FEWEST_TERMS = 4
-# A note replaces one older one, or two. One that seems to replace more is of a series, such as a release a line.
+# A note replaces one or two older ones. One that seems to replace more belongs to a series, such as one note a release.
 MOST_OUTDATED = 2
 # Some note is always the nearest; one that is replaced is distinctly nearer than the others around both. Its cosine is
 # above the median of the eight nearest by .06 to .30 in the superseding pairs of seven projects.
 DISTINCTLY = 0.05
 DISTINCTLY_BY_WORDS = 0.02
-# Notes that were imported so soon after each other may be of one file without dates: which is newer is not known.
+# Notes imported so soon after each other may come from one file without dates: which one is newer is not known.
 ONE_SITTING = timedelta(hours=1)
 _WORD = regex(r"\w+")
 
@@ -50,7 +50,7 @@ class Neighbours:
 
 
 def superseding(memory: Memory, near: Neighbours) -> list[Proposal]:
-    """The questions whether `memory` replaces the outdated ones."""
+    """Return proposals that `memory` supersedes the outdated ones."""
     return [Proposal("supersede", one.id, "another value for the same", memory.id) for one in near.outdated]
 
 
@@ -64,9 +64,9 @@ class _Near:
 
 
 def neighbours(library: Library, memory: Memory, allowed: Filter) -> Neighbours:
-    """Return what is near to `memory`, without what it supersedes; each is either close or outdated."""
+    """Return the memories near to `memory`, without those that it supersedes; each is either close or outdated."""
     allowed = replace(allowed, projects=(memory.project,), redacted=False, superseded=False, quarantined=False)
-    allowed = replace(allowed, muted=False)  # it is shown to nobody, so nothing has to replace it
+    allowed = replace(allowed, muted=False)  # a muted memory is not shown, so nothing has to replace it
     near = _nearest(library, memory, allowed)
     outdated = [
         one.memory
@@ -108,7 +108,7 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     if not is_one_sitting and worded_at(older.memory) > worded_at(newer):
         return False
     verdict = _verdict(*texts)
-    return verdict.replaces >= PROPOSED and (not is_one_sitting or verdict.in_order >= TOLD_APART)
+    return verdict.replaces >= PROPOSED and (not is_one_sitting or verdict.in_order >= ORDER_KNOWN)
 
 
 def _repeats(older: str, newer: str) -> bool:
@@ -117,7 +117,7 @@ def _repeats(older: str, newer: str) -> bool:
 
 
 def _verdict(older: str, newer: str) -> Verdict:
-    """Without the model, whose absence is reported elsewhere, nothing is proposed."""
+    """Return the verdict of the judge; without its model, which is reported elsewhere, one that proposes nothing."""
     stand_aside()
     try:
         return loaded_judge().verdict(older, newer)
@@ -130,13 +130,13 @@ def _are_of_one_sitting(one: Memory, other: Memory) -> bool:
 
 
 def _stands_out(one: _Near, near: Sequence[_Near]) -> bool:
-    """Return whether it is nearer than most that were compared; where few are, it need not be."""
+    """Return whether it is distinctly nearer than the median of those compared; true if few were compared."""
     margin = DISTINCTLY_BY_WORDS if one.cosine is None else DISTINCTLY
     return len(near) < NEAREST or one.likeness >= margin + median(other.likeness for other in near)
 
 
 def _statement(memory: Memory) -> str:
-    """Return what it says, without masks: what was behind two of them cannot be compared."""
+    """Return title and content without masks: the values behind two masks cannot be compared."""
     start = memory.title.rstrip("…")
     text = memory.content if memory.content.startswith(start) else f"{memory.title}.\n{memory.content}"
     return MASK.sub("", text).strip()
@@ -147,6 +147,6 @@ def _is_close(one: _Near) -> bool:
 
 
 def is_contained(sentence: Sequence[str], text: Sequence[str]) -> bool:
-    """Return whether a text, given by its terms, says what a sentence says."""
-    said = set(sentence)
-    return len(said) >= FEWEST_TERMS and len(said & set(text)) >= CONTAINED * len(said)
+    """Return whether a text says what a sentence says; both are given as terms."""
+    wanted = set(sentence)
+    return len(wanted) >= FEWEST_TERMS and len(wanted & set(text)) >= CONTAINED * len(wanted)

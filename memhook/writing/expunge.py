@@ -1,7 +1,7 @@
 """Delete a memory from everything memhook wrote.
 
-redacted(holdings, references, now)   emptied; its row and its URN stay
-purged(holdings, references)          deleted, with the hash that would recognize it
+redacted(holdings, references, now)   empty memories; their rows and URNs stay
+purged(holdings, references)          delete memories, with the hashes that would recognize them
 
 This covers the store with its old versions and indexes, the copies made by a migration, a restore or a repair, and the
 ledger. The log is emptied too: memhook does not log memories, but the error of a library may quote one.
@@ -72,7 +72,7 @@ def _known(library: Library, references: Sequence[str]) -> list[Memory]:
 
 
 def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
-    """Delete the rest, after the store, which from now on does not return them; return what was done, as plain values.
+    """Delete them from everything else, once the store no longer returns them; return a report as plain values.
 
     `same_content` has the URNs of other memories with that content, `deleted_copies` the copies of damaged files, which
     may contain the memory; `unreadable_copies` are unchanged.
@@ -83,10 +83,10 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
     remove_leftovers(backups)
     replaced = sorted(backups.glob(f"{REPLACED}-*.zip"))
     set_aside = [path for kind in SET_ASIDE for path in sorted(backups.glob(f"{kind}-*"))]
-    cleaned, unreadable = _told_apart(_copies(holdings), lambda copy: expunged(copy, ids), FOREIGN_ERRORS)
-    rewritten, lost = _told_apart(replaced, lambda file: expunged_backup(file, ids), (InvalidInput,))
-    # Of a damaged store, what cannot be read to its end, and lists of files, of no use once the store is rewritten.
-    rebuilt, remains = _told_apart(
+    cleaned, unreadable = _rewritten(_copies(holdings), lambda copy: expunged(copy, ids), FOREIGN_ERRORS)
+    rewritten, lost = _rewritten(replaced, lambda file: expunged_backup(file, ids), (InvalidInput,))
+    # Unreadable: parts of a damaged store, and its lists of files, which are of no use once the store is rewritten.
+    rebuilt, remains = _rewritten(
         set_aside, lambda folder: expunged(folder, ids, is_sound=False), (StoreError, *FOREIGN_ERRORS)
     )
     for path in (*lost, *remains):
@@ -103,10 +103,10 @@ def _expunged(holdings: Holdings, memories: Sequence[Memory]) -> dict[str, Any]:
     }
 
 
-def _told_apart(
+def _rewritten(
     paths: Iterable[Path], expunge: Callable[[Path], bool], errors: tuple[type[Exception], ...]
 ) -> tuple[list[Path], list[Path]]:
-    """Return the paths that had one of the memories and no longer do, and those that cannot be read."""
+    """Expunge each path; return those that had one of the memories, and those that cannot be read."""
     cleaned, unreadable = [], []
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""Store notes typed into a prompt, and take them back: the only writes of a hook."""
+"""Store notes typed into a prompt, and undo that: the only writes of a hook."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLE_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A stored note, what is needed to take it back, and the kinds of secrets masked in it."""
+    """A stored note, the facts needed to undo it, and the kinds of secrets masked in it."""
 
     memory: Memory
     is_new: bool

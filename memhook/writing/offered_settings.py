@@ -1,4 +1,4 @@
-"""The settings in a backup, which somebody else may have written, and what each would change here."""
+"""The settings in a backup, which somebody else may have written, and the change that each would make here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memhook.settings import HIDDEN, LONGEST_SHOWN, checked, flattened, is_secre
 from memhook.settings_file import with_value
 
 LOCATIONS = ("store", "stores", "embedding", "distill")
-"""Where memories are read and written, what is downloaded, and who is sent notes of sessions."""
+"""Settings of where memories are read and written, what is downloaded, and where notes of sessions are sent."""
 
 
 @dataclass(frozen=True, slots=True)

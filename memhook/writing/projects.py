@@ -43,7 +43,7 @@ def of_project(store: MemoryStore, project: str) -> list[Memory]:
 
 
 def moved(library: Library, memories: Iterable[Memory], target: str) -> dict[str, int]:
-    """Move memories into the project `target`; fold those whose content it has into that, under both names."""
+    """Move memories into the project `target`; merge those whose content it has already, under both names."""
     store = library.store
     with store.writing():
         wanted = [
@@ -78,7 +78,7 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
 
 
 def _as_one(memory: Memory, twin: Memory) -> Memory:
-    """Return `twin` with the tags and names of `memory`, its title if it has one, and the stricter sensitivity."""
+    """Return `twin` with the tags and names of `memory` too, the title that either has, and the stricter sensitivity."""
     levels = list(Sensitivity)
     return replace(
         twin,

@@ -50,8 +50,8 @@ Outcome = Literal["stored", "already there", "forgotten before"]
 
 
 _IMPORTED = names_with(Trait.IMPORTED)
-_SAID = {one.name: one.default for one in FIELDS if Trait.KEPT_WHEN_REDACTED not in one.traits}
-del _SAID["redacted"]
+_EMPTY = {one.name: one.default for one in FIELDS if Trait.KEPT_WHEN_REDACTED not in one.traits}
+del _EMPTY["redacted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def remembered(
     """Store each draft that is new, durably, before returning.
 
     With `again`, forgotten memories are restored; otherwise those from a file stay forgotten. Drafts from a file are
-    already `checked`. What says the same and is not `visible` is another memory: "already there" would reveal it.
+    already `checked`. A memory with the same text that is not `visible` is ignored: "already there" would reveal it.
     """
     writer = Origin.IMPORT if from_file else Origin.USER
     memories = [_read(draft if from_file else checked(draft), now, writer) for draft in drafts]
@@ -81,21 +81,21 @@ def remembered(
     vectors, model = library.vectors(new, reuse=from_file)
     ready = dict(zip((memory.id for memory in new), vectors, strict=True))
     with store.writing():
-        results = _told_apart(store, memories, again, from_file, visible)
+        results = _compared(store, memories, again, from_file, visible)
         fresh = [index for index, result in enumerate(results) if result.outcome == "stored"]
         added = [memory for index in fresh if (memory := results[index].memory)]
         for memory in added:
-            if not _is_imported(memory, from_file):  # a file may name what it does not bring along
+            if not _is_imported(memory, from_file):  # a file may name memories that it does not contain
                 found(library, memory.supersedes)
         if added:
-            left = _left_of(store, added)  # before they are found as well
+            traces = _traces_of(store, added)  # before the new rows would be found as well
             store.write(table_changes.add, added, [ready.get(memories[index].id) for index in fresh], model)
             library.vectors_may_lack(memories[index].id not in ready for index in fresh)
-            if left:
-                store.write(table_changes.unforget, left)
+            if traces:
+                store.write(table_changes.unforget, traces)
             if any(draft.id or draft.aliases or draft.supersedes for draft in drafts):
                 succession.mark(store, added)  # others have new names: none can refer to them yet
-    for memory in added:  # found fit now, they are not screened when a prompt waits for them
+    for memory in added:  # screened now, so that no prompt has to wait for it
         stand_aside()
         sorted_out([memory])
     return results
@@ -109,7 +109,7 @@ def _read(draft: Draft, now: datetime, writer: Origin) -> Memory:
 def foreseen(library: Library, drafts: Sequence[Draft], now: datetime, again: bool = False) -> list[Stored]:
     """Return the outcome of storing these from a file, without storing them."""
     memories = [_read(draft, now, Origin.IMPORT) for draft in drafts]
-    return _told_apart(library.store, memories, again, from_file=True)
+    return _compared(library.store, memories, again, from_file=True)
 
 
 def edited(
@@ -197,7 +197,7 @@ def checked_for_secrets(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     """Return the checked draft, and the kinds of secrets that were in it."""
     if not draft.content.strip() and not draft.redacted:
         raise InvalidInput(
-            "There is nothing to remember: the content is empty.", 'Say: memhook remember "what to keep"'
+            "There is nothing to remember: the content is empty.", 'Run: memhook remember "what to keep"'
         )
     if len(draft.content) > MAX_CONTENT:
         raise InvalidInput(
@@ -223,7 +223,7 @@ def memory_from(draft: Draft, now: datetime) -> Memory:
     created = draft.created or now
     own_id = draft.id if is_id(draft.id) else id_from_bytes(secrets.token_bytes(ID_LENGTH))
     # A redacted memory is emptied: a file must not bring its text back.
-    draft = replace(draft, **_SAID) if draft.redacted else draft
+    draft = replace(draft, **_EMPTY) if draft.redacted else draft
     title = draft.title or derived_title(draft.content)
     values = _imported(draft) | {
         "id": own_id,
@@ -241,7 +241,7 @@ def draft_of(memory: Memory) -> Draft:
 
 
 def _imported(draft: Draft) -> dict[str, Any]:
-    """The fields that a draft may set; what memhook itself fills in is not among them."""
+    """Return the fields that a draft may set, without those that memhook itself fills in."""
     return {name: getattr(draft, name) for name in _IMPORTED}
 
 
@@ -250,22 +250,22 @@ def _is_imported(memory: Memory, from_file: bool) -> bool:
     return from_file or memory.origin is Origin.IMPORT
 
 
-def _told_apart(
+def _compared(
     store: MemoryStore, memories: Sequence[Memory], again: bool, from_file: bool, visible: Filter = OWNER
 ) -> list[Stored]:
-    """Return for each whether it is new, already stored or forgotten before; a new one gets an unused id."""
+    """Return for each memory whether it is new, already stored or forgotten before; a new one gets an unused id."""
     hashes = [memory.content_hash for memory in memories]
     names = [name for memory in memories for name in (memory.id, *memory.aliases)]
     imported = [memory for memory in memories if _is_imported(memory, from_file)]
     from_edited = [EDITED_FROM + one for memory in imported for one in {memory.content_hash, titled_hash(memory)}]
     known: defaultdict[str, Twins] = defaultdict(Twins)
-    gone, taken, redacted = Twins(), set[str](), dict[str, Memory]()
+    dropped, taken, redacted = Twins(), set[str](), dict[str, Memory]()
     if store.knows(content_hash=hashes, name=names + from_edited):
         for one in _seen(store, store.find("content_hash", hashes), visible):
             known[one.project].add(one)
         for one in store.find("name", from_edited):
             known[one.project].add_earlier(one)
-        gone = Twins() if again else Twins.of(store.find("content_hash", hashes, forgotten=True))
+        dropped = Twins() if again else Twins.of(store.find("content_hash", hashes, forgotten=True))
         taken = store.taken(names)
         there = store.by_ids([memory.id for memory in memories if memory.id in taken])
         redacted = {key: one for key, one in there.items() if one.redacted}
@@ -274,7 +274,7 @@ def _told_apart(
         earlier = redacted.get(memory.id) or known[memory.project].twin(memory)
         if earlier is not None:
             results.append(Stored(earlier, "already there"))
-        elif _is_imported(memory, from_file) and gone.twin(memory):
+        elif _is_imported(memory, from_file) and dropped.twin(memory):
             results.append(Stored(None, "forgotten before"))
         else:
             new = _with_free_names(memory, taken)
@@ -284,17 +284,17 @@ def _told_apart(
     return results
 
 
-def _left_of(store: MemoryStore, memories: Sequence[Memory]) -> list[str]:
-    """Return the ids of what is left of these memories, as far as they were forgotten before."""
-    left = store.find("content_hash", [memory.content_hash for memory in memories], forgotten=True)
-    added = Twins.of(memories if left else ())
-    return [one.id for one in left if added.twin(one)]
+def _traces_of(store: MemoryStore, memories: Sequence[Memory]) -> list[str]:
+    """Return the ids of the traces of these memories, if they were forgotten before."""
+    traces = store.find("content_hash", [memory.content_hash for memory in memories], forgotten=True)
+    added = Twins.of(memories if traces else ())
+    return [one.id for one in traces if added.twin(one)]
 
 
 def _new_ones(store: MemoryStore, memories: Sequence[Memory], again: bool) -> list[Memory]:
     """Return the memories of a file that are new, as seen before the lock is taken."""
-    told = zip(memories, _told_apart(store, memories, again, from_file=True), strict=True)
-    return [memory for memory, expected in told if expected.outcome == "stored"]
+    expected = _compared(store, memories, again, from_file=True)
+    return [memory for memory, one in zip(memories, expected, strict=True) if one.outcome == "stored"]
 
 
 def _with_free_names(memory: Memory, taken: set[str]) -> Memory:
@@ -308,7 +308,7 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
     if current.redacted:
         raise InvalidInput(f"{current.urn} is redacted: there is nothing to change.", "Store it again.")
     fields = dict(changes)
-    if current.origin is Origin.CAPTURED:  # what its owner changes is reviewed; nobody else ends its probation
+    if current.origin is Origin.CAPTURED:  # the owner's change is a review; nobody else ends probation
         is_reviewed = writer is Origin.USER
         fields["expires"] = changes.get("expires") if is_reviewed else current.expires
         fields["origin"] = Origin.USER if is_reviewed else Origin.CAPTURED
@@ -325,8 +325,8 @@ def _changed(current: Memory, changes: Mapping[str, Any], now: datetime, writer:
     # Importing the old text again must not bring it back beside the new.
     aliases = tuple(dict.fromkeys((*current.aliases, *earlier_names(current, changed))))
     changed = replace(changed, aliases=aliases, superseded_by=current.superseded_by, released=current.released)
-    says_the_same = fingerprint(changed) == fingerprint(current)
-    return judged(changed) if says_the_same else judged(replace(changed, quarantine=""), writer)
+    is_same_text = fingerprint(changed) == fingerprint(current)
+    return judged(changed) if is_same_text else judged(replace(changed, quarantine=""), writer)
 
 
 def _embedded(memory: Memory) -> tuple[str, str, tuple[str, ...]]:
@@ -334,7 +334,7 @@ def _embedded(memory: Memory) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _refuse_twin(store: MemoryStore, before: Memory, changed: Memory, visible: Filter) -> None:
-    """Raise InvalidInput for a change that makes a memory say the same as another; two that did so before stay."""
+    """Raise InvalidInput for a change that gives a memory the text of another; two that had it before stay."""
     others = _seen(store, store.find("content_hash", [changed.content_hash]), visible)
     same = (one for one in others if _is_same(one, changed) and not _is_same(one, before))
     twin = next((one for one in same if one.id != changed.id), None)
@@ -349,7 +349,7 @@ def _is_same(one: Memory, other: Memory) -> bool:
 
 
 def _seen(store: MemoryStore, memories: Sequence[Memory], visible: Filter) -> list[Memory]:
-    """Those that a caller may know of; a quarantined one too, or every repetition would be quarantined beside it."""
+    """Return the memories that a caller may know of, quarantined ones too: else a repetition would be stored again."""
     if visible == OWNER or not memories:
         return list(memories)
     seen = store.by_ids([memory.id for memory in memories], replace(visible, quarantined=None))

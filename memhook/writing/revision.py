@@ -1,4 +1,4 @@
-"""Versions of a memory: what a change was made from, and the way back."""
+"""Versions of a memory: refuse a change that was made from an older one, and put a memory back as it was."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plain_form(memory: Memory) -> dict[str, Any]:
 
 
 def refuse_changed(memories: Sequence[Memory], versions: Mapping[str, str]) -> None:
-    """Raise Conflict for memories that are no longer of the version known of them; of others none is known."""
+    """Raise Conflict for memories that differ from the version given for them; those without one are not checked."""
     stale = [one for one in memories if versions.get(one.id, version_of(one)) != version_of(one)]
     if stale:
         names = ", ".join(one.urn for one in stale)
@@ -41,7 +41,7 @@ def refuse_changed(memories: Sequence[Memory], versions: Mapping[str, str]) -> N
 
 
 def put_back(library: Library, forms: Sequence[Mapping[str, Any]], versions: Mapping[str, str]) -> list[Memory]:
-    """Store memories as `forms` have them, in place of what they are now or of what is left of forgotten ones.
+    """Store memories as in `forms`, in place of their present rows or of the traces of forgotten ones.
 
     Raises Conflict for one that has changed since `versions`.
     """
@@ -59,7 +59,7 @@ def put_back(library: Library, forms: Sequence[Mapping[str, Any]], versions: Map
 def write_pairs(
     store: MemoryStore, pairs: Sequence[tuple[Memory, Vector | None]], model: ModelIdentity, there: Collection[str]
 ) -> None:
-    """Write memories with their vectors: those whose ids are `there` in place of what has them, the others as new."""
+    """Write memories with their vectors: those whose ids are `there` replace stored ones, the others are added."""
     for change, some in (
         (changes.add, [pair for pair in pairs if pair[0].id not in there]),
         (changes.replace, [pair for pair in pairs if pair[0].id in there]),
@@ -73,7 +73,7 @@ def _memory(form: Mapping[str, Any]) -> Memory:
         values = {one.name: one.read(_read(one.kind, form.get(one.name))) for one in FIELDS}
         return Memory(**values | {"content_hash": values["content_hash"] or content_hash(values["content"])})
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"That is no memory ({error}).") from error
+        raise InvalidInput(f"That is not a memory ({error}).") from error
 
 
 def _read(kind: type, value: Any) -> Any:

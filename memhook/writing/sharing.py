@@ -32,14 +32,14 @@ def refuse_shared_ones(library: Library, others: Sequence[Library], references: 
 
 
 def holder(libraries: Sequence[Library], references: Sequence[str]) -> Library:
-    """Return the first library that has all of these; if none has, the first, which reports what is missing."""
+    """Return the first library that has all of these; if none has, the first, which then reports the missing ones."""
     names = [id_of(reference) for reference in references]
     having_all = (one for one in libraries if not unnamed(references, one.store.by_reference(names, OWNER)))
     return next(having_all, libraries[0])
 
 
 def shared_copy(memory: Memory, target: Library, now: datetime) -> tuple[Memory, str]:
-    """Copy a memory to another store, under its own URN, or update an earlier copy; return it, and what was done."""
+    """Copy a memory to another store, under its own URN, or update an earlier copy; return the copy and the outcome."""
     _refuse_private(memory)
     there = target.store.by_reference([memory.id], OWNER)
     if there:

@@ -1,4 +1,4 @@
-"""Which memory supersedes which: `supersedes` is stored by the author, `superseded_by` is derived for queries."""
+"""Mark superseded memories: the author sets `supersedes`; `superseded_by` is derived from it, for queries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _named(store: MemoryStore, names: Sequence[str]) -> dict[str, str]:
 
 
 def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
-    """Pass on what the deleted memories superseded to their own successors, if they have any."""
+    """Make the successors of deleted memories, if there are any, those of the memories that these superseded."""
     successors = {memory.id: memory.superseded_by for memory in deleted}
     for old in store.find("superseded_by", list(successors), forgotten=None):
         heir = old.superseded_by
@@ -48,7 +48,7 @@ def hand_over(store: MemoryStore, deleted: Sequence[Memory]) -> None:
 
 
 def set_heir(store: MemoryStore, memory: Memory, heir: str) -> None:
-    """Make `heir` the successor of what this memory had superseded."""
+    """Make `heir` the successor of the memories that this one superseded."""
     _set_successor(store, [old.id for old in store.find("superseded_by", [memory.id], forgotten=None)], heir)
 
 

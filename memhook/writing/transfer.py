@@ -32,7 +32,7 @@ UPDATED_FIELDS = frozenset(names_with(Trait.EDITED))
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The outcomes of the lines, and the errors of the others, by line number."""
+    """The outcomes of valid lines, and the errors of the others, by line number."""
 
     entries: tuple[Entry, ...]
     bad: tuple[Line, ...]
@@ -51,14 +51,14 @@ class Entry:
     is_quarantined: bool = False
     is_global: bool = False
     memory: Memory | None = None
-    """The one that is stored, or would be."""
+    """The memory that is stored, or would be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
     """How to import: `again` restores forgotten memories, `update` changes those imported under the same name.
 
-    With `dry` nothing is stored; the result is what would be.
+    With `dry` nothing is stored; the result is the expected one.
     """
 
     again: bool = False

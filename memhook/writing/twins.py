@@ -20,7 +20,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Memories by what they say and said; the first of equals stays."""
+    """Memories by their present and earlier text; the first of equals stays."""
 
     _by_key: dict[str, Memory] = field(default_factory=dict)
 
@@ -35,7 +35,7 @@ class Twins:
         self._file(memory, [memory.content_hash])
 
     def add_earlier(self, memory: Memory) -> None:
-        """File it under what it said before it was edited."""
+        """File it under the texts that it had before it was edited."""
         self._file(memory, [one.removeprefix(EDITED_FROM) for one in memory.aliases if _is_earlier(one)])
 
     def replace(self, memory: Memory, by: Memory) -> None:
@@ -60,7 +60,7 @@ def filed_under(memory: Memory, text: str) -> Iterator[str]:
 
 
 def looked_up(memory: Memory) -> Iterator[str]:
-    """Yield the keys of those that a new memory would repeat, the best first."""
+    """Yield the keys of stored memories that a new one would repeat, the best first."""
     own, text = title_key(memory), memory.content_hash
     yield _key(text, own)
     if own:
@@ -72,7 +72,7 @@ def looked_up(memory: Memory) -> Iterator[str]:
 
 
 def earlier_names(before: Memory, after: Memory) -> Iterator[str]:
-    """Yield the aliases by which an edited memory is recognised when what it said before is imported again."""
+    """Yield the aliases by which an edited memory is recognised when its earlier text is imported again."""
     if before.content_hash != after.content_hash:
         yield EDITED_FROM + before.content_hash
     if title_key(before) and titled_hash(before) != titled_hash(after):
@@ -80,7 +80,7 @@ def earlier_names(before: Memory, after: Memory) -> Iterator[str]:
 
 
 def worded_at(memory: Memory) -> datetime:
-    """Return when it got its present words, no earlier: other tags or a pin do not make it say something new."""
+    """Return when its text was written, or later: of a memory that was never reworded, other changes do not count."""
     is_reworded = any(_is_earlier(name) for name in memory.aliases)
     return memory.updated if is_reworded else memory.created
 

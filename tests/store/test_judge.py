@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import judge, model_files
 from memhook.store.embedding.judge import loaded_judge
-from memhook.writing.closeness import PROPOSED, TOLD_APART
+from memhook.writing.closeness import ORDER_KNOWN, PROPOSED
 
 CONTRADICTING = [
     ("The mailer runs on port 2525.", "The mailer runs on port 2587."),
@@ -108,13 +108,13 @@ def test_notes_that_differ_in_the_one_word_that_names_the_subject_are_not() -> N
 
 def test_the_note_that_speaks_of_a_change_is_the_newer_one() -> None:
     for older, newer in WITH_A_CHANGE:
-        assert loaded_judge().verdict(older, newer).in_order >= TOLD_APART
-        assert loaded_judge().verdict(newer, older).in_order <= 1 - TOLD_APART
+        assert loaded_judge().verdict(older, newer).in_order >= ORDER_KNOWN
+        assert loaded_judge().verdict(newer, older).in_order <= 1 - ORDER_KNOWN
 
 
 def test_two_notes_without_a_word_of_change_do_not_tell_which_is_the_newer_one() -> None:
     verdict = loaded_judge().verdict("The mailer runs on port 2525.", "The mailer runs on port 2587.")
-    assert 1 - TOLD_APART < verdict.in_order < TOLD_APART
+    assert 1 - ORDER_KNOWN < verdict.in_order < ORDER_KNOWN
 
 
 def test_a_long_report_that_mentions_the_subject_contradicts_nothing() -> None:

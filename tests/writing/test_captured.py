@@ -17,7 +17,7 @@ from memhook.writing.captured import (
     captured_of,
     expire,
     forget_captured,
-    forget_said,
+    forget_repeated,
 )
 from memhook.writing.remember import forgotten, remembered
 from tests.core.secret_samples import samples
@@ -167,7 +167,7 @@ def test_what_the_model_saves_takes_the_place_of_the_digest_before_and_after(lib
     capture(library, [digest(), digest("Something else about the colours of the page.", "claude/s1#5")], NOW)
     saved = remembered(library, [Draft(fact, project="p", origin=Origin.AGENT)], NOW)[0].memory
     assert saved is not None
-    assert [one.content for one in forget_said(library, saved, NOW)] == [ENTRY]
+    assert [one.content for one in forget_repeated(library, saved, NOW)] == [ENTRY]
     assert len(captured_of(library.store)) == 1
     assert capture(library, [digest(ENTRY + " So it was.", "claude/s2#1")], NOW) == Counts(known=1)
     assert capture(library, [digest(ENTRY, "claude/s2#1", project="q")], NOW) == Counts(known=1)

@@ -19,7 +19,7 @@ from memhook.store.embedding.encoder import Embedder
 from memhook.store.memories import own_store
 from memhook.store.table import changes
 from memhook.store.table.filters import Filter
-from memhook.writing.captured import capture, forget_said
+from memhook.writing.captured import capture, forget_repeated
 from memhook.writing.expunge import Holdings, redacted
 from memhook.writing.projects import moved
 from memhook.writing.remember import edited, forgotten, found, memory_from, remembered
@@ -196,7 +196,7 @@ def test_captured_notes_of_one_text_and_two_titles_are_both_kept(library: Librar
     assert capture(library, drafts, NOW).stored == 2
     auth = next(one for one in library.store.newest(Filter(captured=True), 10) if one.title == "Owner of auth")
     written = stored(library, Draft(text, title="Owner of search", project="p", origin=Origin.AGENT))
-    assert forget_said(library, written, NOW) == []
+    assert forget_repeated(library, written, NOW) == []
     forgotten(library, [auth.id], NOW)
     again = [Draft(text, title="Owner of auth", session="claude/s2#1", project="p")]
     other = [Draft(text, title="Owner of billing", session="claude/s2#2", project="p")]
