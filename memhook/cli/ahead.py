@@ -1,4 +1,4 @@
-"""Calls that are made ahead: while one batch is embedded, the next is read and the last stored."""
+"""Calls sent ahead of the answers: while one batch is embedded, the next is read and the last stored."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Batch = TypeVar("Batch")
 
 
 def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]) -> Iterator[tuple[Batch, Any]]:
-    """Each batch with its answer, in order; after Ctrl-C those that were sent by then, so that they are counted.
+    """Yield each batch with its answer, in order; after Ctrl-C only those sent already, so that they are counted.
 
-    After a second Ctrl-C the daemon goes on with what it was asked. Without one, a call that is under way has to end
-    before the interpreter does: no thread can be started by then, which ended in a traceback.
+    After a second Ctrl-C the daemon still finishes the calls it has. Without a daemon, a running call has to end before
+    the interpreter does: it cannot start threads by then, which ended in a traceback.
     """
     pending: deque[tuple[Batch, Future[Any]]] = deque()
     calls = ThreadPoolExecutor(IN_FLIGHT, "memhook-ahead")
@@ -33,7 +33,7 @@ def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]
     except KeyboardInterrupt:
         sent = deque(one for one in pending if not one[1].cancel())
         if sent:
-            warn("Stopping once what was sent is stored; Ctrl-C again leaves at once.")
+            warn("Stopping once the current batches are stored; Ctrl-C again stops at once.")
         while sent:
             yield _answer(sent)
         raise
@@ -42,7 +42,7 @@ def answered(place: Place, batches: Iterable[Batch], ask: Callable[[Batch], Any]
 
 
 def _answer(pending: deque[tuple[Batch, Future[Any]]]) -> tuple[Batch, Any]:
-    """Take the first once its answer is there, and not when the wait for it is interrupted."""
+    """Wait for the first answer, then remove its batch: an interrupted wait leaves it there."""
     batch, call = pending[0]
     answer = call.result()
     pending.popleft()

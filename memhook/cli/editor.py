@@ -17,7 +17,7 @@ EDITORS = ("sensible-editor", "editor", "nano", "vim", "vi")
 
 
 def edited_text(text: str, otherwise: str) -> str:
-    """`text` as the user left it; `otherwise` is the command for where no editor can be opened."""
+    """Return `text` as the user edited it; `otherwise` is the command to name if no editor can be opened."""
     handle, name = tempfile.mkstemp(prefix="memhook-", suffix=".md")
     path = Path(name)
     try:
@@ -33,7 +33,7 @@ def edited_text(text: str, otherwise: str) -> str:
 
 
 def open_in_editor(path: Path, otherwise: str) -> None:
-    """Returns when the editor has been closed."""
+    """Open a file in the editor and wait until it is closed."""
     command = editor_command(otherwise)
     try:
         code = subprocess.run([*command, str(path)], check=False).returncode
@@ -46,7 +46,7 @@ def open_in_editor(path: Path, otherwise: str) -> None:
 
 
 def editor_command(otherwise: str) -> list[str]:
-    """$VISUAL, $EDITOR or what the system has; raises InvalidInput, naming `otherwise`, when none can be opened."""
+    """Return $VISUAL, $EDITOR or an installed editor; raise InvalidInput, naming `otherwise`, if none can be opened."""
     found = next((name for name in EDITORS if shutil.which(name)), "")
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or found)
     if not command:

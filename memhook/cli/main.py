@@ -1,4 +1,4 @@
-"""The command `memhook`. Hooks, the MCP server and the page have doors of their own: the others cost time."""
+"""The command `memhook`. Hooks, the MCP server and the page start without the other commands, which cost time."""
 
 import sys
 
@@ -13,8 +13,8 @@ def main(argv: list[str] | None = None) -> int:
     is_hook = first == "hook"
     if sys.platform == "win32":
         print(ON_WINDOWS, file=sys.stderr)
-        return 0 if is_hook else 1  # a hook is never in the way
-    # What assistants run at each message comes first, without the other commands: it starts faster.
+        return 0 if is_hook else 1  # a hook must never disturb the assistant
+    # What assistants run at each message comes first, without importing the other commands: it starts faster.
     if is_hook:
         from memhook.daemon import hook_client  # noqa: PLC0415  see above
 

@@ -1,4 +1,4 @@
-"""How commands speak: readable in a terminal, plain when piped, JSON on request."""
+"""Printing: readable in a terminal, plain when piped, JSON on request."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from memhook.core.memory import shortened
 from memhook.errors import InvalidInput
 
 MAX_WIDTH = 100
-LEAST_TEXT = 20  # columns a text has at least, however deep it is indented
+LEAST_TEXT = 20  # columns of a text, however deeply it is indented
 
 
 def say(*lines: str) -> None:
-    """Lines for stdout. Whatever they quote cannot act on the terminal."""
+    """Print lines on stdout, without control characters that would act on the terminal."""
     for line in lines:
         print(_encodable(clean(line), sys.stdout.encoding))
 
 
 def warn(*lines: str) -> None:
-    """Lines beside the result: what went wrong, what to know, how far it is."""
+    """Print lines on stderr: errors, notes and progress."""
     for line in lines:
         text = clean(line)
         for row in _indented(text, "") if sys.stderr.isatty() else [text]:
@@ -38,7 +38,7 @@ def warn(*lines: str) -> None:
 
 
 def say_title(text: str, before: str = "") -> None:
-    """A title, in bold on a terminal."""
+    """Print a title, in bold on a terminal."""
     line = collapsed(text)
     bold, plain = ("\033[1m", "\033[0m") if is_terminal() and not os.environ.get("NO_COLOR") else ("", "")
     for row in wrapped(line, " " * len(before), before) if is_terminal() else [before + line]:
@@ -46,27 +46,27 @@ def say_title(text: str, before: str = "") -> None:
 
 
 def say_wrapped(text: str, indent: str = "") -> None:
-    """A text of several lines: as it is when piped, within the width of the terminal otherwise."""
+    """Print a text of several lines: unchanged when piped, wrapped to the width of a terminal."""
     for line in clean(text).split("\n"):
         say(*(_indented(line, indent) if is_terminal() else [indent + line if line else ""]))
 
 
 def say_rows(column: int, *rows: str) -> None:
-    """Rows whose first columns are a label; on a terminal, one that is too long goes on below its text."""
+    """Print rows whose first columns are a label; on a terminal, a long one is wrapped below its text."""
     for row in rows:
         is_too_long = is_terminal() and cells(row) > width()
         say(*(wrapped(row[column:], " " * column, row[:column]) if is_too_long else [row]))
 
 
 def said_json(args: Namespace, value: Any) -> bool:
-    """Print `value` if --json asks for it; whether it does."""
+    """Print `value` if --json is given; return whether it is."""
     if args.json:
         print(json_text(value, indent=2, encoding=sys.stdout.encoding))
     return bool(args.json)
 
 
 def json_text(value: Any, indent: int | None = None, encoding: str = "utf-8") -> str:
-    """Readable JSON that parses to `value`: what would act on a terminal or hide in it is escaped."""
+    """Return readable JSON that parses to `value`: control and invisible characters are escaped."""
     text = json.dumps(value, default=_plain, ensure_ascii=not _is_utf8(encoding), indent=indent)
     return HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else _escaped(found[0]), text)
 
@@ -84,7 +84,7 @@ def often(times: int) -> str:
 
 
 def span(seconds: float) -> str:
-    """How long that is, in the largest unit of which it has two."""
+    """Return a duration in words, in the largest unit of which it has two."""
     for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds // size)} {unit}"
@@ -106,7 +106,7 @@ def _escaped(character: str) -> str:
 
 
 def wrapped(text: str, margin: str, before: str | None = None) -> list[str]:
-    """Rows within the width of the terminal, `before` in front of the first and `margin` of the others.
+    """Return rows within the width of the terminal, `before` in front of the first and `margin` of the others.
 
     They break at spaces and between wide characters, never inside a word.
     """
@@ -123,16 +123,16 @@ def wrapped(text: str, margin: str, before: str | None = None) -> list[str]:
 
 
 def cells(text: str) -> int:
-    """The columns of a terminal that `text` takes."""
+    """Return the columns of a terminal that `text` takes."""
     return sum(2 if _is_wide(one) else category(one) not in ("Mn", "Me", "Cf") for one in text)
 
 
 def cut(text: str, room: int) -> str:
-    """`text`, or its start up to a word within `room` columns, marked as cut."""
+    """Return `text`, or its start up to a word within `room` columns, marked as cut."""
     if cells(text) <= room:
         return text
     kept = next(at for at in range(len(text)) if cells(text[: at + 1]) >= room)  # a column is for the mark
-    return shortened(f"{text} ", kept + 1)  # the last character may be the one too many, and be two columns wide
+    return shortened(f"{text} ", kept + 1)  # the last character may be two columns wide and exceed the room
 
 
 def _indented(line: str, indent: str) -> list[str]:
@@ -141,7 +141,7 @@ def _indented(line: str, indent: str) -> list[str]:
 
 
 def _units(text: str) -> Iterator[str]:
-    """The pieces between which a row may end, each with the space before it."""
+    """Yield the pieces between which a row may end, each with the space before it."""
     for space, word in re.findall(r"(\s*)(\S+)", text):
         unit = space + word[0]
         for one, other in pairwise(word):
@@ -153,7 +153,7 @@ def _units(text: str) -> Iterator[str]:
 
 
 def _may_break(one: str, other: str) -> bool:
-    """Between wide characters, but not before what closes or after what opens a phrase."""
+    """Return whether a row may end here: beside wide characters, but not before closing or after opening marks."""
     is_closing, is_opening = category(other) in ("Pe", "Pf", "Po", "Mn"), category(one) in ("Ps", "Pi")
     return (_is_wide(one) or _is_wide(other)) and not is_closing and not is_opening
 
@@ -171,7 +171,7 @@ def _is_utf8(encoding: str | None) -> bool:
 
 
 def agreed(question: str, nothing_done: str, about: Iterable[str] = ()) -> bool:
-    """Whether the user says yes; the lines `about` it come first, and `nothing_done` is reported after a no."""
+    """Ask the user and return whether the answer is yes; `about` is printed before, `nothing_done` after a no."""
     if answer_to(f"{question} [y/N]", nothing_done, about).lower() in ("y", "yes"):
         return True
     warn(nothing_done)

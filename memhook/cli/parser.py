@@ -1,4 +1,4 @@
-"""The command line as a whole, and what the commands share."""
+"""The argument parser, and the options that commands share."""
 
 import sys
 from argparse import (
@@ -41,7 +41,7 @@ class Parser(ArgumentParser):
     """Suggests the command or the option that was probably meant, and names the help."""
 
     instead: Callable[[str], str] | None = None
-    """What to run for a word that is no action of this command, where another command takes it; or empty."""
+    """Returns the command to suggest for a word that is no action of this command, or "" for none."""
 
     def flag(self, name: str, what: str, *aliases: str) -> None:
         self.add_argument(name, *aliases, action="store_true", help=what)
@@ -55,11 +55,11 @@ class Parser(ArgumentParser):
             if not meant and self.instead:
                 meant = list(filter(None, [self.instead(str(value))]))
             raise ArgumentError(None, f"there is no {str(action.metavar).lower()} {value!r}.{_suggestion(meant)}")
-        if value != []:  # argparse looks for it among the choices of an argument that may be missing
+        if value != []:  # argparse checks this value of a missing optional argument against its choices
             super()._check_value(action, value)
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """Report arguments that nothing takes, with the options that were probably meant."""
+        """Report unknown arguments, with the options that were probably meant."""
         typed = [word.partition("=")[0] for word in unknown if word.startswith("-") and word.strip("-")]
         meant = [one for word in typed for one in likely(word, self._option_string_actions)]
         self.error(f"unrecognized arguments: {' '.join(unknown)}{'.' if meant else ''}{_suggestion(meant)}")
@@ -82,7 +82,7 @@ def _suggestion(meant: Sequence[str]) -> str:
 
 @cache
 def parser(first_word: str = "") -> Parser:
-    """All of it; for a first word that is a command, the module of that alone, which starts twice as fast."""
+    """Return the parser of all commands; if the first word is a command, of that one alone: it starts twice as fast."""
     top = Parser(
         "memhook",
         description=DESCRIPTION,
@@ -110,7 +110,7 @@ def command(
     json: bool = True,
     aliases: tuple[str, ...] = (),
 ) -> Parser:
-    """A command, which takes the global options too. Its help is `text`, or else the docstring of `run`."""
+    """Add a command, which takes the global options too. Its help is `text`, or else the docstring of `run`."""
     description = cleandoc(text or run.__doc__ or name)
     sentence = description.partition("\n")[0].removesuffix(".")
     added = commands.add_parser(
@@ -131,12 +131,12 @@ def command(
 
 
 def family(of: Parser) -> Commands:
-    """Where the actions of a command are added. Without one the command shows what there is."""
+    """Add the actions of a command; without an action the command itself runs."""
     return of.add_subparsers(dest="action", metavar="ACTION")
 
 
 def number_of(what: str, least: int = 1) -> Callable[[str], int]:
-    """The type of an option that counts `what`."""
+    """Return the type of an option that counts `what`."""
 
     def number(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
@@ -147,12 +147,12 @@ def number_of(what: str, least: int = 1) -> Callable[[str], int]:
 
 
 def given(args: Namespace, *names: str) -> dict[str, Any]:
-    """The options of these names that are on the command line, as parameters of an operation."""
+    """Return the options of these names that were given, as parameters of an operation."""
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 
 
 def names_in(values: Iterable[str]) -> list[str]:
-    """The names of an option that may be repeated and have several with commas."""
+    """Return the names of an option that may be repeated, each with several names between commas."""
     return [name for value in values for part in value.split(",") if (name := part.strip())]
 
 

@@ -1,4 +1,4 @@
-"""Where a command runs, and the way from there to the memories."""
+"""The directory a command runs in, and its connection to the memories."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """A directory and the user's folders. The first call opens the connection to the memories."""
+    """A directory and the user's folders. The first call connects to the memories."""
 
     def __init__(self, directory: str, paths: Paths, *, use_daemon: bool = True, store: str = "") -> None:
         self.directory = directory
         self.paths = paths
         self.use_daemon = use_daemon
         self.store = store
-        """The shared store that was named; else what is written goes to the personal one, and all are searched."""
+        """The shared store that was named. Without one, the personal store is written to and all are searched."""
         self._door = door(paths, directory, use_daemon=use_daemon)
 
     def call(self, method: str, **params: Any) -> Any:
@@ -38,7 +38,7 @@ class Place:
         return answer
 
     def _report_repairs(self) -> None:
-        """Report once that opening the store had to repair it, in whatever process."""
+        """Report each repair of the store once, whichever process made it."""
         for report in sorted(self.paths.backups.glob("damaged-*/report.txt")):
             with suppress(OSError):
                 text = report.read_text(encoding="utf-8", errors="replace")
@@ -50,7 +50,7 @@ class Place:
         return ProjectAliases(self.paths).resolved(project_of(self.directory, os.environ.get("CLAUDE_PROJECT_DIR", "")))
 
     def project_asked_for(self) -> Project:
-        """For `--project`, which makes no sense outside one."""
+        """Return the project for `--project`; raise InvalidInput outside one."""
         if not self.project.id:
             raise InvalidInput(
                 "This directory belongs to no project.",
@@ -66,7 +66,7 @@ class Place:
 
 
 def place_of(directory: str | None, *, use_daemon: bool, store: str = "") -> Place:
-    """The current directory, or the one of `-C`, into which it goes as if the command had been started there."""
+    """Return the place of the current directory, or of the one of `-C`, which becomes the current one."""
     if directory:
         try:
             os.chdir(directory)
@@ -74,6 +74,6 @@ def place_of(directory: str | None, *, use_daemon: bool, store: str = "") -> Pla
             raise InvalidInput(f"{directory} cannot be entered ({error.strerror}).", "Give -C a directory.") from error
     try:
         current = os.getcwd()  # noqa: PTH109  the wire takes text
-    except OSError:  # deleted under us: then it is no project's
+    except OSError:  # deleted meanwhile: then it belongs to no project
         current = ""
     return Place(current, user_paths(), use_daemon=use_daemon, store=store)

@@ -1,4 +1,4 @@
-"""One real round trip: a memory in a temporary store, asked for by the real client through the real daemon."""
+"""One real round trip: the real client asks the real daemon for a memory in a temporary store."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PROMPT = "when does the kestrel at the harbour calibrate its altimeter?"
 
 
 def failure(paths: Paths, directory: str) -> str:
-    """The reason for which the memory did not come back; empty when it did. Nothing of it is left or recorded."""
+    """Return why the memory did not come back, or "" if it did. The temporary store is deleted, nothing is recorded."""
     folder = Path(tempfile.mkdtemp(prefix="doctor-", dir=paths.state))
-    # The user's own settings may keep memhook silent here, which is no fault of the way.
+    # The user's own settings may keep memhook silent here, which is not an error.
     environment = {"MEMHOOK_STORE__URI": str(folder / "store"), "MEMHOOK_ENABLED": "true", "MEMHOOK_NAMESPACES": "[]"}
     try:
         called(paths, "remember", {"content": FACT, "here": False}, directory, environment)
@@ -35,7 +35,7 @@ def failure(paths: Paths, directory: str) -> str:
 
 
 def _remove(folder: Path) -> None:
-    """Again while the daemon, which has the store open, happens to write there."""
+    """Delete the folder; try again while the daemon, which has the store open, happens to write there."""
     for _ in range(REMOVALS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

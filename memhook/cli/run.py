@@ -1,4 +1,4 @@
-"""From arguments to one command, and from whatever it raises to an exit code."""
+"""Run one command, and turn what it raises into an exit code."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ REFUSED, BUG, INTERRUPTED = 1, 3, 130
 
 
 def run(argv: list[str]) -> int:
-    """Return the exit code. No error shows a traceback."""
+    """Run the command; return the exit code. No error shows a traceback."""
     _open_missing_streams()
     try:
         try:
             code = _dispatched(argv)
-        except SystemExit as end:  # argparse has printed what there was to say
+        except SystemExit as end:  # argparse has printed its message
             code = end.code if isinstance(end.code, int) else 0
-        sys.stdout.flush()  # so that a closed pipe is met here
+        sys.stdout.flush()  # so that a closed pipe raises here
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the one door at which every error is reported
         return _reported(error)
     return code
@@ -33,7 +33,7 @@ def run(argv: list[str]) -> int:
 
 def _dispatched(argv: list[str]) -> int:
     args, unknown = parser(argv[0] if argv else "status").parse_known_args(argv)
-    if unknown:  # said by the command, whose usage helps
+    if unknown:  # the parser of the command reports it, with its usage
         args.parser.refuse(unknown)
     place = place_of(args.directory, use_daemon=not args.no_daemon, store=getattr(args, "store", None) or "")
     if args.command:
@@ -45,7 +45,7 @@ def _dispatched(argv: list[str]) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Started with a stream closed, as some schedulers do, Python has None in its place."""
+    """Replace the streams that were closed at the start, as by some schedulers: Python has None there."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open until the end
@@ -60,7 +60,7 @@ def _reported(error: BaseException) -> int:
             warn("Interrupted.")
             return INTERRUPTED
         case BrokenPipeError():
-            # The interpreter flushes once more at its end, and must not find the broken pipe again.
+            # The interpreter flushes again at its exit, and must not hit the broken pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         case OSError():
@@ -72,7 +72,7 @@ def _reported(error: BaseException) -> int:
 
 
 def _bug(error: BaseException) -> str:
-    """One line for the terminal; the rest goes to the log."""
+    """Write the traceback to the log; return one line for the terminal."""
     what = f"{type(error).__name__}: {str(error)[:200]}"
     met = f"memhook met an unexpected error ({what})."
     try:

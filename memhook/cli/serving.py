@@ -16,7 +16,7 @@ def served(command: str, arguments: list[str]) -> int:
     door = import_module(DOORS[command])
     parser = ArgumentParser(f"memhook {command}", allow_abbrev=False)
     parser.add_argument("-C", dest="directory", metavar="DIR")
-    if command == "ui":  # the MCP server has no way without a daemon
+    if command == "ui":  # the MCP server works only with a daemon
         parser.add_argument("--no-daemon", action="store_true")
     door.add_options(parser)
     args = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Import the sessions that assistants recorded: read, make notes, store them, and remember how far it went."""
+"""Import the sessions that assistants recorded: make notes of them, store these, and record how far it got."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ProjectOf = Callable[[About], str]
 
 @dataclass(slots=True)
 class Batch:
-    """Records to store together, and the sessions that are read once they are stored."""
+    """Records to store together, and the sessions that count as read once the records are stored."""
 
     records: list[Record] = field(default_factory=list)
     read: list[tuple[Found, Learned]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Tally:
 
 
 def import_sessions(args: Namespace, place: Place) -> int:
-    """Import what is new in the folders named, or in those of all assistants."""
+    """Import new sessions in the named folders, or in those of all assistants."""
     tally = Tally()
     bookmarks = Bookmarks(place.paths.state / BOOKMARKS)
     every, skipped = found(_where(), [Path(name).expanduser() for name in args.sessions])
@@ -79,13 +79,13 @@ def import_sessions(args: Namespace, place: Place) -> int:
             _store(place, batches, bookmarks, tally, again=args.again)
     except KeyboardInterrupt:
         done = f" ({_outcomes(tally)})" if tally.notes and not args.dry_run else ""
-        warn(f"Stopped after {_some(tally.notes, 'note')}{done}. The same command goes on from there.")
+        warn(f"Stopped after {_some(tally.notes, 'note')}{done}. Run the same command to continue from there.")
         raise
     return _report(args, tally)
 
 
 def offer_sessions(place: Place) -> None:
-    """Ask at the set-up whether to keep notes of the sessions that are there. Silent where there are none."""
+    """Ask at the set-up whether to keep notes of recorded sessions, if there are any."""
     project_of_session = _projects(place)
     bookmarks = Bookmarks(place.paths.state / BOOKMARKS)
     new = [one for one in found(_where())[0] if not bookmarks.is_read(one.recording)]
@@ -99,7 +99,7 @@ def offer_sessions(place: Place) -> None:
 
 
 def offer_capture(place: Place) -> None:
-    """Ask at the set-up whether to go on with it, unless that is switched on."""
+    """Ask at the set-up whether to keep notes of later sessions too, unless that is switched on."""
     question = f"Keep such notes of the sessions to come, too? {PROMISE}"
     if not place.settings().settings.capture.enabled and agreed(
         question, "Later: memhook config set capture.enabled true"
@@ -108,7 +108,7 @@ def offer_capture(place: Place) -> None:
 
 
 def _project_in(one: Found, project_of_session: ProjectOf) -> str:
-    """Read to where the recording says where it was; nothing for a subagent's."""
+    """Return the project that the recording names, or "" for a subagent's."""
     about = next((step for step in one.recording.steps() if isinstance(step, About)), None)
     return project_of_session(about) if about and not about.is_subagent else ""
 
@@ -150,7 +150,7 @@ def _batches(
 
 
 def _store(place: Place, batches: Iterator[Batch], bookmarks: Bookmarks, tally: Tally, *, again: bool) -> None:
-    """A session counts as read once its notes are stored."""
+    """Store the batches; a session counts as read once its notes are stored."""
     for batch, answer in answered(place, batches, lambda one: _captured(place, one.records, again)):
         tally.outcomes.update({name: answer.get(name, 0) for name in OUTCOMES})
         tally.notes += len(batch.records)

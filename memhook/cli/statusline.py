@@ -27,7 +27,7 @@ WHERE session = ?1 AND delivered = 1)
 
 
 def main() -> int:
-    """Read the assistant's JSON from stdin. Any failure gives an empty line: nobody could do anything about it."""
+    """Read the assistant's JSON from stdin and print a line; an empty one on any error, which nobody could act on."""
     try:
         payload = json.loads(sys.stdin.buffer.read(MOST_BYTES))
         session, directory = (
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _pause_in(directory: str) -> str:
-    """Say that memhook is paused there; empty if it is not."""
+    """Return a line that memhook is paused there, or "" if it is not."""
     paths = user_paths()
     if not paths.pauses.exists():
         return ""
@@ -52,7 +52,7 @@ def _pause_in(directory: str) -> str:
 
 
 def line_of(session: str) -> str:
-    """Count what the session was shown: memories, tokens, and how many memories were used."""
+    """Return a line with the memories and tokens that the session was shown, and the memories used."""
     ledger = sqlite3.connect(f"{user_paths().ledger.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         shown, since = ledger.execute(_SHOWN, (session,)).fetchone()

@@ -1,4 +1,4 @@
-"""Memories as a person sees them, and the text that a person gives."""
+"""Memories rendered for a person, and the text that a person gives."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def show_near(answer: Record, urn: str) -> None:
 
 
 def left_behind(report: Record) -> tuple[str, str]:
-    """Tell of the memories under the former remote of this directory, and the command that takes them over."""
+    """Return a text on the memories under the former remote of this directory, and the command that moves them here."""
     if not (earlier := report.get("earlier_project")):
         return "", ""
     what = f"this directory was project {collapsed(earlier['id'])} with {counted(earlier['memories'])}"
@@ -88,7 +88,7 @@ def left_behind(report: Record) -> tuple[str, str]:
 
 
 def show_if_unshared(record: Record) -> None:
-    """A project that is known by its path is another one on every machine."""
+    """Warn that nobody else is in the project: one that is identified by its path differs on every machine."""
     if record["store"] and record["project"].startswith("/"):
         warn(
             f"note: {record['project']} has no git remote, so nobody else is in that project."
@@ -97,7 +97,7 @@ def show_if_unshared(record: Record) -> None:
 
 
 def show_copies(answer: Record, what: str) -> None:
-    """Tell which shared stores still have a memory as it was, and how to `what` it there."""
+    """Warn of shared stores that still have the memory unchanged, and how to `what` it there."""
     for name in answer.get("shared_in", ()):
         warn(f"The shared store {name} has a copy, which everybody there sees. To {what} it there: --store {name}")
 
@@ -112,7 +112,7 @@ def show_block(args: Namespace, answer: Record) -> None:
 
 
 def text_given(given: str) -> str:
-    """The text of an argument, or of stdin for `-`."""
+    """Return the text of an argument, or of stdin for `-`."""
     if given != "-":
         return argument_text(given)
     if sys.stdin.isatty():
@@ -121,7 +121,7 @@ def text_given(given: str) -> str:
 
 
 def argument_text(given: str) -> str:
-    """An argument that becomes text of a memory: Python passes bytes that are not UTF-8 on as lone surrogates."""
+    """Return an argument as text of a memory; refuse bytes that are not UTF-8, which Python has as lone surrogates."""
     return _decoded(given.encode("utf-8", "surrogateescape"), "The text on the command line")
 
 

@@ -78,7 +78,7 @@ def _fold(library: Library, pairs: Sequence[tuple[Memory, Memory]], target: str)
 
 
 def _as_one(memory: Memory, twin: Memory) -> Memory:
-    """Return `twin` with the tags and names of `memory` too, the title that either has, and the stricter sensitivity."""
+    """Return `twin` with the tags and names of `memory` too, the title of either, and the stricter sensitivity."""
     levels = list(Sensitivity)
     return replace(
         twin,
