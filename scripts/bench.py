@@ -43,7 +43,7 @@ LONG_CHARS = 245  # three in four real prompts are shorter
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
 REAL_CHARS = (6, 15, 41, 89, 206, 459, 783, 3_000)
 IMPORTED = 1_500  # notes, while prompts are answered
-REST_SECONDS = 15.0  # by which a daemon that nobody asks has given memory back
+REST_SECONDS = 15.0  # after which an idle daemon has released memory
 SNAPSHOT_SECONDS = 60.0
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memhook-bench"
 LAUNCH = ROOT / "hooks" / "launch"
@@ -86,7 +86,7 @@ def main() -> int:
 
         return bench_packages.main()
     home = Path(tempfile.mkdtemp(prefix="memhook-bench-"))
-    shutil.copytree(prepared_home(), home, dirs_exist_ok=True)  # what is imported must not stay
+    shutil.copytree(prepared_home(), home, dirs_exist_ok=True)  # a copy: the cached home must not get what is imported
     os.environ["HOME"] = str(home)
     for name in [name for name in os.environ if name.startswith(("XDG_", "MEMHOOK_", "CLAUDE"))]:
         del os.environ[name]
@@ -220,7 +220,7 @@ def rare_steps(paths: Paths) -> dict[str, Callable[[int], object]]:
 
 
 def wait_for_snapshot(paths: Paths) -> None:
-    """Wait until the daemon has kept what the start of a session asks for, as it does before it ends."""
+    """Wait until the daemon has written the snapshot that answers SessionStart, as it does before it stops."""
     whole_hook(0, "SessionStart")
     asked = time.time()
     kept = paths.store / SNAPSHOT
@@ -409,7 +409,7 @@ def print_table(samples: Samples, stages: dict[str, float], rounds: int, sizes: 
 
 
 def stage_medians(paths: Paths, prompts: int) -> dict[str, float]:
-    """Of the last prompts, as the daemon has noted them."""
+    """Return the median of each stage of the last prompts, as the daemon has recorded them."""
     with sqlite3.connect(paths.ledger) as ledger:
         rows = ledger.execute(
             "SELECT milliseconds FROM injection WHERE event = 'UserPromptSubmit' ORDER BY id DESC LIMIT ?", (prompts,)

@@ -1,4 +1,4 @@
-"""The table of `scripts/bench packages`: what memhook installs, who asks for it, and whether it is loaded."""
+"""The table of `scripts/bench packages`: the installed packages, what requires each and what loads it."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def main() -> int:
 
 
 def closure(package: str) -> dict[str, set[str]]:
-    """Every package that this one needs here, with those that ask for it."""
-    asked_by: dict[str, set[str]] = defaultdict(set)
+    """Return every package that this one needs here, with those that require it."""
+    required_by: dict[str, set[str]] = defaultdict(set)
     waiting = [package]
     while waiting:
-        asking = waiting.pop()
-        for requirement in map(Requirement, metadata.requires(asking) or ()):
+        dependent = waiting.pop()
+        for requirement in map(Requirement, metadata.requires(dependent) or ()):
             name = re.sub(r"[-_.]+", "-", requirement.name).lower()
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                if name not in asked_by:
+                if name not in required_by:
                     waiting.append(name)
-                asked_by[name].add(asking)
-    return asked_by
+                required_by[name].add(dependent)
+    return required_by
 
 
 def size_of(package: str) -> float:
-    """Megabytes on disk; a file with several names counts once."""
+    """Return megabytes on disk; a file with several names counts once."""
     files = {Path(str(file.locate())) for file in metadata.files(package) or ()}
     known = {(status.st_ino, status.st_size) for status in (file.stat() for file in files if file.is_file())}
     return sum(size for _, size in known) / 1e6

@@ -60,7 +60,7 @@ def opened(page: Page) -> subprocess.Popen[str]:
 
 
 def started(page: Page) -> float:
-    """Return the seconds from the command to the page that answers keys, in a browser that runs already."""
+    """Return the seconds from the command until the page answers keys, in a browser that is already running."""
     begin = time.perf_counter()
     server = opened(page)
     spent = time.perf_counter() - begin
@@ -82,7 +82,7 @@ def answered(page: Page, address: str, field: str, text: str, shown: str) -> flo
     page.fill(field, text)
     page.locator("[data-live]").dispatch_event("input")
     spent = None
-    while spent is None:  # what is asked later is behind it
+    while spent is None:  # later requests come after it in the list
         spent = page.evaluate("performance.getEntriesByType('resource')[0]?.duration")
         page.wait_for_timeout(5)
     page.locator(shown).wait_for(state="attached")

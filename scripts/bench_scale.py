@@ -42,7 +42,7 @@ from memhook.store.table.schema import table_schema
 USUAL, FULL = (1_000, 10_000, 100_000), (1_000_000,)
 ONE_PROJECT = 300_000  # in a store that has one project and global memories
 PROJECTS = (0, 30, 400)  # of the thousand, by size: a large, a medium and a small one
-OTHER_PROJECTS = (3, 10, 20, 50, 100, 150, 200, 300, 500, 800)  # asked for once, when they are not in memory
+OTHER_PROJECTS = (3, 10, 20, 50, 100, 150, 200, 300, 500, 800)  # queried once, while they are not in memory
 QUERIES = 60
 COLD_STARTS = 5
 OTHER_PROJECT_SECONDS = 2.0
@@ -132,7 +132,7 @@ def _build(store: Store) -> None:
 
 
 def _kept_up(folder: Path) -> float:
-    """Make the indexes as the daemon has it done, by another process; return its memory at the peak in MB."""
+    """Make the indexes in another process, as the daemon does; return the peak of its memory in MB."""
     command = [sys.executable, "-m", "memhook.store.table.maintenance", str(folder), "1", str(SIZES.exact)]
     _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0, "the indexes were not made"
@@ -163,7 +163,7 @@ def _moved(rows: pa.Table, project: int) -> pa.Table:
 
 
 def _checkout(folder: Path, number: int) -> None:
-    """Create what memhook reads of a clone of the project with this number."""
+    """Create a repository with the remote of the project with this number."""
     place = folder / f"checkout-{number}"
     subprocess.run(["git", "init", "-q", str(place)], check=True)
     remote = f"https://{corpus.project_name(number)}.git"
@@ -206,7 +206,7 @@ def _warmed(store: Store, enough: float) -> float:
     """Return the seconds until prompts in its projects are answered from the in-memory cache."""
     started = time.perf_counter()
     if store.is_one_project:
-        return 0.0  # too large to be
+        return 0.0  # too large for the cache
     while time.perf_counter() - started < WARM_SECONDS and _timed_round(store) > enough:
         time.sleep(0.5)
     return time.perf_counter() - started
@@ -287,7 +287,7 @@ def _cold_start(store: Store, number: int) -> float:
     control.started(store.paths)
     _search(store, number, "here")
     taken = time.perf_counter() - started
-    control.stopped(store.paths)  # or its loading would affect the next store
+    control.stopped(store.paths)  # else its loading would affect the next store
     return taken
 
 

@@ -1,6 +1,6 @@
 """Ways to spend a token budget on the same ranked memories, for `scripts/evaluate` to compare. Not part of memhook.
 
-POLICIES   by name: those of the hook, `inject` and `pack`, and those that others use or propose
+POLICIES   by name: those of the hook, `inject` and `pack`, and some that other tools use
 
 Each gets the memories that the hook found worth showing, in order, and returns the finished text; `inject` searches by
 itself, because it goes further down. All but `inject` and `pack` use the hook's entries and frame, so that they differ

@@ -106,7 +106,7 @@ def main() -> int:
     for one in sets:
         own = [row for row in rows if row.of == one.name]
         unseen = _fitted([row for row in rows if row.of != one.name]) if len(sets) > 1 else whole
-        print(f"{one.name:<16}{len(own):>8}{_told_apart(whole, own):>8.3f}{_told_apart(unseen, own):>8.3f}")
+        print(f"{one.name:<16}{len(own):>8}{_separated(whole, own):>8.3f}{_separated(unseen, own):>8.3f}")
     if args.write:
         _write(args.model, whole)
     return 0
@@ -251,7 +251,8 @@ def _weights(rows: Sequence[Row]) -> Numbers:
     )
 
 
-def _told_apart(fit: Calibration, rows: Sequence[Row]) -> float:
+def _separated(fit: Calibration, rows: Sequence[Row]) -> float:
+    """Return the share of pairs of an answerable and another prompt in which the first has the higher odds."""
     by_sign = np.array([getattr(fit, name) for name in SIGNS])
     odds = np.array([float(by_sign @ row.signs + np.dot(fit.request, row.vector)) for row in rows])
     answered = np.array([not row.kind for row in rows])

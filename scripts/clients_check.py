@@ -51,7 +51,7 @@ ANSWER = (
     " deleted, and the pipeline runs the frozen install before the bilby tests."
 )
 QUESTION = "which package manager installs the packages of this repository?"
-SECONDS_TO_STORE = 20  # what was captured, in the background
+SECONDS_TO_STORE = 20  # captured memories, in the background
 OFFERED = "Keep what later sessions need"  # the description of `remember` in the request: its server may need seconds
 # The tool that runs a command, and the name of its argument.
 SHELLS = {
@@ -81,7 +81,7 @@ GOING_ON = {
     "qwen": ["--arg=--continue"],
     "opencode": ["--arg=--continue"],
 }
-# What lets it use these tools without asking.
+# Arguments that let it use these tools without asking.
 ALLOWED = {
     "claude": ["--allowedTools", "Bash,mcp__memhook__remember"],
     "codex": ["--arg=--dangerously-bypass-approvals-and-sandbox"],
@@ -129,7 +129,7 @@ class Client:
         self._servers = list(self._given_anew()) if name == "codex" else []
 
     def _given_anew(self) -> Iterator[str]:
-        """The entry of the MCP server as arguments: the harness rewrites Codex's settings for each run."""
+        """Yield the entry of the MCP server as arguments: the harness rewrites Codex's settings for each run."""
         settings = tomllib.loads((self.home / ".codex/config.toml").read_text(encoding="utf-8"))
         for key, value in settings["mcp_servers"]["memhook"].items():
             yield from ("--arg=-c", f"--arg=mcp_servers.memhook.{key}={json.dumps(value)}")
@@ -224,7 +224,7 @@ def matching(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def carrying(client: Client) -> Iterator[tuple[str, str]]:
-    """Check that the words needed arrive: the fix in the demo, and a rule far behind the beginning of its memory."""
+    """Check that the words needed arrive: the fix in the demo, and a rule far from the start of its memory."""
     client.memhook("import", str(demo.SAMPLES))
     client.memhook("remember", HISTORY + RULE_BEHIND)
     for prompt, needed in ((demo.PROMPT, FIX), (STRICTER, RULE_BEHIND)):
@@ -244,7 +244,7 @@ def acting(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def learning(client: Client) -> Iterator[tuple[str, str]]:
-    """Check that a cue comes, that obeying it saves an agent's memory, and that the end leaves a digest and no word."""
+    """Check that a cue comes, that obeying it saves an agent's memory, and that the end stores a digest silently."""
     client.memhook("config", "set", "capture.enabled", "true")
     ran = client.saves(ORDER, LESSON, ANSWER)
     yield "cue", _verdict(ran, ran.holds("the user said"), "no cue")
@@ -262,7 +262,7 @@ def learning(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def _stored(client: Client) -> dict[str, tuple[str, str]]:
-    """Content, origin and session of each memory."""
+    """Return origin and session of each memory, by content."""
     memories = json.loads(client.memhook("list", "--json"))["memories"]
     return {memory["content"]: (memory["origin"], memory["session"].partition("#")[0]) for memory in memories}
 
@@ -314,9 +314,9 @@ def _verdict(ran: Ran, is_well: bool, otherwise: str) -> str:
 
 
 def _texts(log: Path, prompt: str, is_last: bool) -> Iterator[str]:
-    """Return every text of the first request with the prompt and tools, or of the last one.
+    """Yield every text of the first request with the prompt and tools, or of the last one.
 
-    Before it an assistant may request a title, after it what is worth noting.
+    Before it an assistant may request a title, after it notes on the session.
     """
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     bodies = [json.loads(line)["body"] for line in lines]

@@ -1,4 +1,4 @@
-"""The demo of `scripts/demo` after the installation: an event in, context out, with the budget and the time."""
+"""The demo that `scripts/demo` runs after the installation: an event in, context out, with the budget and the time."""
 
 from __future__ import annotations
 

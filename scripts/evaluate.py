@@ -29,7 +29,7 @@ from memhook.paths import user_paths
 from memhook.settings import load_settings
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "memhook" / "guide" / "measurements.md"
-COMPARED = 200  # prompts of a row that ways to spend a budget are compared on
+COMPARED = 200  # prompts of a row, on which ways to spend a budget are compared
 BUDGETS = (500, 1000, 2000, 4000)
 SESSIONS = (1, 5, 10, 20)
 METHODS = ("bm25", "vectors", "rrf")
@@ -64,7 +64,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a set, or a folder of sets")
     parser.add_argument("--held-out", metavar="SET,SET", default="", help="sets that memhook was not developed on")
     parser.add_argument("--sample", type=int, metavar="N", help="only N prompts of each set")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the seed of the sample (0)")
     parser.add_argument("--across", action="store_true", help="sets of several namespaces also across all of them")
     parser.add_argument("--readme", action="store_true", help="put the tables into the guide's measurements.md too")
     return parser.parse_args()
@@ -137,7 +137,7 @@ def by_kind(reports: Sequence[Report]) -> str:
         + [share(values[name]) for name in ("spoken", "found", "carried")]
         + [whole(values["tokens"])]
         for one in reports
-        for kind, values in told_kinds(one, "spoken").items()
+        for kind, values in listed_kinds(one, "spoken").items()
     ]
     return markdown(head, rows)
 
@@ -147,12 +147,12 @@ def silence(reports: Sequence[Report]) -> str:
     rows = [
         [one["name"], kind, str(values["prompts"]), share(values["silent"]), whole(values["tokens"])]
         for one in reports
-        for kind, values in told_kinds(one, "silent").items()
+        for kind, values in listed_kinds(one, "silent").items()
     ]
     return markdown(head, rows)
 
 
-def told_kinds(report: Report, measure: str) -> dict[str, Mapping[str, Any]]:
+def listed_kinds(report: Report, measure: str) -> dict[str, Mapping[str, Any]]:
     kinds = {kind: values for kind, values in report["by_kind"].items() if measure in values}
     return kinds if len(kinds) <= MOST_KINDS else {}
 

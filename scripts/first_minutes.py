@@ -44,7 +44,7 @@ def transcript() -> str:
 
 
 def _record(file: Path, directory: str) -> None:
-    """A session as Claude Code leaves it."""
+    """Write a session as Claude Code records it."""
     common = {"sessionId": "5f2c", "cwd": directory, "timestamp": "2026-02-21T09:30:00Z", "parentUuid": None}
     answer = [{"type": "text", "text": ENDED}]
     lines = (
@@ -58,7 +58,7 @@ def _record(file: Path, directory: str) -> None:
 
 
 def _answered(command: list[str], environment: dict[str, str], directory: Path) -> str:
-    """What a command prints on a terminal where every question is answered with yes."""
+    """Return what a command prints on a terminal if every question is answered with yes."""
     terminal, end = pty.openpty()
     with subprocess.Popen(command, env=environment, cwd=directory, stdin=end, stdout=end, stderr=end):
         os.close(end)

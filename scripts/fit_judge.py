@@ -1,7 +1,7 @@
-"""Fit the judge of memhook/store/embedding/judge.py, which computes with numpy what is fitted here with torch.
+"""Fit the weights of memhook/store/embedding/judge.py with torch; the judge itself computes with numpy.
 
-To each matrix of the encoder the product of two thin ones is added; these, its vectors and a small head are fitted. A
-pair is read in either order: from those that replace each other a second output learns which is the newer one.
+The product of two thin matrices is added to each matrix of the encoder (LoRA); these, its vectors and a small head are
+fitted. A pair is read in either order: from pairs that replace each other, a second output learns which is the newer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "scripts" / "judge_pairs.jsonl"
 HARD_PAIRS = ROOT / "scripts" / "judge_hard_pairs.jsonl"
 CLOSE_PAIRS = ROOT / "scripts" / "judge_close_pairs.jsonl"
-SHARE = 0.3  # of the hard ones, others in each epoch
+SHARE = 0.3  # of the hard pairs, drawn anew for each epoch
 RESULT = ROOT / "memhook" / "resources" / ADDED.name
 RANK = 32
 DROPPED = 0.1
@@ -40,8 +40,8 @@ OF_ORDER = 0.3  # how much the order counts beside the verdict
 BATCH_TOKENS = 2_048
 SORTED_TOGETHER = 1_024  # so that a batch has pairs of about the same length, and batches differ
 NEAREST = 12  # notes on other subjects, of which one is paired with each older note
-ANY = 2  # every second one is paired with any other as well
-REPEATED = 60  # a note with itself for so many pairs
+ANY = 2  # every second note is paired with any other as well
+REPEATED = 60  # one pair in so many gives a pair of its older note with itself
 
 Tensor: TypeAlias = Any
 Weights = dict[str, Tensor]
@@ -56,7 +56,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A pair as the encoder reads it, perhaps the newer one first."""
+    """A pair as the encoder reads it; the newer note may come first."""
 
     pair: Pair
     replaces: bool
@@ -117,7 +117,7 @@ def _test_pairs(path: Path) -> list[Example]:
 
 
 def _unrelated(pairs: Sequence[Example]) -> list[Example]:
-    """Older notes, each with a newer one on another subject: as near to it as the next notes of a store are, or any."""
+    """Pair older notes with newer ones on other subjects: near ones, as in a store, and any."""
     model = load_embedder(GRANITE.id, user_paths().models)
     older, newer = list(dict.fromkeys(one.old for one in pairs)), [one.new for one in pairs]
     near = np.asarray(model.embed_documents(older)) @ np.asarray(model.embed_documents(newer)).T
@@ -131,7 +131,7 @@ def _unrelated(pairs: Sequence[Example]) -> list[Example]:
 
 
 def _start(fixed: Mapping[str, Tensor]) -> Weights:
-    """The weights to be fitted, with which the encoder reads as it did."""
+    """Return the weights to fit; at first they leave the encoder unchanged."""
     width, kind = fixed["type_emb"].shape[1], fixed["type_emb"][0]
     fitted = {name: kind + 0.01 * torch.randn(width) for name in ("older", "newer")}
     fitted |= {name: torch.zeros(width) for name in ("shared", "alone")}
@@ -156,7 +156,7 @@ def _adapted(fixed: Mapping[str, Tensor], fitted: Mapping[str, Tensor]) -> Weigh
 
 
 def _batches(reader: Reader, examples: Sequence[Example], chance: random.Random) -> Iterator[list[Read]]:
-    """Each pair once, in an order drawn anew; in a batch those of about the same length."""
+    """Yield each pair once, in a new random order, in batches of about the same length."""
     drawn = [_turned(reader, one, chance) for one in chance.sample(examples, len(examples))]
     batches: list[list[Read]] = []
     for start in range(0, len(drawn), SORTED_TOGETHER):
@@ -178,7 +178,7 @@ def _turned(reader: Reader, one: Example, chance: random.Random) -> Read:
 
 
 def _rate(done: float) -> float:
-    """The share of the rate: rising at first, then falling along a cosine."""
+    """Return the factor of the learning rate: rising at first, then falling along a cosine."""
     return min(1.0, done / WARM_UP) * max(0.02, 0.5 * (1 + math.cos(math.pi * done)))
 
 
@@ -191,7 +191,7 @@ def _loss(outputs: Tensor, batch: Sequence[Read]) -> Tensor:
 
 
 def _outputs(weights: Weights, pack: Path, batch: Sequence[Read], dropped: float = 0.0) -> Tensor:
-    """For each pair the two numbers behind the verdict; what is multiplied has 16 bits, which takes half the time."""
+    """Return for each pair the two logits of the verdict; while fitting, in bfloat16, which takes half the time."""
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dropped > 0):
         hidden, is_there = _embedded(weights, pack, batch)
 
@@ -222,7 +222,7 @@ def _outputs(weights: Weights, pack: Path, batch: Sequence[Read], dropped: float
 
 
 def _embedded(weights: Weights, pack: Path, batch: Sequence[Read]) -> tuple[Tensor, Tensor]:
-    """The first vector of each token, padded to the longest pair, and where there is a token."""
+    """Return the input vector of each token, padded to the longest pair, and a mask of the tokens."""
     length = max(len(one.pair.tokens) for one in batch)
     rows, is_there = [], torch.zeros(len(batch), length, dtype=torch.bool)
     for number, pair in enumerate(one.pair for one in batch):
@@ -249,8 +249,8 @@ def _report(path: Path, examples: Sequence[Example], scores: Sequence[float]) ->
     others = sorted((score for one, score in zip(examples, scores, strict=True) if not one.replaces), reverse=True)
     edge = others[len(others) // 20]
     above = sum(score > edge for score in replacing) / len(replacing)
-    said, wrongly = (sum(score > 0 for score in some) / len(some) for some in (replacing, others))
-    print(f"{path.name}: {said:.2f} proposed, {wrongly:.2f} wrongly; with .05 wrong ones {above:.2f}", flush=True)
+    rightly, wrongly = (sum(score > 0 for score in some) / len(some) for some in (replacing, others))
+    print(f"{path.name}: {rightly:.2f} proposed, {wrongly:.2f} wrongly; with .05 wrong ones {above:.2f}", flush=True)
 
 
 if __name__ == "__main__":

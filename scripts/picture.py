@@ -1,4 +1,4 @@
-"""A block as an SVG picture: what README.md shows. `scripts/readme` writes it."""
+"""Draw a block as the SVG picture in README.md, which `scripts/readme` writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take the pictures of the page: a home with made-up memories and a made-up month, the real server, a real browser."""
+"""Take the pictures of the page, with made-up memories and events, the real server and a real browser."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def served(home: Path) -> Iterator[str]:
 
 
 def record_a_month(home: Path) -> None:
-    """Events of the last weeks, so that the plots have something to show."""
+    """Record events of the last weeks, so that the plots have something to show."""
     ledger = Ledger(user_paths({"HOME": str(home)}).ledger)
     chosen = random.Random(7)  # the same pictures every time
     for ago in range(28, 0, -1):
