@@ -151,7 +151,7 @@ def test_a_misspelt_key_in_the_file_can_be_unset(file: Path, cli: Cli) -> None:
 
 def test_set_says_when_something_else_has_the_last_word(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMHOOK_MAX_TOKENS", "100")
-    assert "here it is 100, which comes from the environment" in cli("config", "set", "max_tokens", "2000").err
+    assert "here its value is 100, which comes from the environment" in cli("config", "set", "max_tokens", "2000").err
 
 
 def test_a_budget_beyond_two_hook_entries_is_pointed_out(cli: Cli) -> None:

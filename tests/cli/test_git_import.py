@@ -58,4 +58,4 @@ def test_a_repository_without_reasons_has_nothing_to_import(cli: Cli, tmp_path: 
     (tmp_path / "empty").mkdir()
     Repository(tmp_path / "empty")
     result = cli("import", "--git", str(tmp_path / "empty"), "--yes")
-    assert (result.code, result.err) == (0, "No commit here says why, and there is no record of a decision.\n")
+    assert (result.code, result.err) == (0, "No commit here gives a reason, and there is no record of a decision.\n")

@@ -176,7 +176,7 @@ def test_install_offers_it_at_its_end_and_imports_what_is_agreed_to(
     assert result.code == 0
     assert (
         result.out.index("Codex: memhook is on.")
-        < result.out.index("your assistants keep")
+        < result.out.index("Your assistants have these files")
         < result.out.index("stored")
     )
     assert "  1  claude    ~/.claude/CLAUDE.md" in result.err
@@ -214,7 +214,7 @@ def test_install_says_nothing_where_nothing_is_kept(cli: Cli, monkeypatch: pytes
 
 
 def test_nothing_kept_is_told(cli: Cli) -> None:
-    assert "keep nothing here" in cli("import", "--assistants").err
+    assert "have no files here" in cli("import", "--assistants").err
     assert cli("import").code == 1
 
 

@@ -259,7 +259,7 @@ def test_doctor_says_where_it_is_there_twice_and_when_the_launcher_is_another_s(
     settings.write_text(json.dumps({**read(settings), "enabledPlugins": {"memhook@memhook": True}}), encoding="utf-8")
     found = list(doctor.assistants(Place(str(home), user_paths())))
     assert [(one.ok, one.repair) for one in found] == [(False, "memhook uninstall claude"), (True, "")]
-    assert "by settings and plugin: one of them speaks, the other stays silent" in found[0].message
+    assert "by settings and plugin: one of them answers, the other stays silent" in found[0].message
     (user_paths().data / "launch").write_text("another", encoding="utf-8")
     assert [one.repair for one in doctor.assistants(Place(str(home), user_paths()))][-1] == "memhook install"
 

@@ -42,7 +42,7 @@ def test_list_names_the_encoder_for_other_languages_which_is_not_one_to_choose(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = cli("models", "list").out.splitlines()
-    at = lines.index("Beside it, for what is not in English (embedding.languages = auto):")
+    at = lines.index("In addition, for texts that are not in English (embedding.languages = auto):")
     assert lines[at + 1] == "   512  here     universal-sentence-encoder-multilingual-3"
     shown = cli("models", "list", "--json").json
     assert (shown["multilingual"]["is_here"], shown["multilingual"]["languages"]) == (True, "auto")
@@ -53,13 +53,13 @@ def test_list_names_the_encoder_for_other_languages_which_is_not_one_to_choose(
 
 def test_a_configured_model_that_does_not_exist_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMHOOK_EMBEDDING__MODEL", "no-such-model")
-    assert "no-such-model is none of these" in cli("models", "list").err
+    assert "no-such-model is not one of these" in cli("models", "list").err
 
 
 def test_pull_downloads_in_this_process_and_says_how_to_use_it(cli: Cli, pulled: list[tuple[str, Path]]) -> None:
     result = cli("models", "pull", "baai/BGE-small-en-v1.5")
     assert result.out.splitlines() == [
-        "BAAI/bge-small-en-v1.5 is on this machine.",
+        "BAAI/bge-small-en-v1.5 is downloaded.",
         "Use it: memhook config set embedding.model BAAI/bge-small-en-v1.5",
     ]
     assert result.err == "Downloading BAAI/bge-small-en-v1.5, 67 MB ...\n"

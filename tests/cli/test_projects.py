@@ -36,7 +36,7 @@ def test_projects_are_listed(engine: Engine, cli: Cli) -> None:
         "      3  old  (/home/me/old, no such directory now, last used 2026-02-14)",
         "      5  global",
         "",
-        "A directory that has been moved or renamed: memhook projects merge OLD NEW",
+        "If a directory was moved or renamed: memhook projects merge OLD NEW",
     ]
     assert cli("projects", "--json").json == REPORT
 
@@ -50,7 +50,7 @@ def test_merging_asks_first(engine: Engine, cli: Cli, monkeypatch: pytest.Monkey
     assert engine.asked == [("merge_projects", {"source": "old", "target": "here", "dry_run": True})]
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert (
-        "3 memories moved to shop; 1 that it had already go by both URNs."
+        "3 memories moved to shop; 1 with the same text as another kept both URNs."
         in cli("projects", "merge", "old", "here").out
     )
     assert engine.asked[-1] == ("merge_projects", {"source": "old", "target": "here"})
@@ -83,4 +83,4 @@ def test_memories_move_by_urn_or_all_of_a_project(engine: Engine, cli: Cli) -> N
 
 def test_a_split_is_told(engine: Engine, cli: Cli) -> None:
     engine.answers["split_project"] = {"source": "/home/me/old", "target": "example.com/team/shop"}
-    assert "/home/me/old is a project of its own again." in cli("projects", "split", "/home/me/old").out
+    assert "/home/me/old is a separate project again." in cli("projects", "split", "/home/me/old").out

@@ -462,9 +462,9 @@ def test_status_says_how_old_the_copy_of_a_shared_store_is_and_why(cli: Cli, eng
     away = {**TEAM, "name": "other", "age_seconds": None, "problem": "It cannot be reached."}
     engine.answers["status"] = STATUS | {"shared": [TEAM, away], "replica": {**TEAM, "name": "", "age_seconds": 3.2}}
     out = cli("status").out
-    assert "shared    team: 12 memories, as of 2 hours ago (s3://team/memories)\n" in out
+    assert "shared    team: 12 memories, fetched 2 hours ago (s3://team/memories)\n" in out
     assert "shared    other: 12 memories, not fetched yet; It cannot be reached. (s3://team/memories)\n" in out
-    assert "store     s3://team/memories, as of 3 seconds ago\n" in out
+    assert "store     s3://team/memories, fetched 3 seconds ago\n" in out
 
 
 def test_doctor_asks_each_shared_store_and_says_what_to_look_at(

@@ -131,7 +131,7 @@ def test_who_interrupts_an_import_is_told_how_to_go_on(engine: Engine, cli: Cli,
     file.write_text('{"content": "x"}\n' * 100)
     result = cli("import", str(file))
     assert result.code == 130
-    assert "Stopped after 64 memories, which are stored. The same command goes on from there" in result.err
+    assert "Stopped after 64 memories, which are stored. Run the same command to continue" in result.err
 
 
 @pytest.mark.parametrize(

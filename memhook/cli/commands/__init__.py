@@ -1,4 +1,4 @@
-"""The commands: options (`add_parser`) beside what each does (`run`, with its help). The map is COMMANDS."""
+"""The commands: a module has their options (`add_parser`) and their functions, such as `run`, with the help."""
 
 COMMANDS = {
     "remember": "remember add edit",
@@ -25,4 +25,4 @@ COMMANDS = {
     "token": "token",
     "help": "guide help version completion",
 }
-"""Each module of this folder with the words that it answers to, in the order of `memhook --help`."""
+"""Each module of this folder with its commands, in the order of `memhook --help`."""

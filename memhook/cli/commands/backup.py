@@ -1,4 +1,4 @@
-"""backup and restore. They open the store themselves: the daemon opens no path that a client names."""
+"""backup and restore. They open the files themselves: the daemon opens no path that a client names."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     backup = command(commands, run, "backup", "memhook backup memhook-2026-02-14.zip")
     backup.add_argument("file", metavar="FILE")
-    backup.flag("--replace", "in place of a file that is there")
+    backup.flag("--replace", "overwrite an existing file")
     put_back = command(commands, restore, "restore", "memhook restore memhook-2026-02-14.zip")
     put_back.add_argument("file", metavar="FILE", nargs="?")
-    put_back.flag("--replace", "replace what is there; a copy of it is kept")
+    put_back.flag("--replace", "replace the existing data; a copy of it is kept")
     add_yes(put_back, "take over its settings, except stores and models")
     put_back.flag("--with-stores", "take over the stores and models it names, too")
     put_back.flag("--from-damaged", "rebuild the store from what is readable")
@@ -37,7 +37,7 @@ def run(args: Namespace, place: Place) -> None:
     """Write everything memhook keeps into one file.
 
     Memories with their vectors, the traces of forgotten ones, the record of what
-    was shown, and your settings; consistent also while something is written.
+    was shown, and your settings; consistent even while memories are written.
     """
     from memhook.writing.backup import backed_up  # noqa: PLC0415  lancedb takes seconds to import
 
@@ -55,12 +55,12 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def restore(args: Namespace, place: Place) -> None:
-    """Put a backup back, or rebuild a damaged store.
+    """Restore a backup, or rebuild a damaged store.
 
-    Settings in it that differ from yours are shown and asked for; stores and models
-    apart from the others. The daemon is stopped; the next prompt starts it. With
-    --from-damaged what can be read of the store becomes a new one, the rest is
-    counted, and the damaged one is kept.
+    Settings in it that differ from yours are shown, and you are asked whether to
+    restore them; stores and models in a question of their own. The daemon is
+    stopped; the next prompt starts it. With --from-damaged the readable rows of the
+    store become a new one, the others are counted, and the damaged store is kept.
     """
     if bool(args.file) == args.from_damaged:
         raise InvalidInput(
@@ -76,20 +76,20 @@ def restore(args: Namespace, place: Place) -> None:
     offer = settings_offered(file, place.paths)
     chosen = _chosen(args, offer)
     contents = restored(file, place.paths, *location, replace=args.replace, settings=chosen)
-    stopped(place.paths)  # the next prompt starts one that has seen none of what was there before
+    stopped(place.paths)  # the next prompt starts one that has nothing of the replaced data in memory
     left = [change for change in offer.changes if change.key not in chosen]
     report = {"settings_restored": sorted(chosen), "settings_left": [_as_json(change) for change in left]}
     report |= {"settings_unusable": list(offer.unusable)}
     if not said_json(args, {"file": args.file, **asdict(contents), **report}):
         say(
             f"Restored {counted(contents.memories)}, the record of {contents.events} events and"
-            f" {_merges(contents.merged_projects)}, as of {contents.created}.",
+            f" {_merges(contents.merged_projects)}, backed up at {contents.created}.",
             *_settings_report(offer, chosen),
         )
 
 
 def _chosen(args: Namespace, offer: Offered) -> set[str]:
-    """The settings to take over. --yes speaks for those that name no location; of these each user decides alone."""
+    """Return the settings to take over. --yes covers those that name no location; the others need --with-stores."""
     chosen: set[str] = set()
     for changes, is_given, question in (
         (offer.plain, args.yes, "Take over these settings of the backup?"),
@@ -103,7 +103,7 @@ def _chosen(args: Namespace, offer: Offered) -> set[str]:
 
 
 def _settings_report(offer: Offered, chosen: set[str]) -> Iterator[str]:
-    """The settings taken over, and those left out with the option that takes them over."""
+    """Yield the settings taken over, and those left out with the option that takes them over."""
     for title, changes, option in (
         ("Settings", offer.plain, "--yes"),
         ("Stores and models", offer.locations, "--with-stores"),
@@ -132,7 +132,7 @@ def _rebuild(args: Namespace, place: Place) -> None:
     if not said_json(args, asdict(result)):
         say(
             f"Rebuilt the store: {counted(result.memories)} and the traces of {result.forgotten} forgotten ones"
-            f" could be read, {result.unreadable} could not. What was there is kept in {result.kept}."
+            f" could be read, {result.unreadable} could not. The damaged store is kept in {result.kept}."
         )
 
 

@@ -1,4 +1,4 @@
-"""config and models: see and change the settings, and the embedding models one of them chooses from."""
+"""config and models: show and change the settings, and list and download embedding models."""
 
 import json
 import tomllib
@@ -46,7 +46,7 @@ def add_parser(commands: Commands) -> None:
     removed.add_argument("key", metavar="KEY")
     command(actions, path, "path", "memhook config path", json=False)
     command(actions, edit, "edit", "memhook config edit", json=False)
-    about = "The embedding models one may choose from."
+    about = "List and download embedding models."
     of_models = family(command(commands, list_models, "models", "memhook models list", about))
     command(of_models, list_models, "list", "memhook models list")
     download = command(of_models, pull_model, "pull", "memhook models pull BAAI/bge-small-en-v1.5", json=False)
@@ -54,7 +54,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Every setting, its value and where that came from."""
+    """Show every setting, its value and its source."""
     loaded = place.settings()
     keys = (*setting_keys(), *named_keys(loaded.settings))
     rows = [(key, shown_value(loaded.settings, key), loaded.sources.get(key, "default")) for key in keys]
@@ -71,7 +71,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def get(args: Namespace, place: Place) -> None:
-    """The value of one setting."""
+    """Show the value of one setting."""
     refuse_unknown(args.key)
     loaded = place.settings()
     value = shown_value(loaded.usable(), args.key)
@@ -91,11 +91,11 @@ def set_(args: Namespace, place: Place) -> None:
     if args.key == "max_tokens" and (note := budget_note(value)):
         warn(f"note: {note}")
     if model and not model.is_here:
-        warn(f"note: it is not on this machine yet, so the model before it goes on: memhook models pull {model.id}")
+        warn(f"note: it is not downloaded yet, so the previous model stays in use: memhook models pull {model.id}")
 
 
 def _model_called(name: str, place: Place) -> ListedModel:
-    """Which names there are is fastembed's to say; it takes a second to ask, but only here."""
+    """Return the model of this name. Only here fastembed is asked for its names, which takes a second."""
     try:
         return model_named(name, place)
     except InvalidInput as error:
@@ -113,7 +113,7 @@ def unset(args: Namespace, place: Place) -> None:
 
 
 def path(_args: Namespace, place: Place) -> None:
-    """Where your settings are."""
+    """Print the path of your settings."""
     say(str(place.paths.config_file))
 
 
@@ -126,7 +126,7 @@ def edit(_args: Namespace, place: Place) -> int:
     """Open your settings in an editor."""
     file = place.paths.config_file
     otherwise = _without_editor(file)
-    editor_command(otherwise)  # raises before a file is made in vain
+    editor_command(otherwise)  # raises before a file is created in vain
     if not file.exists():
         write_private(file, STARTER)
     open_in_editor(file, otherwise)
@@ -136,7 +136,7 @@ def edit(_args: Namespace, place: Place) -> int:
 
 
 def _without_editor(file: Path) -> str:
-    """What to run where no editor opens: no command can change a file that is no TOML."""
+    """Return what to run if no editor opens: no command can change a file that is not TOML."""
     try:
         tomllib.loads(text_of(file))
     except (InvalidInput, OSError, RecursionError, tomllib.TOMLDecodeError) as error:
@@ -148,13 +148,13 @@ def _warn_of_override(key: str, value: Any, place: Place) -> None:
     loaded = place.settings()
     if json.dumps(value_of(loaded.settings, key)) != json.dumps(value):
         source = loaded.sources.get(key, "default")
-        warn(f"note: here it is {literal(shown_value(loaded.settings, key))}, which comes from the {source}.")
+        warn(f"note: here its value is {literal(shown_value(loaded.settings, key))}, which comes from the {source}.")
 
 
 def list_models(args: Namespace, place: Place) -> None:
-    """Every model, which is configured and which are on this machine.
+    """List the models: which one is configured and which are downloaded.
 
-    Nothing is asked of the network.
+    It does not use the network.
     """
     embedding = place.settings().settings.embedding
     configured, languages = embedding.model, embedding.languages
@@ -163,15 +163,15 @@ def list_models(args: Namespace, place: Place) -> None:
     beside = {**asdict(multilingual_model()), "languages": languages}
     if said_json(args, {"configured": configured, "models": rows, "multilingual": beside}):
         return
-    say("In packages, with their dimensions; * is the configured one:")
+    say("Installed as packages, with their dimensions (* is the configured model):")
     _table((model for model in listed if model.is_packaged), configured)
-    say("", f"Beside it, for what is not in English (embedding.languages = {languages}):")
+    say("", f"In addition, for texts that are not in English (embedding.languages = {languages}):")
     _table([multilingual_model()], "")
-    say("", "fastembed's own, with what a download takes:")
+    say("", "From fastembed, with the size of the download:")
     _table((model for model in listed if not model.is_packaged), configured)
     say("", "Download one: memhook models pull NAME", "Use one: memhook config set embedding.model NAME")
     if not any(_is(model, configured) for model in listed):
-        warn(f"The configured model {configured} is none of these: memhook config unset embedding.model")
+        warn(f"The configured model {configured} is not one of these: memhook config unset embedding.model")
 
 
 def pull_model(args: Namespace, place: Place) -> None:
@@ -179,14 +179,14 @@ def pull_model(args: Namespace, place: Place) -> None:
 
     Nothing else in memhook downloads a model.
     """
-    # In this process, which has loaded no model: the daemon's never goes to the network.
+    # In this process, not in the daemon, which never uses the network.
     model = model_named(args.name, place)
     if not model.is_packaged and not model.is_here:
         warn(f"Downloading {model.id}, {_size(model)} ...")
     pull(model.id, place.paths.models)
-    say(f"{model.id} is on this machine.")
+    say(f"{model.id} is downloaded.")
     if _is(model, place.settings().settings.embedding.model):
-        say("It is the configured one. So that it is used at once: memhook daemon restart")
+        say("It is the configured model. To use it at once: memhook daemon restart")
     else:
         say(f"Use it: memhook config set embedding.model {model.id}")
 
@@ -199,7 +199,7 @@ def model_named(name: str, place: Place) -> ListedModel:
 
 
 def _table(listed: Iterable[ListedModel], configured: str) -> None:
-    """The names last: some are as long as the rest of a line."""
+    """Print the models, their names last: some are as long as the rest of a line."""
     for model in listed:
         mark = "*" if _is(model, configured) else " "
         state = "here" if model.is_here else "missing" if model.is_packaged else _size(model)

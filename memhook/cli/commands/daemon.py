@@ -13,7 +13,9 @@ from memhook.paths import Paths
 
 
 def add_parser(commands: Commands) -> None:
-    daemon = command(commands, status, "daemon", "memhook daemon status", "The resident process that makes hooks fast.")
+    daemon = command(
+        commands, status, "daemon", "memhook daemon status", "Control the resident process that makes hooks fast."
+    )
     actions = family(daemon)
     command(actions, start, "start", "memhook daemon start", json=False)
     command(actions, stop, "stop", "memhook daemon stop", json=False)
@@ -22,26 +24,26 @@ def add_parser(commands: Commands) -> None:
 
 
 def start(_args: Namespace, place: Place) -> None:
-    """Start it, unless it runs."""
+    """Start the daemon, unless it runs."""
     is_new = started(place.paths)
     pid = called(place.paths, "daemon_status")["pid"]
     say(f"The daemon {'runs now' if is_new else 'was running already'} (process {pid}).")
 
 
 def stop(_args: Namespace, place: Place) -> None:
-    """Stop it; the next prompt starts it again."""
+    """Stop the daemon; the next prompt starts it again."""
     pid = stopped(place.paths)
     say("No daemon was running." if pid is None else f"The daemon (process {pid}) has stopped.")
 
 
 def restart(args: Namespace, place: Place) -> None:
-    """Stop it and start it again."""
+    """Stop the daemon and start it again."""
     stopped(place.paths)
     start(args, place)
 
 
 def status(args: Namespace, place: Place) -> int:
-    """Whether it runs (exit code 0) or not (1)."""
+    """Show whether the daemon runs (exit code 0) or not (1)."""
     state = daemon_state(place.paths)
     if not said_json(args, state):
         say(f"The daemon is {summary(state)}.")
@@ -65,7 +67,7 @@ def _facts(state: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def daemon_state(paths: Paths) -> dict[str, Any]:
-    """The daemon's report of itself, and whether one is running. Starts none."""
+    """Return the daemon's report of itself, and whether it is running; it is not started."""
     try:
         return {"running": True, **called(paths, "daemon_status")}
     except DaemonUnavailable:

@@ -1,4 +1,4 @@
-"""distill: have a model of the user's choice make facts of what was captured."""
+"""distill: turn captured memories into facts with a model of the user's choice."""
 
 import os
 from argparse import Namespace
@@ -23,10 +23,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
-    """Have a model you chose make facts of captured memories.
+    """Turn captured memories into facts with a model of your choice.
 
     Off until distill.command (such as claude -p) or distill.url is set. Captured
-    memories are sent to it, without secrets; what comes back stays unreviewed.
+    memories are sent to it, without secrets; the facts wait for your review.
     """
     settings = place.settings().usable().distill
     ask = _asked(settings)
@@ -45,7 +45,7 @@ def run(args: Namespace, place: Place) -> int:
         total["notes"] += len(batch)
     if not said_json(args, dict(total)):
         say(f"{counted(total['notes'])} distilled: facts stored {total['stored']}, merged {total['merged']}.")
-        warn("They are unreviewed: memhook inbox")
+        warn("To review them: memhook inbox")
     return 0
 
 

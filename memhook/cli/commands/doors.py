@@ -1,6 +1,6 @@
-"""hook, statusline, mcp and ui: main.py starts them without importing this file, which has their help.
+"""hook, statusline, mcp and ui: the help of commands that main.py starts without importing this file.
 
-It is reached with global options before the name, as in `memhook -C DIR hook`.
+Their functions here run only if global options come first, as in `memhook -C DIR hook`.
 """
 
 from argparse import Namespace
@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def ui(args: Namespace, place: Place) -> int:
-    """A page in the browser: try prompts, read and change memories, see what happened.
+    """Open a page in the browser: try prompts, read and change memories, see events.
 
     It is served on this machine alone, until Ctrl-C or an idle time. The address
     printed opens it once.
@@ -34,7 +34,7 @@ def ui(args: Namespace, place: Place) -> int:
 
 
 def mcp(args: Namespace, place: Place) -> int:
-    """The MCP server, on stdin and stdout or over HTTP.
+    """Run the MCP server, on stdin and stdout or over HTTP.
 
     With --http it serves agents on other machines at http://HOST:PORT/mcp. Each
     request brings a token (memhook token create), which says what it may do.
@@ -47,13 +47,13 @@ def mcp(args: Namespace, place: Place) -> int:
 
 
 def hook(args: Namespace, _place: Place) -> int:
-    """What the plugin runs: an event on stdin, an answer on stdout."""
+    """Answer an event of an assistant: JSON on stdin, the answer on stdout."""
     client = ["--client", args.client] if args.client else []
     return hook_client.main([*filter(None, (args.event, args.part)), *client])
 
 
 def status_line(_args: Namespace, _place: Place) -> int:
-    """What this session was shown, in one line, for an assistant's status line.
+    """Print one line on what a session was shown, for an assistant's status line.
 
     It reads the JSON that the assistant sends on stdin. In Claude Code's settings:
     "statusLine": {"type": "command", "command": "memhook statusline"}

@@ -1,4 +1,4 @@
-"""eval: how well the prompt hook answers a set of prompts."""
+"""eval: measure how well the prompt hook answers a set of prompts."""
 
 import signal
 import sys
@@ -62,13 +62,13 @@ def add_parser(commands: Commands) -> None:
     evaluation.add_argument(
         "--detail", choices=("preview", "cascade", "full", "pack"), help="how much is shown (setting hooks.detail)"
     )
-    evaluation.flag("--baselines", "BM25, vectors and other simple methods beside it", "--baseline")
+    evaluation.flag("--baselines", "also measure BM25, vectors and other simple methods", "--baseline")
     evaluation.option(
-        "--session-prompts", "N,N", "sessions of N prompts and their start too", type=_numbers_of("prompts"), default=()
+        "--session-prompts", "N,N", "also measure sessions of N prompts", type=_numbers_of("prompts"), default=()
     )
-    evaluation.flag("--within-namespace", "a query's namespace is the project it is asked in")
+    evaluation.flag("--within-namespace", "ask each query in a project named as its namespace")
     evaluation.option("--sample", "N", "only N of the prompts", type=number_of("prompts"))
-    evaluation.option("--seed", "S", "which ones (0)", type=int, default=0)
+    evaluation.option("--seed", "S", "the seed of the sample (0)", type=int, default=0)
 
 
 def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:
@@ -77,19 +77,19 @@ def _numbers_of(what: str) -> Callable[[str], tuple[int, ...]]:
 
 
 def run(args: Namespace, place: Place) -> None:
-    # They import lancedb and the model, which other commands leave to the daemon.
-    """Measure on memories and prompts of your own what the prompt hook finds.
+    """Measure what the prompt hook finds, on your own memories and prompts.
 
     DIR has memories.jsonl, lines {id, text, title?, created?, namespace?}, and
     queries.jsonl, lines {prompt, gold: [ids], kind?, namespace?, needs?}; an empty
-    gold says that nothing answers the prompt, needs is the part of a gold memory
+    gold means that nothing answers the prompt, needs is the part of a gold memory
     that has to reach the model. A line {tool, input, gold, error?} is a tool call
     instead of a prompt. A folder of such folders is evaluated set by set.
-    Each goes into a temporary store; nothing of it is recorded.
+    Each set gets a temporary store; nothing is recorded.
     """
-    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  as said above
-    from memhook.evaluation.report import evaluated  # noqa: PLC0415  as said above
-    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415  as said above
+    # These import lancedb and the model, which other commands leave to the daemon.
+    from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  see above
+    from memhook.evaluation.report import evaluated  # noqa: PLC0415  see above
+    from memhook.evaluation.sets import sampled, sets_in  # noqa: PLC0415  see above
 
     sets = sets_in([Path(folder) for folder in args.folders])
     if args.sample:
@@ -164,7 +164,7 @@ def _say(report: Mapping[str, Any]) -> None:
 
 
 def _served_rows(report: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """All prompts that have these measures, then by kind, then by set."""
+    """Return a row for all prompts that have these measures, then rows by kind and by set."""
     kinds = {f"  {kind}": one for kind, one in report["by_kind"].items() if list(columns)[1] in one}
     sets = {f"set {one['set']}": _served(one, columns) for one in report.get("sets", ())}
     return {"all": _served(report, columns), **kinds, **sets}
@@ -186,7 +186,7 @@ def _cell(measure: str, value: float | None) -> str:
 
 
 def _table(title: str, columns: Mapping[str, str], named: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Lines with a row for each name, and the measures that `columns` has headings for."""
+    """Return the lines of a table: a row for each name, with the measures that `columns` has headings for."""
     rows = [[name, *(_cell(column, one[column]) for column in columns)] for name, one in named.items()]
     cells = [[title, *columns.values()], *rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -28,12 +28,12 @@ def add_parser(commands: Commands) -> None:
     exporting.flag("--markdown", "FILE is a folder, for a Markdown file each")
     exporting.flag("--html", "FILE is one page to browse and search offline")
     exporting.flag("--sensitive", "with --html: confidential, restricted, redacted, quarantined ones too")
-    exporting.flag("--replace", "in place of a file that is there")
+    exporting.flag("--replace", "overwrite an existing file")
     add_store(exporting, "of this shared store instead of your own")
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Write every memory as JSONL, as import reads it."""
+    """Write every memory as JSONL, which import reads."""
     if args.markdown and args.file == "-":
         raise InvalidInput("No folder to export to.", "Give one: memhook export --markdown FOLDER")
     if args.html:
@@ -69,7 +69,7 @@ def _everything(place: Place) -> Iterator[dict[str, object]]:
 
 @contextmanager
 def _written(name: str, *, replace: bool) -> Iterator[IO[str]]:
-    """stdout, or a file that is there when it is complete, for the user's eyes alone."""
+    """Yield stdout, or a private file that appears only when it is complete."""
     if name == "-":
         yield sys.stdout
         return
@@ -90,7 +90,7 @@ def _written(name: str, *, replace: bool) -> Iterator[IO[str]]:
 
 
 def _export_folder(folder: Path, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write NAMESPACE/TITLE-ID.md files, private, in place of those of an earlier export; return how many."""
+    """Write private NAMESPACE/TITLE-ID.md files, which replace those of an earlier export; return the number."""
     count = 0
     try:
         earlier = {path.stem[-ID_LENGTH:]: path for path in folder.glob("*/*-*.md")}

@@ -1,4 +1,4 @@
-"""forget and redact: delete memories, or empty them; `forget --purge` and `redact` in everything memhook wrote."""
+"""forget and redact: delete memories or empty them; `forget --purge` and `redact` cover everything memhook wrote."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ ELSEWHERE = "If it came from a file or an export, delete it there too: importing
 def add_parser(commands: Commands) -> None:
     forget = command(commands, run, "forget", "memhook forget urn:memhook:k3v9x2m4p7qa", aliases=("rm", "delete"))
     add_references(forget, least="*")
-    forget.flag("--captured", "what was captured from sessions and not reviewed")
+    forget.flag("--captured", "all captured memories that were not reviewed")
     forget.option("--session", "ID", "with --captured, only of this session", default="")
-    forget.flag("--purge", "leave nothing of them in any of memhook's files")
+    forget.flag("--purge", "delete them from all of memhook's files")
     emptied = command(commands, redact, "redact", "memhook redact urn:memhook:k3v9x2m4p7qa")
     add_references(emptied)
     for one in (forget, emptied):
@@ -31,9 +31,9 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     """Delete memories; importing them again does not bring them back.
 
-    Hashes of title and content stay, to recognise it. With --purge nothing stays:
-    the store is written anew without its old versions, and the record of what was
-    shown is cleared of it.
+    Hashes of title and content stay, to recognise them. With --purge nothing stays:
+    the store is rewritten without its old versions, and they are deleted from the
+    record of what was shown.
     """
     if args.captured or args.session:
         return _captured(args, place)
@@ -80,7 +80,7 @@ def redact(args: Namespace, place: Place) -> int:
 
 
 def _expunged(method: str, done: str, args: Namespace, place: Place) -> int:
-    """Ask, do it, report where it was deleted. A question names URNs: a title on the screen would be one more trace."""
+    """Ask, expunge, and report from where. The question names URNs: a title on the screen would be another trace."""
     references = args.references
     if method == "redact" and not args.yes:  # to purge is possible for forgotten ones too, which cannot be got
         references = [record["id"] for record in place.call("get", references=references, touch=False)]

@@ -1,4 +1,4 @@
-"""guide, help, version, and the script that completes memhook's commands and options in a shell."""
+"""guide, help, version, and completion: the script that completes commands and options in a shell."""
 
 import difflib
 import re
@@ -28,7 +28,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, _place: Place) -> None:
-    """The help of memhook, or of one command."""
+    """Show the help of memhook, or of one command."""
     topic = "".join(args.words[:1])
     if topic in guide_texts() and not any(topic in words.split() for words in COMMANDS.values()):
         raise InvalidInput(f"There is no command {topic!r}.", f"The guide has it: memhook guide {topic}")
@@ -36,7 +36,7 @@ def run(args: Namespace, _place: Place) -> None:
 
 
 def version(_args: Namespace, _place: Place) -> None:
-    """The version of memhook."""
+    """Show the version of memhook."""
     say(f"memhook {__version__}")
 
 
@@ -79,7 +79,7 @@ def guide(args: Namespace, _place: Place) -> None:
 
 
 def _fitted(text: str) -> Iterator[str]:
-    """The lines of a page, its paragraphs and items within the width of the terminal; code and tables stay."""
+    """Yield the lines of a page, with paragraphs and items wrapped to the width of the terminal."""
     lines = [""]
     for line in text.splitlines():
         if _is_prose(line) and _is_prose(lines[-1]) and not _ITEM.match(line):

@@ -27,11 +27,11 @@ from memhook.store.project_aliases import ProjectAliases
 from memhook.supply import files, git, host_memories
 from memhook.supply.source import NOT_UTF8, Entry, encoding_of, in_utf8, not_utf8
 
-FIRST_LINES = 64  # so that something is seen soon; each further batch is twice as long
-BATCH_LINES = 512  # each is one commit, which takes as long as embedding twenty
+FIRST_LINES = 64  # small, so that progress shows soon; each further batch is twice as long
+BATCH_LINES = 512  # a batch is one commit, which takes as long as embedding twenty lines
 BATCH_BYTES = 4 << 20
 MAX_LINE_BYTES = 16 << 20
-MOST_REPORTED = 20  # bad lines: a file that is no text has thousands
+MOST_REPORTED = 20  # bad lines: a file that is not text has thousands
 WOULD = {"stored": "would store", "updated": "would update"}
 
 Line = tuple[int, str]
@@ -39,7 +39,7 @@ Line = tuple[int, str]
 
 @dataclass(slots=True)
 class Tally:
-    """The results so far. `places` names the entries by their numbers; without it these are the lines of a file."""
+    """The results so far. `places` has the names of numbered entries; without it the numbers are lines of a file."""
 
     places: Sequence[str] = ()
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -57,7 +57,7 @@ class Tally:
         self.bad += [(number, reason) for number, reason in answer["bad"]]
 
     def _foresee(self, number: int, outcome: str, title: str, noticed: Sequence[str], *keys: Sequence[str]) -> None:
-        """Add an entry of a dry run. What repeats one of an earlier batch would be there by then."""
+        """Add an entry of a dry run; one that repeats an entry of an earlier batch counts as already there."""
         repeats, filed = keys
         if outcome == "stored" and not self.filed.isdisjoint(repeats):
             self.outcomes.subtract([outcome])
@@ -71,7 +71,7 @@ class Tally:
         return self.places[number] if self.places else f"line {number}"
 
     def report_bad_lines(self) -> None:
-        """Print those not reported yet, by number: lines that are no text were found before the rest of their batch."""
+        """Print those not reported yet, by number: undecodable lines are found before the rest of their batch."""
         first = self.reported
         new = sorted(self.bad[first:])
         self.bad[first:] = new
@@ -80,7 +80,7 @@ class Tally:
             tqdm.write(clean(f"{self.place(number)}: {reason}"), file=sys.stderr)  # above the bar, when there is one
 
     def report_rest(self) -> None:
-        """Print how many bad lines were not, and what helps against those in another encoding."""
+        """Print how many bad lines were not printed, and how to convert a file in another encoding."""
         if len(self.bad) > MOST_REPORTED:
             warn(f"and {len(self.bad) - MOST_REPORTED} more; all of them: --json")
         if any(reason.startswith(NOT_UTF8) for _, reason in self.bad):
@@ -92,12 +92,12 @@ def add_parser(commands: Commands) -> None:
     importing.add_argument("file", metavar="FILE", nargs="?", help="the file or folder, or - for stdin")
     importing.flag(
         "--assistants",
-        "what assistants keep (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
+        "files of the assistants (CLAUDE.md, AGENTS.md, memory folders), after asking; FILE may name one of them",
     )
     importing.option(
         "--sessions",
         "DIR",
-        "short notes of the sessions that assistants recorded, or of those below DIR; goes on where it stopped",
+        "short notes of the sessions that assistants recorded, or of those below DIR; continues where it stopped",
         nargs="*",
     )
     importing.option(
@@ -117,12 +117,12 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     """Store the memories of a file or a folder, none of them twice.
 
-    What it is shows its content: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),
+    The format is detected: JSONL; Markdown (CLAUDE.md, AGENTS.md, notes),
     where front matter becomes fields and each top heading a memory, updated when
     imported again; CSV or TSV with a column content, text, note or body; the
     graph of MCP's reference memory server. UTF-16 needs its byte order mark.
     A line: {"content" or "text", "title"?, "created"?, "namespace"?, "tags"?, ...}.
-    Bad lines are listed on stderr, the rest is stored; the exit code is 1 then.
+    Bad lines are listed on stderr and the rest is stored, with exit code 1.
     """
     if args.assistants:
         return import_assistants(args, place)
@@ -147,12 +147,12 @@ def run(args: Namespace, place: Place) -> int:
 
 
 def import_assistants(args: Namespace, place: Place) -> int:
-    """Import the assistants' own files, as far as the user names or confirms them."""
+    """Import files of the assistants that the user names or confirms."""
     kept = host_memories.of_assistant(_kept(place), args.file or "")
     if not (args.yes or args.dry_run) and said_json(args, {"found": [_named(one) for one in kept]}):
         return 0
     if not kept:
-        warn("Assistants keep nothing here that memhook could read.")
+        warn("The assistants have no files here that memhook can read.")
         return 0
     if not (args.yes or args.dry_run):
         _list_kept(kept)
@@ -168,7 +168,7 @@ def import_assistants(args: Namespace, place: Place) -> int:
 
 
 def import_git(args: Namespace, place: Place) -> int:
-    """Import commits and decisions of a repository, shown first."""
+    """Show commits and decisions of a repository, and import them after asking."""
     directory = Path(args.git).absolute()
     if not in_repository(directory):
         raise InvalidInput(
@@ -182,7 +182,7 @@ def import_git(args: Namespace, place: Place) -> int:
             return 0
         warn(*(f"{one.place:<20}  {collapsed((one.record or {})['title'])}" for one in entries))
     if not entries:
-        warn("No commit here says why, and there is no record of a decision.")
+        warn("No commit here gives a reason, and there is no record of a decision.")
         return 0
     if not (args.yes or args.dry_run) and not agreed(f"Import {counted(len(entries))}?", "Nothing imported."):
         return 1
@@ -190,10 +190,10 @@ def import_git(args: Namespace, place: Place) -> int:
 
 
 def offer_assistants(place: Place) -> int:
-    """Ask at the set-up, and import what is agreed to. Silent where there is nothing."""
+    """Ask at the set-up which files of the assistants to import, if there are any."""
     if not _kept(place):
         return 0
-    say("This is what your assistants keep already:")
+    say("Your assistants have these files already:")
     return import_assistants(
         Namespace(file=None, yes=False, json=False, dry_run=False, project=False, again=False), place
     )
@@ -220,7 +220,7 @@ def _named(one: host_memories.Kept) -> dict[str, object]:
 
 
 def _import_entries(args: Namespace, place: Place, entries: Sequence[Entry]) -> int:
-    """Entries with a name of their own: importing them again updates them."""
+    """Import entries that have names: importing them again updates them."""
     problems = [(number, one.problem) for number, one in enumerate(entries) if one.record is None]
     tally = Tally([one.place for one in entries], bad=problems)
     return _imported(args, place, tally, files.as_lines(entries), len(entries) - len(problems), update=True)
@@ -246,14 +246,14 @@ def _imported(
         tally.report_rest()
     except KeyboardInterrupt:
         done = counted(sum(tally.outcomes.values()))
-        stored = "" if args.dry_run else ", which are stored. The same command goes on from there: it skips them"
+        stored = "" if args.dry_run else ", which are stored. Run the same command to continue: it skips them"
         warn(f"Stopped after {done}{stored}.")
         raise
     return _report(tally, args)
 
 
 def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
-    """The lines that are text, with their numbers; the others go to the tally."""
+    """Yield the lines that are text, with their numbers; add the others to the tally."""
     for number, (raw, size) in enumerate(_raw_lines(file), start=1):
         if size > MAX_LINE_BYTES:
             tally.bad.append((number, f"longer than {MAX_LINE_BYTES >> 20} MB"))
@@ -268,7 +268,7 @@ def good_lines(file: BinaryIO, tally: Tally) -> Iterator[Line]:
 
 
 def batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Lists of 64 up to 512 lines and, but for a single long line, 4 million characters."""
+    """Yield batches of 64 up to 512 lines and at most 4 million characters, except for a single longer line."""
     batch: list[Line] = []
     size, limit = 0, FIRST_LINES
     for line in lines:
@@ -282,7 +282,7 @@ def batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 
 def _raw_lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """Each line with its size; of one longer than any memory only the start is kept."""
+    """Yield each line with its size; of one longer than any memory, only the start."""
     while start := file.readline(MAX_LINE_BYTES):
         size, end = len(start), start
         while not end.endswith(b"\n") and (end := file.readline(MAX_LINE_BYTES)):
@@ -318,16 +318,16 @@ def _report(tally: Tally, args: Namespace) -> int:
         see = "" if args.dry_run else ". See: memhook list --quarantined"
         warn(f"{'Would be quarantined' if args.dry_run else 'In quarantine'}: {counted(quarantined)}{see}")
     if made_global:
-        told = "Would be global" if args.dry_run else "Global"
-        warn(f"{told}, so seen in every project: {counted(made_global)}. For this project only: --project")
+        state = "Would be global" if args.dry_run else "Global"
+        warn(f"{state}, so seen in every project: {counted(made_global)}. For this project only: --project")
     if counts["forgotten before"]:
-        warn("What was forgotten before stays so. To bring it back: memhook import --again")
+        warn("Memories that were forgotten before stay so. To bring them back: memhook import --again")
     return 1 if bad else 0
 
 
 @contextmanager
 def _opened(name: str) -> Iterator[BufferedReader]:
-    """The file as UTF-8."""
+    """Yield the file as UTF-8."""
     if name == "-":
         yield _in_utf8(cast(BufferedReader, sys.stdin.buffer))
         return
@@ -347,7 +347,7 @@ def _in_utf8(file: BufferedReader) -> BufferedReader:
 
 
 def _count_lines(file: BinaryIO) -> int | None:
-    """How many lines are not empty, for a progress bar; None without one, and for a pipe, where nobody knows."""
+    """Return how many lines are not empty, for a progress bar; None without one, and for a pipe."""
     if not sys.stderr.isatty() or not file.seekable():
         return None
     here = file.tell()

@@ -1,4 +1,4 @@
-"""inbox and tidy: go through what was captured, proposed, or may need a decision, with one key for each."""
+"""inbox and tidy: review memories that were captured, proposals and possible problems, with one key per decision."""
 
 import os
 import sys
@@ -30,12 +30,12 @@ PROPOSED = {"retire": "forget it?", "supersede": "superseded? newer:"}
 Item = Mapping[str, Any]
 Answer = dict[str, Any]
 Action = Callable[[], Answer | None]
-"""Returns the daemon's answer, which says how to undo it; None when nothing was decided."""
+"""Returns the daemon's answer, which has the call to undo it; None if nothing was decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a key does, in words that have it in brackets: "[k]eep both"."""
+    """The action of a key, and its label with the key in brackets: "[k]eep both"."""
 
     words: str
     action: Action
@@ -53,8 +53,8 @@ def add_parser(commands: Commands) -> None:
     through = command(actions, _review, "review", "memhook inbox review --project", json=False)
     through.flag("--project", "only of this project, and global ones")
     for name, done, text in (
-        ("keep", "Kept", "Make them your own, and decline what is proposed."),
-        ("drop", "Dropped", "Forget them, and do what is proposed."),
+        ("keep", "Kept", "Make captured memories your own, and decline proposals."),
+        ("drop", "Dropped", "Forget captured memories, and accept proposals."),
     ):
         decision = command(
             actions, partial(_decide, name, done), name, f"memhook inbox {name} urn:memhook:k3v9x2m4p7qa", text
@@ -64,7 +64,7 @@ def add_parser(commands: Commands) -> None:
     add_reference(edit)
     edit.option("--content", "TEXT", "the new content, or - to read it from stdin")
     merge = command(actions, _merge, "merge", "memhook inbox merge k3v9 x2m4")
-    merge.add_argument("reference", metavar="URN", help="what was captured")
+    merge.add_argument("reference", metavar="URN", help="the captured memory")
     merge.add_argument("into", metavar="OTHER", help="the memory it is added to")
     untidy = command(commands, tidy, "tidy", "memhook tidy --project")
     untidy.flag("--project", "only of this project, and global ones")
@@ -73,7 +73,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Review what was captured from sessions, and proposals.
+    """Review memories captured from sessions, and proposals.
 
     Until they are kept, captured memories are shown seldom and expire in 60 days.
     """
@@ -113,7 +113,7 @@ def _decide(name: str, done: str, args: Namespace, place: Place) -> None:
 
 
 def _edit(args: Namespace, place: Place) -> None:
-    """Change the text of one, and keep it."""
+    """Change the text of a captured memory, and keep it."""
     if args.content is None:
         content = place.call("get", references=[args.reference], touch=False)[0]["content"]
         args.content = edited_text(content, f'memhook inbox edit {args.reference} --content "the new text"')
@@ -124,14 +124,14 @@ def _edit(args: Namespace, place: Place) -> None:
 
 
 def _merge(args: Namespace, place: Place) -> None:
-    """Add what one says to another memory."""
+    """Add the text of a captured memory to another one."""
     answer = place.call("inbox_merge", reference=args.reference, into=args.into)
     if not said_json(args, answer):
         show_stored("Merged into", answer["memories"][0])
 
 
 def _review(args: Namespace, place: Place) -> None:
-    """Go through them, one key each."""
+    """Go through the inbox, with one key per decision."""
     total = place.call("inbox_list", limit=1, here=args.project)["total"]
     items = place.call("inbox_list", limit=total, here=args.project)["items"] if total else []
     decided = _walked(place, items, _show_item, _reviewing, "Run: memhook inbox keep URN, or drop URN")
@@ -169,10 +169,9 @@ def _merged(place: Place, reference: str) -> Any:
 def tidy(args: Namespace, place: Place) -> None:
     """Go through duplicates, contradictions, stale and unused memories.
 
-    Each is shown with one key for each decision; nothing is changed without one.
-    keep leaves all as it is and does not ask again, supersede replaces
-    the memory by the newer one, forget deletes it, mute keeps it from
-    coming up.
+    Each has one key per decision; nothing is changed without one. keep leaves the
+    memories as they are and does not ask again, supersede replaces the memory by
+    the newer one, forget deletes it, mute keeps it from coming up.
     """
     page = place.call("tidy_list", here=args.project, limit=args.limit)
     if said_json(args, page):
@@ -228,9 +227,9 @@ def _walked(
     choices_of: Callable[[Place, Item], Sequence[Choice]],
     otherwise: str,
 ) -> int:
-    """Show one item after the other and do what the keys say; return how many were decided.
+    """Show one item after the other and run the actions of the keys pressed; return how many items were decided.
 
-    `otherwise` is what to do where there is no terminal.
+    `otherwise` is the command to name if there is no terminal.
     """
     if not sys.stdin.isatty():
         raise InvalidInput("There is no terminal to review at.", otherwise)
@@ -266,7 +265,7 @@ def _answered(action: Action) -> Answer | None:
 
 
 def _pressed_key() -> str:
-    """The next key, without waiting for a line; nothing more comes from a closed terminal."""
+    """Return the next key, without waiting for a line; "q" if the terminal was closed."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:

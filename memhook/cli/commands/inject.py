@@ -32,7 +32,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Finished context for a prompt, within a token budget.
+    """Print context for a prompt, within a token budget.
 
     With hits exactly those memories are shown, without a search:
     memhook search --json QUERY | memhook inject --hits -
@@ -46,13 +46,13 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def pack(args: Namespace, place: Place) -> None:
-    """As many whole memories about a topic as fit a token budget."""
+    """Print as many whole memories about a topic as fit a token budget."""
     options = given(args, "budget_tokens", "ordering")
     show_block(args, place.call("pack", topic=" ".join(args.topic), **options))
 
 
 def _hit(text: str) -> dict[str, Any]:
-    """ID:SCORE; a URN and an alias have colons of their own."""
+    """Parse ID:SCORE; a URN and an alias contain colons too."""
     name, score = _parts(text)
     try:
         return {"id": name, "score": float(score)} if name else {"id": text}
@@ -61,7 +61,7 @@ def _hit(text: str) -> dict[str, Any]:
 
 
 def _refuse_wrong_scores(hits: Iterable[str], unknown: Collection[str]) -> None:
-    """Raise for the first hit with an end that is no number, unless an alias ends so: then it is not unknown."""
+    """Raise InvalidInput for a hit whose score is not a number, unless the whole text is a known alias."""
     for text in hits:
         name, score = _parts(text)
         if name and text in unknown:
@@ -69,13 +69,13 @@ def _refuse_wrong_scores(hits: Iterable[str], unknown: Collection[str]) -> None:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """What is before and after the last colon; nothing before it where that is the colon of a URN."""
+    """Split at the last colon; the first part is empty if that colon belongs to a URN."""
     name, _, score = text.rpartition(":")
     return ("", text) if f"{name}:" == URN_PREFIX else (name, score)
 
 
 def _hits_in(name: str) -> list[Any]:
-    """The hits in the output of `search --json`, or in any JSON list or lines."""
+    """Return the hits in the output of `search --json`, or in any JSON list or lines."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return _listed(_parsed(text.decode("utf-8-sig")))

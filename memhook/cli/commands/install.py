@@ -1,4 +1,4 @@
-"""install and uninstall: memhook switched on and off in the assistants. The change is shown first."""
+"""install and uninstall: switch memhook on and off in the assistants. The changes are shown first."""
 
 import os
 import shutil
@@ -59,9 +59,9 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> int:
     """Switch memhook on in the assistants: their hooks and the MCP server.
 
-    Without a name: in those found on this machine. It shows what will be written
-    where and asks. Other settings and comments stay; a copy of each file is kept.
-    Then it asks whether to import what the assistants keep, and whether to keep
+    Without a name: in those found on this machine. It lists the files it will write
+    and asks. Other settings and comments stay; a copy of each file is kept.
+    Then it asks whether to import files of the assistants, and whether to keep
     notes of the sessions that they recorded and will record (not with --yes).
     """
     where = where_of(place, project=args.project)
@@ -95,7 +95,7 @@ def run(args: Namespace, place: Place) -> int:
 def uninstall(args: Namespace, place: Place) -> int:
     """Switch memhook off again, each file as it was before.
 
-    A file that was changed since loses memhook's entries only. Your memories stay.
+    A file that was changed since loses only memhook's entries. Your memories stay.
     """
     records = records_of(place.paths)
     steps, failures = _steps_off(args, place, records)
@@ -112,21 +112,21 @@ def uninstall(args: Namespace, place: Place) -> int:
         for change in launcher if not failures else ():
             switching.write(change)
     else:
-        say("memhook is switched on nowhere by `memhook install`.")
+        say("`memhook install` has not switched memhook on anywhere.")
     for assistant in KNOWN.values():
-        if assistant.has_plugin(where):  # which is the assistant's to remove
+        if assistant.has_plugin(where):  # only the assistant can remove it
             say(f"{assistant.title} has memhook as a plugin; remove it there.")
     return bool(failures) or (_purge(args, place) if args.purge else 0)
 
 
 def where_of(place: Place, *, project: bool) -> Where:
-    """For the user everywhere, or for the project of `place`."""
+    """Return where to switch memhook on or off: for the user everywhere, or in the project of `place`."""
     root = (place.project.root or Path(place.directory)).resolve() if project else None
     return Where(Path.home(), os.environ, launcher_path(place.paths), root)
 
 
 def _wanted(names: Sequence[str], where: Where) -> list[Assistant]:
-    """Those named, or those found; not those that have memhook as a plugin, where it would run twice."""
+    """Return the assistants named, or those found; not those that have memhook as a plugin: it would run twice."""
     chosen = [KNOWN[name] for name in dict.fromkeys(names)] or [one for one in KNOWN.values() if is_found(one, where)]
     if not chosen:
         known = ", ".join(KNOWN)
@@ -138,7 +138,7 @@ def _wanted(names: Sequence[str], where: Where) -> list[Assistant]:
 
 
 def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[Step], list[InvalidInput]]:
-    """Everywhere, or in this project; also where memhook is on without a record of it."""
+    """Return the steps to switch memhook off everywhere, or in this project, even if it is on without a record."""
     names = set(args.assistants or KNOWN)
     if args.project:
         scopes = [where_of(place, project=True).project]
@@ -159,13 +159,13 @@ def _steps_off(args: Namespace, place: Place, records: Records) -> tuple[list[St
 
 
 def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tuple[list[Step], list[InvalidInput]]:
-    """Steps for all assistants; one whose files cannot be parsed is reported and left alone."""
+    """Return the steps of all assistants, and the failures: an assistant with unreadable files is reported."""
     steps, failures = [], []
     for assistant in chosen:
         try:
             steps.append(Step(assistant, switching.owner_of(assistant.name, where.project), changes_of(assistant)))
         except InvalidInput as error:
-            warn(f"memhook: {assistant.title} is left as it is. {error.message}", error.hint)
+            warn(f"memhook: {assistant.title} is left unchanged. {error.message}", error.hint)
             failures.append(error)
     return steps, failures
 
@@ -173,7 +173,7 @@ def _planned(chosen: Iterable[Assistant], where: Where, changes_of: Plan) -> tup
 def _carried_out(
     steps: Sequence[Step], state: str, switch: Callable[[Sequence[Change], str, Records], None], records: Records
 ) -> tuple[list[Step], list[InvalidInput]]:
-    """Carry out all steps; one whose files cannot be written is reported and the others go on."""
+    """Carry out all steps; return those done, and the failures: files that cannot be written are reported."""
     done, failures = [], []
     for step in steps:
         try:

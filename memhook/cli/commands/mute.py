@@ -1,4 +1,4 @@
-"""share, mute, unmute and release: who is shown a memory."""
+"""share, mute, unmute and release: change who is shown a memory."""
 
 from argparse import Namespace
 from functools import partial

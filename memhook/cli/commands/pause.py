@@ -1,4 +1,4 @@
-"""pause and resume: memhook silent, for a while or until it is resumed."""
+"""pause and resume: keep memhook silent, for a while or until it is resumed."""
 
 from argparse import Namespace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: Namespace, place: Place) -> None:
     """Keep memhook silent, for a while or until resume.
 
-    It works at once, also in sessions that are open.
+    It applies at once, also to open sessions.
     """
     now = datetime.now(UTC)
     chosen = Pause(_scope(args, place), _end(args.duration, now))

@@ -30,10 +30,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """The projects there are, and repairing them.
+    """List, merge and split projects, and move memories between them.
 
-    A project is known by its git remote, else by its main worktree, a root marker
-    or its directory. It is named by its id, by its name, as a directory or as here.
+    A project is identified by its git remote, else by its main worktree, a root
+    marker or its directory. Name it by its id, its name, its directory, or as here.
     """
     report = place.call("projects")
     if said_json(args, report):
@@ -42,11 +42,11 @@ def run(args: Namespace, place: Place) -> None:
         say(*_lines(project))
     say(f"{report['global']:>7}  global")
     if any(project["exists"] is False and project["memories"] for project in report["projects"]):
-        say("", "A directory that has been moved or renamed: memhook projects merge OLD NEW")
+        say("", "If a directory was moved or renamed: memhook projects merge OLD NEW")
 
 
 def merge(args: Namespace, place: Place) -> int:
-    """Make the first part of the second, its later sessions too.
+    """Merge project A into B, with its later sessions.
 
     Every memory keeps its URN.
     """
@@ -57,11 +57,11 @@ def merge(args: Namespace, place: Place) -> int:
 
 
 def split(args: Namespace, place: Place) -> None:
-    """Let later sessions of a merged one be its own again."""
+    """Undo a merge for later sessions; merged memories stay."""
     result = place.call("split_project", source=_as_given(args.source))
     if not said_json(args, result):
-        say(f"{result['source']} is a project of its own again. Its memories stay in {result['target']};")
-        say("move those that are not that one's: memhook projects move URN --to PROJECT")
+        say(f"{result['source']} is a separate project again. Its memories stay in {result['target']};")
+        say("to move some back: memhook projects move URN --to PROJECT")
 
 
 def move(args: Namespace, place: Place) -> int:
@@ -75,7 +75,7 @@ def move(args: Namespace, place: Place) -> int:
 def _carried_out(
     args: Namespace, place: Place, operation: str, asked: Mapping[str, Any], about: str, nothing_done: str, *done: str
 ) -> int:
-    """Ask, after a dry run says how many memories it is about; do it and report it."""
+    """Ask, with the number of memories that a dry run reports; then run the operation and report it."""
     if not args.yes:
         plan = place.call(operation, dry_run=True, **asked)
         plan |= {"memories": counted(plan["moved"]), "target": plan["target"] or "all projects"}
@@ -98,11 +98,11 @@ def _lines(project: Mapping[str, Any]) -> Iterator[str]:
 
 def _moved(result: Mapping[str, Any]) -> str:
     where = name_of(result["target"]) if result["target"] else "all projects"
-    known = f"; {result['folded']} that it had already go by both URNs" if result["folded"] else ""
+    known = f"; {result['folded']} with the same text as another kept both URNs" if result["folded"] else ""
     return f"{counted(result['moved'])} moved to {where}{known}."
 
 
 def _as_given(name: str) -> str:
-    """A directory in full, for the daemon is elsewhere; anything else as it was typed."""
+    """Return a directory as an absolute path, because the daemon runs elsewhere; anything else as it was typed."""
     is_path = name.startswith((".", "~", "/")) and Path(name).expanduser().is_dir()
     return str(Path(name).expanduser().resolve()) if is_path else name

@@ -1,4 +1,4 @@
-"""remember and edit: store a memory, change it; its fields as options, and as the engine takes them."""
+"""remember and edit: store or change a memory, with its fields as options."""
 
 from argparse import BooleanOptionalAction, Namespace
 from datetime import UTC, datetime
@@ -109,7 +109,7 @@ def _add_fields(to: Parser) -> None:
 
 
 def _given_fields(args: Namespace) -> dict[str, Any]:
-    """The fields named on the command line, as the engine takes them; the empty ones too, for they clear."""
+    """Return the fields that were given, as parameters of the engine; empty ones too, because they clear a field."""
     lists = {name: [*filter(None, some)] for name, some in given(args, *LISTS).items()}
     tags = {"tags": names_in(lists["tags"])} if "tags" in lists else {}
     return {**given(args, *LINES), **lists, **tags}

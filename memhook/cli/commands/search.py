@@ -1,4 +1,4 @@
-"""search, list, get and source: memories found, the last changed ones, whole ones, and where one is from."""
+"""search, list, get and source: find memories, list them, show whole ones, and show where one comes from."""
 
 import sys
 from argparse import Namespace
@@ -65,7 +65,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def _unrelated(related: int, found: int) -> str:
-    """What there is to say about those that score nothing; without others they are shown."""
+    """Return a sentence on the memories that score 0.00, which are shown only if there are no others."""
     if related == found:
         return ""
     if not related:
@@ -74,7 +74,7 @@ def _unrelated(related: int, found: int) -> str:
 
 
 def list_(args: Namespace, place: Place) -> None:
-    """Memories, the last changed first.
+    """List memories, the last changed first.
 
     With --json: {"memories": [...], "total": n}.
     """
@@ -108,25 +108,25 @@ def _add_conditions(to: Parser) -> None:
 
 
 def _given_conditions(args: Namespace, place: Place) -> dict[str, Any]:
-    """The conditions of `search` and `list`, as the engine takes them."""
+    """Return the conditions of `search` and `list`, as parameters of the engine."""
     if args.here:
         place.project_asked_for()
     for when in filter(None, (args.since, args.before)):
-        moment_back(when, datetime.now(UTC))  # the engine takes it as typed: a cursor goes with the words
+        moment_back(when, datetime.now(UTC))  # only a check: the engine takes the text, which a cursor belongs to
     conditions = given(args, "here", "namespaces", "tags", "since", "before", "cursor", "ordering", "quarantined")
     conditions["tags"] = names_in(args.tags or ())
     return {name: value for name, value in conditions.items() if value}
 
 
 def _covered(args: Namespace, place: Place) -> str:
-    """The projects that a list or a search covers, for a person to know."""
+    """Return the projects that a list or a search covers, in words."""
     return f"{place.project.name} and global memories" if args.here else "all projects"
 
 
 def get(args: Namespace, place: Place) -> None:
-    """Whole memories, by URN, id or alias.
+    """Show whole memories, by URN, id or alias.
 
-    With --json: {"memories": [...]}, also for one.
+    With --json: {"memories": [...]}, even for one memory.
     """
     # In a terminal the user reads it. An assistant, which learned the URN from a block, reads from a pipe.
     records = place.call("get", references=args.references, touch=not sys.stdout.isatty())
@@ -139,7 +139,7 @@ def get(args: Namespace, place: Place) -> None:
 
 
 def source(args: Namespace, place: Place) -> None:
-    """Where a memory is from: assistant, session, turn, date and words."""
+    """Show where a memory comes from: assistant, session, turn, date and words."""
     record = place.call("get", references=[args.reference], touch=False)[0]
     turn = place_of(record["session"])
     facts = {

@@ -1,4 +1,4 @@
-"""stats: how many prompts, how many tokens, which memories."""
+"""stats: count prompts and tokens, and name the memories shown most and never."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Prompts, tokens, and the memories shown most and never."""
+    """Show prompts, tokens, and the memories shown most and never."""
     if args.project:
         place.project_asked_for()
     report = place.call("stats", days=args.days, here=args.project)
@@ -71,7 +71,7 @@ def _of_memories(report: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _listed(heading: str, count: int, memories: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    """The heading if there are any at all, and those that may be named."""
+    """Yield the heading if `count` is not 0, then the memories that may be named."""
     yield from [heading] if count else []
     for one in memories:
         yield f"  {one.get('times', ''):>6}  {one['urn']}  {shortened(collapsed(one['title']), TITLE_CHARS)}"

@@ -1,4 +1,4 @@
-"""status, and the overview that `memhook` alone prints."""
+"""status, and the overview that `memhook` without a command prints."""
 
 import os
 from argparse import Namespace
@@ -24,7 +24,7 @@ REFUSED = 1
 REPAIR = "Until that is repaired, nothing is stored, changed or shown: memhook config edit"
 
 INSTALL = "memhook install                            switch it on in your assistants"
-IMPORT = "memhook import --assistants                take over what they know already"
+IMPORT = "memhook import --assistants                import the notes of your assistants"
 NEXT_STEPS = (
     'memhook remember "what is worth keeping"   store a memory',
     'memhook search "what you want to know"     look for what was learned',
@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def overview(place: Place) -> None:
-    """Quick: it neither starts the daemon nor loads what the daemon is there for."""
+    """Print the overview quickly, without starting the daemon or loading a model."""
     state, assistants = daemon_state(place.paths), _assistants(place)
     memories = _counted(place, running=state["running"])
     say_title(f"memhook {__version__}")
@@ -57,7 +57,7 @@ def overview(place: Place) -> None:
 
 
 def _next_steps(place: Place, memories: str, *, is_on: bool) -> list[str]:
-    """The commands that help most now; while the settings cannot be read, the others would only refuse."""
+    """Return the commands that help most now; while the settings cannot be read, the others would fail."""
     if unreadable := place.settings().unreadable:
         is_in_file = ("user file", unreadable) in place.settings().found
         return [*([EDIT] if is_in_file else []), DOCTOR]
@@ -65,9 +65,9 @@ def _next_steps(place: Place, memories: str, *, is_on: bool) -> list[str]:
 
 
 def run(args: Namespace, place: Place) -> int:
-    """Project, memories, model, budget and daemon on one screen."""
+    """Show project, memories, model, budget and daemon on one screen."""
     state = {"paused": current_pause(place), "daemon": daemon_state(place.paths), "assistants": _assistants(place)}
-    unreadable = place.settings().unreadable  # then nobody knows which store to ask
+    unreadable = place.settings().unreadable  # then the store is not known
     found = {"settings_problem": unreadable} if unreadable else place.call("status")
     report = {"version": __version__, **found, **state}
     if not said_json(args, report):
@@ -106,7 +106,7 @@ def _store_rows(report: Mapping[str, Any], place: Place) -> list[str]:
 
 
 def _supply(supply: Mapping[str, Any]) -> list[str]:
-    """Which sources of memories are on, and what came from them."""
+    """Return rows on the sources of memories that are on, and how many memories came from each."""
     names = [name for name in ("notes", "digests", "instruction", "cues", "follow") if supply[name]]
     week = ", ".join(f"{count} {collapsed(source)}" for source, count in supply["this_week"].items())
     waiting = f"; {supply['waiting']} unreviewed: memhook inbox" if supply["waiting"] else ""
@@ -142,7 +142,7 @@ def _counted(place: Place, *, running: bool) -> str:
 
 
 def _memories(report: Mapping[str, Any]) -> list[str]:
-    """How many in all; of this project and the global ones first, then of the largest others; in quarantine."""
+    """Return rows on the number of memories: all, global, of this project, of the largest others, in quarantine."""
     counts: dict[str, int] = dict(report["by_project"])
     here = report["project"]
     named = [("global", counts.pop("", 0))] + ([("this project", counts.pop(here, 0))] if here else [])
@@ -157,9 +157,9 @@ def _memories(report: Mapping[str, Any]) -> list[str]:
 
 
 def _age(replica: Mapping[str, Any]) -> str:
-    """How old the replica is, and why it is not younger."""
+    """Return how old the replica is, and the problem that keeps it from being updated."""
     seconds = replica["age_seconds"]
-    age = "not fetched yet" if seconds is None else f"as of {span(seconds)} ago"
+    age = "not fetched yet" if seconds is None else f"fetched {span(seconds)} ago"
     return f"{age}; {collapsed(replica['problem'])}" if replica["problem"] else age
 
 
@@ -172,7 +172,7 @@ def _assistants(place: Place) -> list[dict[str, Any]]:
 
 
 def _on_in(report: Mapping[str, Any]) -> list[str]:
-    """The assistants in which memhook is on, and by what."""
+    """Return rows with the assistants in which memhook is on, and how it was switched on."""
     on = [f"{one['title']} ({' and '.join(one['ways'])})" for one in report["assistants"] if one["ways"]]
     return wrapped(", ".join(on), " " * LABEL, before="on in     ") if on else []  # `hooks` names the next step
 
@@ -186,7 +186,7 @@ def _last_run(report: Mapping[str, Any]) -> str:
 
 
 def _hooks(place: Place, assistants: Sequence[Mapping[str, Any]]) -> str:
-    """Whether hooks answer here."""
+    """Return whether hooks answer here, or the reason why not."""
     if os.environ.get("MEMHOOK_DISABLE", "0") not in ("", "0"):
         return "silent where MEMHOOK_DISABLE is set, as it is here"
     loaded = place.settings()
@@ -200,7 +200,7 @@ def _hooks(place: Place, assistants: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _model(report: Mapping[str, Any]) -> str:
-    """The model in use, and the one it is being replaced by."""
+    """Return the model in use, and the one that is replacing it."""
     current, wanted, problem = report["model"], report["configured_model"], report["embedding_problem"]
     if problem and not report["by_meaning"]:
         return f"none, search by words alone: {problem}"
@@ -212,7 +212,7 @@ def _model(report: Mapping[str, Any]) -> str:
 
 
 def _languages(languages: Mapping[str, Any]) -> str:
-    """The encoder of memories and prompts that are not in English."""
+    """Return the encoder of memories and prompts that are not in English."""
     if languages["problem"]:
         return f"English alone: {languages['problem']}"
     if languages["in_use"]:

@@ -1,4 +1,4 @@
-"""token: who may ask over HTTP, and what."""
+"""token: create, list and revoke the tokens of clients that connect over HTTP."""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -26,7 +26,8 @@ def add_parser(commands: Commands) -> None:
         run,
         "token",
         "memhook token create laptop --scopes memory:read,memory:write",
-        "Who may ask over HTTP, and what.\n\nFor memhook mcp --http. Changes hold from the next request on.",
+        "Create, list and revoke tokens for access over HTTP.\n\n"
+        "For memhook mcp --http. Changes apply from the next request on.",
     )
     actions = family(token)
     _add_create(actions)
@@ -46,12 +47,12 @@ def _add_create(actions: Commands) -> None:
 
 
 def create(args: Namespace, place: Place) -> None:
-    """Make a token and print it, this once.
+    """Create a token, and print it once.
 
-    The token alone goes to stdout. Only a hash of it is stored: if you lose it,
-    make another.
+    Only the token goes to stdout. Only a hash of it is stored: if you lose it,
+    create another.
     """
-    # The token is alone on stdout, so that it can be piped to where it belongs.
+    # Nothing else is printed on stdout, so that the token can be piped.
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     made, secret = tokens.create(args.name, sorted(args.scopes), args.namespaces, _end(args.expires, now), now)
     if said_json(args, {"token": secret, **_as_json(made, None, now)}):
@@ -64,7 +65,7 @@ def create(args: Namespace, place: Place) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """Every token with what it may do; never the token itself."""
+    """List the tokens with their rights; never the secrets themselves."""
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     known, uses = tokens.all(), tokens.uses()
     if said_json(args, {"tokens": [_as_json(one, uses.get(one.id), now) for one in known]}):
@@ -72,11 +73,11 @@ def run(args: Namespace, place: Place) -> None:
     for one in known:
         say(*_lines(one, uses.get(one.id), now))
     if not known:
-        warn("There is no token. Make one: memhook token create NAME --scopes memory:read")
+        warn("There is no token. Create one: memhook token create NAME --scopes memory:read")
 
 
 def revoke(args: Namespace, place: Place) -> None:
-    """End a token, from the next request on."""
+    """Revoke a token, from the next request on."""
     tokens, now = Tokens(place.paths), datetime.now(UTC)
     ended = tokens.revoke(args.reference, now)
     if said_json(args, _as_json(ended, tokens.uses().get(ended.id), now)):

@@ -1,4 +1,4 @@
-"""why: what was shown, what was not, and the reason for each."""
+"""why: show what came up, what did not, and the reason for each."""
 
 import re
 from argparse import Namespace
@@ -52,10 +52,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: Namespace, place: Place) -> None:
-    """What was shown last in this project, what was not, and why.
+    """Show what came up last in this project, what did not, and why.
 
-    With a prompt: what that would get now, in a new session or in the one of
-    --session. Nothing of it is recorded. With a URN: when that memory was shown, or
+    With a prompt: what it would get now, in a new session or in the one of
+    --session; nothing is recorded. With a URN: when that memory was shown, or
     what keeps it from being shown.
     """
     prompt = " ".join(args.prompt) if args.prompt else None
@@ -176,13 +176,13 @@ def _judgement(relevance: Report) -> Iterator[str]:
 
 
 def _signs(relevance: Report) -> str:
-    """The contribution of the prompt itself to the chance, in log odds."""
+    """Return the contribution of the prompt itself to the chance, in log odds."""
     signs = (("kind of request", relevance["request"]), ("small talk", relevance["talk"]))
     return ", ".join(f"{name} {value:+.2f}" for name, value in signs if value and abs(value) >= SMALLEST)
 
 
 def _lacking(relevance: Report) -> str:
-    """The changes that would have made memhook speak."""
+    """Return the changes with which memhook would have shown memories."""
     ways = []
     if relevance["nearest"] is not None:
         needed, nearest = relevance["nearness_needed"], f"{relevance['nearest']:.2f}"
@@ -214,7 +214,7 @@ def _times(milliseconds: Mapping[str, float]) -> str:
 
 
 def _candidates(report: Report) -> Iterator[str]:
-    """The candidates in groups: shown, left out for a reason of their own, and not near enough."""
+    """Yield the candidates in groups: shown, left out for a reason of their own, and not near enough."""
     candidates, relevance = report["candidates"], report["relevance"] or {}
     below = [one for one in candidates if one["reason"] == BELOW_RELEVANCE]
     near = [one for one in below if relevance.get("grade") in SPEAKING and one["score"] >= relevance["floor"]]
@@ -237,7 +237,7 @@ def _candidates(report: Report) -> Iterator[str]:
 
 
 def _bound(relevance: Report) -> str:
-    """Which bound they are below: where memhook speaks, each one's own score counts, else the chance of the prompt."""
+    """Return the bound they are below: of the score if memhook shows anything, else of the chance of the prompt."""
     if relevance.get("grade") in SPEAKING:
         return f", with a score under {relevance['floor']:.2f}"
     if relevance.get("grade"):
@@ -269,7 +269,7 @@ def _title(one: Report) -> str:
 
 
 def _emitted(report: Report) -> Iterator[str]:
-    """The text exactly as the model receives it."""
+    """Yield the text exactly as the model receives it."""
     parts = report["parts"]
     for number, part in enumerate(parts, start=1):
         of = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
