@@ -73,9 +73,9 @@ def show_masked(answer: Record) -> None:
 def show_near(answer: Record, urn: str) -> None:
     """Name the memories that a new text repeats or contradicts."""
     for close in answer.get("close_to", ()):
-        warn(f"Very close to it: {close['title']}  {close['urn']}")
+        warn(f"Nearly the same text: {close['title']}  {close['urn']}")
     for older in answer.get("may_supersede", ()):
-        warn(f"Says otherwise: {older['title']}  {older['urn']}")
+        warn(f"Another value for the same: {older['title']}  {older['urn']}")
         warn(f"  If that is out of date: memhook edit {urn} --supersedes {older['urn']}")
 
 

@@ -17,7 +17,7 @@ KEPT = 8  # repositories
 
 
 class Repositories:
-    """The indexes, renewed by housekeeping; without one there is no finding about a memory."""
+    """Indexes of repositories, renewed by housekeeping; without one there is no finding about a memory."""
 
     def __init__(self) -> None:
         self._lock = Lock()

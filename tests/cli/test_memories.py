@@ -428,7 +428,7 @@ def test_what_is_to_be_gone_for_good_is_asked_about_and_told(
     assert NOTE["title"] not in refused.err
     done = cli(*command, "k3v9x2m4p7qa")
     assert engine.asked[-1] == (method, {"references": ["k3v9x2m4p7qa"]})
-    assert "ed: urn:memhook:k3v9x2m4p7qa\n  the store was written anew" in done.out
+    assert "ed: urn:memhook:k3v9x2m4p7qa\n  the store was rewritten" in done.out
     assert "deleted from 2 recorded answers" in done.out
     assert "/backups/one" in done.out
     assert "deleted the copy /backups/three: it is damaged" in done.out

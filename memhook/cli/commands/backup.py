@@ -58,7 +58,7 @@ def restore(args: Namespace, place: Place) -> None:
     """Restore a backup, or rebuild a damaged store.
 
     Settings in it that differ from yours are shown, and you are asked whether to
-    restore them; stores and models in a question of their own. The daemon is
+    restore them; a second question is about stores and models. The daemon is
     stopped; the next prompt starts it. With --from-damaged the readable rows of the
     store become a new one, the others are counted, and the damaged store is kept.
     """

@@ -96,7 +96,7 @@ def _expunged(method: str, done: str, args: Namespace, place: Place) -> int:
 
 
 def _where(answer: Mapping[str, Any]) -> Iterator[str]:
-    yield "  the store was written anew, without its old versions and indexes, and the log emptied"
+    yield "  the store was rewritten without its old versions and indexes, and the log emptied"
     if answer["shown_in"]:
         yield f"  deleted from {answer['shown_in']} recorded answers"
     yield from (f"  deleted from the copy {copy}" for copy in answer["copies"])

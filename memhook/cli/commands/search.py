@@ -162,4 +162,4 @@ def source(args: Namespace, place: Place) -> None:
         say("quote")
         say_wrapped(facts["quote"], indent="  ")
     if not record["session"]:
-        say("No session is recorded: it was typed, imported or saved before sessions were.")
+        say("No session is recorded: it was typed, imported, or saved before sessions were recorded.")

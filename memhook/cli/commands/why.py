@@ -76,7 +76,7 @@ def run(args: Namespace, place: Place) -> None:
 
 
 def _explained(prompt: str, place: Place) -> Report | None:
-    """The explanation of one memory, where the prompt is its URN, its id or the start of one."""
+    """Return the explanation of one memory, if the prompt is its URN, its id or the start of one."""
     name = prompt.strip()
     if name.startswith(URN_PREFIX) and " " not in name:
         return cast(Report, place.call("explain", reference=name))
@@ -115,7 +115,7 @@ def _say_explained(one: Report) -> None:
 
 
 def _obstacle(reason: str, one: Report) -> str:
-    """What keeps a memory back, and the command that changes it."""
+    """Return why a memory is withheld, and the command that changes that."""
     if reason == SUPERSEDED and (newer := one["superseded_by"]):
         by = f"{collapsed(newer['title'])}  {newer['urn']}"
         return f'superseded by {by}. To change that: memhook edit {newer["urn"]} --supersedes ""'
