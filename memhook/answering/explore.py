@@ -13,6 +13,8 @@ from typing import Any
 from memhook.answering.block import Ranked
 from memhook.answering.pack import with_recency
 from memhook.answering.recall import CANDIDATES, for_search
+from memhook.core.anchor_index import named_in_words
+from memhook.core.anchors import anchors_of
 from memhook.core.memory import Memory, Trait, names_with, plain
 from memhook.core.ranking import Ordering, placed
 from memhook.errors import InvalidInput
@@ -115,6 +117,14 @@ def place_of(text: str, question: Any, length: int) -> list[Any]:
 
 def _mark(question: Any) -> str:
     return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def anchors_shown(memory: Memory) -> dict[str, list[str]]:
+    """Return what a tool call has to touch, without secrets: the anchors, and what the text names in plain words."""
+    memory = shown_as(memory)
+    anchors = memory.anchors or anchors_of(memory.title, memory.content)  # older versions stored none
+    in_words = named_in_words(anchors, memory.content, memory.title)
+    return {"anchors": list(anchors), "anchors_in_words": list(in_words)}
 
 
 def record_of(memory: Memory) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memhook.cli.output import counted, said_json, say, say_title, say_wrapped, warn
-from memhook.core.anchors import anchors_of
 from memhook.core.fencing import collapsed
 from memhook.core.memory import URN_PREFIX, shortened
 from memhook.errors import InvalidInput
@@ -24,7 +23,8 @@ def show_whole(record: Record) -> None:
     say_title(_title(record))
     say(record["urn"], _key_facts(record))
     facts = {name: record[name] for name in ("tags", "related", "source")} | {
-        "anchors": record.get("anchors") or anchors_of(record["title"], record["content"]),
+        "anchors": record["anchors"],
+        "anchors if a call has these words": record["anchors_in_words"],
         "expires": _moment(record["expires"]) if record["expires"] else "",
         "supersedes": [URN_PREFIX + name for name in record["supersedes"]],
         "superseded by": record["superseded_by"] and URN_PREFIX + record["superseded_by"],

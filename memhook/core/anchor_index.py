@@ -10,7 +10,7 @@ import posixpath
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -52,6 +52,7 @@ from memhook.core.mentions import (
     details_of,
     error_words,
     is_beside,
+    is_predicate,
     is_reported,
     is_subject,
     mentions_of,
@@ -105,6 +106,8 @@ _ALL_BELOW = ("/", "/*", "**")
 _OF_CODE = frozenset(
     ("await", "class", "extends", "from", "import", "new", "package", "return", "throw", "use", "using")
 )
+_MARKED = regex(r"^-|\w[:./=_]\w")
+_UNSURE = frozenset(("cmd", "said"))
 _VALUE = regex(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
 
 
@@ -271,6 +274,27 @@ class AnchorIndex:
 
 def _all(sharing: str | list[str]) -> list[str]:
     return [sharing] if isinstance(sharing, str) else sharing
+
+
+def named_in_words(anchors: Sequence[str], content: str, title: str = "") -> tuple[str, ...]:
+    """Return what the text probably names in plain words, for a person to read: a call that has it touches the memory.
+
+    Any two words may be a command, and the first words of a text a message: those that nothing marks are left out.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for key, names in _details(_Note(tuple(anchors), content, title)).anchors.items():
+        for name in names.keys() - set(anchors):
+            found[name].add(key.partition(":")[0])
+    return tuple(sorted(name for name, kinds in found.items() if not kinds <= _UNSURE or _looks_run(name, kinds)))
+
+
+def _looks_run(words: str, kinds: Set[str]) -> bool:
+    """Whether words are a command by their form: with a verb of tools, a flag, or a mark that no plain word has."""
+    if "cmd" not in kinds:
+        return False
+    tool, told, *_ = parts = words.split()
+    is_told = told in TOLD or (tool in TOLD and not is_predicate(told))
+    return is_told or any(map(_MARKED.search, parts[1:]))
 
 
 @lru_cache(maxsize=KEPT_DETAILS)

@@ -283,9 +283,14 @@ def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
     return is_in_file or is_advised or bool(_OF_ERROR.search(before) or _PASSED_OVER.match(note, at + len(anchor)))
 
 
+def is_predicate(word: str) -> bool:
+    return bool(_PREDICATE.fullmatch(word))
+
+
 def _sentences(prose: str) -> Iterator[list[str]]:
     for sentence in _SENTENCE_END.split(_WITH_FLAG.sub("", prose)):
         words = [word.lstrip("(\"'*") for word in sentence.split()]
+        words[:1] = (word.lower() if word.lower() in TOLD else word for word in words[:1])  # "Restart the broker"
         # "restart the mosquitto service" is `restart mosquitto`
         words = [word for before, word in pairwise(("", *words)) if word not in _ARTICLES or before not in TOLD]
         if words:

@@ -9,9 +9,9 @@ from typing import Any
 from memhook.answering import silence, usage
 from memhook.answering.account import Account
 from memhook.answering.answer import Surroundings
+from memhook.answering.explore import anchors_shown
 from memhook.answering.stages import Stages
 from memhook.answering.why import explained_prompt, explained_record
-from memhook.core.anchors import anchors_of
 from memhook.core.grading import gate_of
 from memhook.core.memory import Memory, Origin, place_of
 from memhook.core.packing import PartLimit, utf16_units
@@ -125,7 +125,7 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
     return {
         "urn": memory.urn,
         "title": shown_as(memory).title if is_open(memory) else "",
-        "anchors": list(memory.anchors or anchors_of(memory.title, memory.content)) if is_open(memory) else [],
+        **{name: found if is_open(memory) else [] for name, found in anchors_shown(memory).items()},
         "checked": clause(caller.doubts_in(caller.project).findings(memory)) if is_open(memory) else "",
         "withheld_because": [f"{reason} ({more})" if more else reason for reason, more in obstacles.items() if reason],
         "superseded_by": _successor(caller, memory),

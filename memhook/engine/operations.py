@@ -11,7 +11,7 @@ from typing import Any
 
 from memhook.answering import explore, recall
 from memhook.answering import inject as injection
-from memhook.answering.explore import record_of
+from memhook.answering.explore import anchors_shown, record_of
 from memhook.answering.pack import bundle, ordered, ordering_of
 from memhook.core.memory import Draft, Memory, Origin, Sensitivity, Trait, id_of, names_with
 from memhook.core.ranking import Ordering
@@ -94,7 +94,7 @@ def get(caller: Caller, references: Sequence[str], touch: bool = True) -> list[d
             caller.all.touch([memory for memory in memories if memory.id in fetched], caller.now)
         except StoreError as error:  # a read-only store still answers
             log.warning("not marked as accessed: %s", error.message)
-    return _records(caller, memories)
+    return [record | anchors_shown(one) for one, record in zip(memories, _records(caller, memories), strict=True)]
 
 
 def search(

@@ -345,14 +345,17 @@ class Ledger:
         self._write("INSERT OR IGNORE INTO told VALUES (?, ?)", [(notice, at.isoformat())])
 
     def history(self, memory: str, most: int) -> list[dict[str, Any]]:
-        """Return the last events that considered the memory, with the reason if it was left out."""
-        names = ("at", "event", "client", "left_out", "session", "level", "used")
+        """Return the last events that considered the memory: its score's parts, and the reason if it was left out."""
+        names = ("at", "event", "client", "left_out", "session", "level", "used", "score_parts")
         query = (
-            "SELECT at, event, client, reason, session, level, used FROM considered"
+            "SELECT at, event, client, reason, session, level, used, parts FROM considered"
             " JOIN injection ON injection.id = considered.injection"
             " WHERE memory = ? AND (delivered = 1 OR reason <> '') ORDER BY injection.id DESC LIMIT ?"
         )
-        return [dict(zip(names, row, strict=True)) for row in self._read(query, (memory, most))]
+        return [
+            dict(zip(names, (*row, json.loads(parts)), strict=True))
+            for *row, parts in self._read(query, (memory, most))
+        ]
 
     def last_injection(
         self, session: str = "", project: str = "", with_text: bool = False, client: str = ""

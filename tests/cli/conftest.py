@@ -12,6 +12,8 @@ from memhook.cli import place
 from memhook.cli.main import main
 
 NOTE: dict[str, Any] = {
+    "anchors": [],
+    "anchors_in_words": [],
     "id": "k3v9x2m4p7qa",
     "urn": "urn:memhook:k3v9x2m4p7qa",
     "title": "Replica lag",

@@ -185,12 +185,13 @@ def test_a_wide_title_is_cut_by_the_columns_it_takes(engine: Engine, cli: Cli) -
     assert 70 < cells(title) <= 80
 
 
-PROMPTED = {"event": "UserPromptSubmit"}
+PROMPTED = {"event": "UserPromptSubmit", "score_parts": {"dense": 0.8}}
 EXPLAINED: dict[str, Any] = {
     "urn": "urn:memhook:k3v9x2m4p7qa",
     "title": "Replica lag",
     "withheld_because": [],
     "anchors": ["replica.toml"],
+    "anchors_in_words": [],
     "times_shown": 2,
     "times_used": 1,
     "superseded_by": None,
@@ -256,3 +257,11 @@ def test_what_keeps_a_memory_back_comes_with_the_way_to_change_it(engine: Engine
     out = cli("why", "urn:memhook:k3v9x2m4p7qa").out
     assert f"never shown here: {reason}. To change that: " in out
     assert "not shown so far" in out
+
+
+def test_what_a_tool_call_has_to_touch_is_listed_and_what_earlier_calls_touched(engine: Engine, cli: Cli) -> None:
+    called = {**EXPLAINED["history"][0], "event": "PreToolUse", "score_parts": {"fly deploy": 0.6}}
+    engine.answers["explain"] = EXPLAINED | {"anchors_in_words": ["fly deploy"], "history": [called]}
+    shown = cli("why", EXPLAINED["urn"]).out
+    assert "and when a tool call has these words: fly deploy\n" in shown
+    assert "PreToolUse by claude: shown and used, for fly deploy\n" in shown

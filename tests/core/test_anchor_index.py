@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memhook.core.actions import Action, action_of
-from memhook.core.anchor_index import AnchorIndex
+from memhook.core.anchor_index import AnchorIndex, named_in_words
 from memhook.core.anchors import anchors_of
 
 CALLS = [
@@ -398,3 +398,22 @@ def test_a_command_on_a_folder_is_the_same_within_it() -> None:
     note = "make -C firmware flash bricks boards of rev B."
     assert is_matched(note, action_of({"command": "make flash"}, "/p", "/p/firmware"))
     assert not is_matched(note, action_of({"command": "make flash"}, "/p", "/p"))
+
+
+@pytest.mark.parametrize(
+    ("note", "named"),
+    [
+        ("towerpi is reached via tailscale only", ("towerpi",)),
+        ("fly deploy needs the VPN", ("fly deploy",)),
+        ("Restart the mosquitto service after a change", ("restart mosquitto service",)),
+        ("PlotStatus has to stay exhaustive", ("PlotStatus",)),
+        ("The managing director noticed it at breakfast, not us", ()),
+        ("", ()),
+    ],
+)
+def test_what_a_note_names_in_plain_words_is_listed_if_it_looks_like_a_name(note: str, named: tuple[str, ...]) -> None:
+    assert named_in_words(anchors_of("", note), note) == named
+
+
+def test_what_somebody_chose_as_anchors_leaves_no_other_words() -> None:
+    assert named_in_words(["fly.toml"], "fly deploy needs the VPN") == ()

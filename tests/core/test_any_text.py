@@ -193,6 +193,8 @@ CALLS: dict[str, Call] = {
     "anchor_index.AnchorIndex.file": filed,
     "anchor_index.AnchorIndex.matches": lambda text: filed(text).matches(acted(text)),
     "anchor_index.AnchorIndex.remove": removed,
+    "anchor_index.named_in_words": lambda text: anchor_index.named_in_words(anchors.anchors_of(text, text), text, text),
+    "mentions.is_predicate": mentions.is_predicate,
     "anchors.anchors_of": lambda text: anchors.anchors_of(text, text),
     "anchors.kind_of": anchors.kind_of,
     "anchors.is_distinctive": anchors.is_distinctive,

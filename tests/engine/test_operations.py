@@ -85,6 +85,7 @@ def test_a_memory_is_explained_by_what_keeps_it_back(call: Call) -> None:
         "urn": record["urn"],
         "title": "Deploys hang without the VPN.",
         "anchors": [],
+        "anchors_in_words": [],
         "checked": "",
         "withheld_because": [],
         "superseded_by": None,

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from memhook.assistants.claude import PART_LIMIT
+from memhook.assistants.events import TOOL_KINDS
 from memhook.cli.output import counted, cut, often, said_json, say, say_title, say_wrapped, width, wrapped
 from memhook.cli.parser import Commands, command
 from memhook.cli.place import Place
@@ -98,6 +99,8 @@ def _say_explained(one: Report) -> None:
         say_wrapped("may be shown here, when a prompt is near enough: memhook why PROMPT")
         if one["anchors"]:
             say_wrapped(f"and when a tool touches: {', '.join(map(collapsed, one['anchors']))}")
+        if one["anchors_in_words"]:
+            say_wrapped(f"and when a tool call has these words: {', '.join(map(collapsed, one['anchors_in_words']))}")
     if one.get("checked"):
         say_wrapped(f"checked against the repository: {collapsed(one['checked'])}")
     if readers := one.get("loaded_by"):
@@ -110,6 +113,8 @@ def _say_explained(one: Report) -> None:
     say(_shown_so_far(one))
     for event in one["history"]:
         shown = "shown and used" if event["used"] else "shown"
+        if event["event"] in TOOL_KINDS:
+            shown += f", for {', '.join(map(collapsed, event['score_parts']))}"
         fate = f"left out ({event['left_out']})" if event["left_out"] else shown
         say_wrapped(f"  {_moment(event['at'])}  {event['event']} by {event['client']}: {fate}")
 
