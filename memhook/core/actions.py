@@ -39,7 +39,7 @@ _SHELL = regex(
 _SHELLS = frozenset(("bash", "sh", "ssh", "su", "zsh"))
 _KEEPERS = frozenset(("gh", "git", "glab", "tee"))  # their input is a text, not a program
 # Commands that only read or print their arguments, and so touch nothing.
-_READERS = regex(
+READERS = regex(
     "ack|ag|awk|bat|cat|cmp|comm|cut|diff|echo|[ef]?grep|file|find|head|journalctl|jq|less|ls|md5sum|more|printf|rg"
     "|sha256sum|sort|stat|tail|tree|uniq|wc|which|yq"
 )
@@ -145,7 +145,7 @@ def _touching(words: tuple[str, ...]) -> tuple[str, ...]:
     A redirection to a file remains.
     """
     tool = words[0].rpartition("/")[2]
-    is_reader = (_READERS.fullmatch(tool) and _FINDING.isdisjoint(words)) or (
+    is_reader = (READERS.fullmatch(tool) and _FINDING.isdisjoint(words)) or (
         tool == "sed" and not _changes_in_place(words)
     )
     looking = (at for at, word in enumerate(words[:3]) if at and _LOOKING.fullmatch(word) and words[0] != "go")
@@ -176,7 +176,7 @@ def _is_for_shell(document: re.Match[str]) -> bool:
 
 def _is_kept(words: Sequence[str]) -> bool:
     """Return whether a command only copies its input to a file or a message, unlike an interpreter."""
-    return any(_READERS.fullmatch(word) or word in _KEEPERS for word in words[:2])
+    return any(READERS.fullmatch(word) or word in _KEEPERS for word in words[:2])
 
 
 def _commands(line: str) -> Iterator[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from memhook.core.actions import Action, both_ends, message_words
 from memhook.core.anchors import (
@@ -44,10 +44,12 @@ from memhook.core.commands import (
     positional,
     programs,
     readings,
+    variables,
 )
 from memhook.core.mentions import (
     TOLD,
     Mentions,
+    antecedents_of,
     decides_on,
     details_of,
     error_words,
@@ -56,6 +58,7 @@ from memhook.core.mentions import (
     is_reported,
     is_subject,
     mentions_of,
+    place_before,
     place_of,
     scope_of,
 )
@@ -67,6 +70,7 @@ _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
 KEPT_DETAILS = 256
+MOST_OF_COMMAND = 5  # words: a text of more that starts like a command is a message in lower case
 
 # How specific a match is, which decides the order of matches.
 ERROR = PATH = 1.0
@@ -84,7 +88,7 @@ _IDENTIFIER = regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _KEBAB = regex(r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+")
 _COMPOUND = regex(r"(?<=[a-z,] )[a-z]+(?:-[a-z]+)+(?=[.,)]|\s[a-z(])")  # in a sentence: "a case-insensitive search"
 _CODE = regex(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|\d{2,5}_\d{1,3}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
 )
 _ACCUSED = regex(r"(?m)^(?![ \t]+(?:at|File) )[^\n]*?(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[:=]? )")
 _QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
@@ -93,9 +97,14 @@ _USED_TYPE = regex(
     r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
+_IMPORTED = regex(r"[\"'](@[\w.-]+/[\w./-]+)[\"']")
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
 _OF_ERRORS = ("err", "id", "msg", "said", "type")
 _OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "path", "tool")
+_NAMED_ARGUMENT = regex(r"[A-Za-z][\w.-]*")
+_COUNTER = regex(r"_\d+\b")
+_ENTERING = ("cd", "pushd")
+_SHORT_LITERAL = regex(r"\w+!|\d+[a-z]+")
 _STATUS = regex(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = regex(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
@@ -148,6 +157,8 @@ class _Details:
     """The objects that an anchor is limited to: a call must be about one of them, too."""
     details: Mapping[str, tuple[str, ...]]
     """The details of a message or an exception: the error must have all of them."""
+    headed: Mapping[str, Sequence[str]]
+    """The words of the message that a code starts: the error must have half of them."""
     arguments: frozenset[str]
     """Names that are only arguments of a command: a call that writes them does not run it."""
     asked_flags: frozenset[str]
@@ -163,7 +174,8 @@ class _Details:
         is_run = kind in _OF_COMMANDS and key not in asked.touched
         if is_run and asked.complies_with(self.asked_flags):
             return False
-        if is_run and kind in ("id", "path") and (told := asked.started & {base(rest)} and self._told(base(rest))):
+        is_started = is_run and kind in ("id", "path") and base(rest) in asked.started - asked.hosts
+        if is_started and (told := self._told(base(rest))):
             is_itself = anchor in self.subjects and asked.names(anchor)
             return is_itself or any(asked.has(words, flags) for words, flags in told)
         if kind == "cmd":
@@ -177,6 +189,7 @@ class _Details:
         scope = self.scopes.get(anchor)
         is_elsewhere = scope is not None and not any(map(asked.is_about, scope))
         is_other = kind in _OF_ERRORS and not asked.has_said(self.details.get(anchor, ()))
+        is_other |= kind == "code" and not asked.says_half(self.headed.get(anchor, ()))
         is_written = kind == "id" and anchor in self.arguments and not asked.runs_or_reports(anchor)
         return not (is_elsewhere or is_other or is_written)
 
@@ -206,7 +219,7 @@ _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
     "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
     "member": lambda anchor, asked: asked.is_about(anchor.partition(".")[2]),
     "msg": lambda anchor, asked: asked.reports(anchor),
-    "said": lambda anchor, asked: is_reported(anchor.split(), asked.said, may_end=True),
+    "said": lambda anchor, asked: is_reported(error_words(anchor), asked.said, may_end=True),
 }
 
 
@@ -289,7 +302,7 @@ def named_in_words(anchors: Sequence[str], content: str, title: str = "") -> tup
 
 
 def _looks_run(words: str, kinds: Set[str]) -> bool:
-    """Whether words are a command by their form: with a verb of tools, a flag, or a mark that no plain word has."""
+    """Return whether words look like a command: with a verb of tools, a flag, or a mark that no plain word has."""
     if "cmd" not in kinds:
         return False
     tool, told, *_ = parts = words.split()
@@ -302,6 +315,8 @@ def _details(note: _Note) -> _Details:
     anchors, text, mentioned = note.anchors, note.text, note.mentions()
     scoped = (*filter(_can_be_scoped, anchors), *mentioned.commands, *mentioned.tools)
     scopes = {one: scope for one in scoped if (scope := scope_of(one, text))}
+    scopes |= {one: place for one in scopes.keys() ^ scoped if _is_generic(one) and (place := place_before(one, text))}
+    of_pronouns = {one: names for one in scoped if one not in scopes and (names := antecedents_of(one, text))}
     commands = {one: command_of(one, text) for one in anchors if len(one.split()) > 1}
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
     has_flags = any(anchor.startswith("-") for anchor in anchors)
@@ -316,7 +331,7 @@ def _details(note: _Note) -> _Details:
         if (names := details_of(one, text))
     }
     within.update(word.rstrip(":") for one in anchors if " " in one and details_of(one, "") for word in one.split())
-    places = [one for one in anchors if kind_of(one) in (Kind.PATH, Kind.FOLDER, Kind.GLOB)]
+    places = [one for one in anchors if kind_of(one) in (Kind.PATH, Kind.FOLDER, Kind.GLOB) or _KEBAB.fullmatch(one)]
     placed = {
         one: (place,)
         for one in (*anchors, *mentioned.types, *mentioned.members)
@@ -324,13 +339,15 @@ def _details(note: _Note) -> _Details:
     }
     by_key: dict[str, dict[str, float]] = defaultdict(dict)
     for key, one, weight in _keys(anchors, mentioned):
-        if one not in within:
+        is_place = key.startswith("id:") and one in chain.from_iterable(placed.values())
+        if one not in within and not is_place:
             by_key[key][one] = max(weight, by_key[key].get(one, 0.0))
     return _Details(
         dict(by_key),
         spoken | commands,
-        placed | scopes,
+        placed | of_pronouns | scopes,
         details,
+        dict(_headed(anchors, text)),
         frozenset(_arguments(anchors, text)),
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
@@ -338,21 +355,34 @@ def _details(note: _Note) -> _Details:
     )
 
 
+def _is_generic(command: str) -> bool:
+    """Return whether many projects and folders have this very command: `cargo test`, not `make lint-api`."""
+    words = [word for word in command.split() if word[0] != "-"]
+    return words[:1] != words and words[0] in EVERYDAY_TOOLS and not any(map(is_distinctive, words))
+
+
 def _can_be_scoped(anchor: str) -> bool:
-    """Return whether it is a command, an exception, or the name of a file that may be in several folders."""
-    return (
-        " " in anchor or anchor.endswith(("Error", "Exception")) or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
-    )
+    """Return whether it is a command, call, flag or exception, or a file name that several folders may have."""
+    is_form = " " in anchor or anchor.startswith("-") or anchor.endswith(("()", "Error", "Exception"))
+    return is_form or ("/" not in anchor and kind_of(anchor) is Kind.PATH)
 
 
 def _can_be_of_error(anchor: str) -> bool:
-    is_message = " " in anchor and kind_of(anchor) in (Kind.COMMAND, Kind.MESSAGE)
-    return is_message or anchor.endswith(("Error", "Exception"))
+    kinds = (Kind.COMMAND, Kind.MESSAGE) if " " in anchor else (Kind.IDENTIFIER, Kind.CODE)
+    return kind_of(anchor) in kinds
 
 
 def _can_be_placed(name: str) -> bool:
     """Return whether it is a name or setting, which is written, not run."""
     return kind_of(name) in (Kind.IDENTIFIER, Kind.LITERAL)
+
+
+def _headed(anchors: Sequence[str], text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each code that starts a message, with the words of that: E0277 alone is any bound that is not met."""
+    for code in (one for one in anchors if kind_of(one) is Kind.CODE):
+        said = re.search(rf"{re.escape(code)}(?:: ([^`\n]+)`|[\])]?:? [\"“'`]([^\"”'`\n]+)[\"”'`])", text)
+        if said and (words := _content_words(said[1] or said[2])):
+            yield code, words
 
 
 def _arguments(anchors: Sequence[str], text: str) -> Iterator[str]:
@@ -412,11 +442,16 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
     elif _STATUS.fullmatch(anchor):
         yield f"status:{anchor}", ERROR
     elif kind is not None:
-        yield from _command_keys(anchor)
-        if words := _content_words(anchor):
-            yield f"msg:{max(words, key=len)}", ERROR
-        else:
-            yield from ((f"err:{word}", ERROR) for word in anchor.split() if word[0] != "-" and is_distinctive(word))
+        yield from (*_command_keys(anchor), *_message_keys(anchor, kind))
+
+
+def _message_keys(text: str, kind: Kind) -> Iterator[tuple[str, float]]:
+    if words := _content_words(text):
+        yield f"msg:{max(words, key=len)}", ERROR
+    elif kind is Kind.MESSAGE and len(said := error_words(text)) > 1:
+        yield f"said:{' '.join(said[:2])}", ERROR
+    else:
+        yield from ((f"err:{word}", ERROR) for word in text.split() if word[0] != "-" and is_distinctive(word))
 
 
 def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
@@ -443,10 +478,14 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
     parts = name.split(".")
     if is_distinctive(name):
         yield f"id:{name}", NAME
+        yield f"dir:{name}", _folder_weight(name)
     elif "." not in name and name == anchor and name not in EVERYDAY_TOOLS | TOLD and len(name) > 3:
         yield f"tool:{name}", TOOL
     if (name.isupper() or CONSTANT.fullmatch(name)) and len(name) > 4:
         yield f"code:{name}", ERROR
+        yield f"lit:{name}", LITERAL
+        if "_" in name:
+            yield f"id:{_in_camel_case(name)}", NAME  # DEADLINE_EXCEEDED is DeadlineExceeded in Go
     if "." in anchor and name == anchor:
         yield f"path:{name}", FILE_NAME  # of an ending that is not known
     if len(parts) > 2 or (len(parts) > 1 and anchor.endswith("()")):
@@ -456,17 +495,22 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
             yield f"module:{'/'.join(parts[:size])}", MODULE
 
 
+def _in_camel_case(constant: str) -> str:
+    return "".join(part.capitalize() for part in constant.split("_"))
+
+
 def _literal_keys(anchor: str) -> Iterator[tuple[str, float]]:
-    """Yield the key of a setting or expression; of a value that is only a number or a boolean, the name."""
+    """Yield the key of a setting or expression: the name, if the value is a number or a boolean, or of a variable."""
     name = re.split(r"[\s=:]", anchor, maxsplit=1)[0]
-    if _VALUE.search(anchor):
+    if _VALUE.search(anchor) or CONSTANT.fullmatch(name):
         if is_distinctive(name):
             yield f"id:{name}", NAME
-    elif len(_packed(anchor)) > 6 and (first := _IDENTIFIER.search(anchor)):
+    elif (len(_packed(anchor)) > 6 or _SHORT_LITERAL.fullmatch(anchor)) and (first := _IDENTIFIER.search(anchor)):
         yield f"lit:{re.split(r'[.:]', first[0])[0]}", LITERAL
 
 
 def _command_keys(anchor: str) -> Iterator[tuple[str, float]]:
+    yield from ((f"id:{name}", NAME) for name in variables(anchor) if is_distinctive(name))
     words = command_words(anchor)
     for line in readings(words):
         if len(line) > 1:
@@ -524,6 +568,10 @@ class _Asked:
     def started(self) -> frozenset[str]:
         return frozenset(tool for words in self.action.commands for tool, _ in programs(words))
 
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        return frozenset(host for words in self.action.commands for host in hosts(words))
+
     @property
     def packages(self) -> Sequence[str]:
         run = (name for words in self.action.commands for name in packages(words) if len(name) > 2)
@@ -545,17 +593,30 @@ class _Asked:
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
     def reports(self, message: str) -> bool:
-        """Return whether the error has the words of the message."""
-        return is_reported(_content_words(message), self.said)
+        """Return whether the error has the words of the message, and of a command its names: errors advise commands."""
+        if not is_reported(_content_words(message), self.said):
+            return False
+        words = message.split() if kind_of(message) is Kind.COMMAND else []
+        named = (word for word in words if _NAMED_ARGUMENT.fullmatch(word) and is_distinctive(word))
+        return len(words) > MOST_OF_COMMAND or self.has_said([*named])
 
     def has_said(self, names: Sequence[str]) -> bool:
-        """Return whether the error has all of these names; of a path outside the project, the last part is enough."""
+        """Return whether the error has all of these names; of a path outside the project, the last part is enough.
+
+        A number behind an underscore is a counter: "_pg3_7" matches "_pg3_12".
+        """
         bare = (name.rpartition("/")[2] or name if name[0] in "/~" else name for name in names)
+        forms = (_COUNTER.sub(r"_\\d+", re.escape(name)) for name in bare)
         error = both_ends(self.action.error)
-        return all(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error) for name in bare)
+        return all(re.search(rf"(?<![\w-]){form}(?![\w-])", error) for form in forms)
+
+    def says_half(self, words: Sequence[str]) -> bool:
+        return 2 * len({*words}.intersection(self.said)) >= len(words)
 
     def runs(self, command: Command) -> bool:
         """Return whether the call runs the command; arguments that are only read count as values of flags only."""
+        if not command.piped <= self.started:
+            return False
         whole = self.action.lines or self.action.commands
         for words, line, place in zip(self.action.commands, whole, self.places, strict=True):
             if is_run(command, words, place) and has_all(command.flags, line, place):
@@ -567,7 +628,7 @@ class _Asked:
         """The folder in which each command is run."""
         place, places = self.action.directory, []
         for words in self.action.commands:
-            if words[0] in ("cd", "pushd"):
+            if words[0] in _ENTERING:
                 place = posixpath.normpath(posixpath.join(place, *words[1:2]))
             places.append(place)
         return places
@@ -602,7 +663,9 @@ class _Asked:
         error = both_ends(self.action.error)
         if not error:
             return
-        yield from (f"code:{one}" for one in _CODE.findall(error) if one not in _LEVELS)
+        codes = [one for one in _CODE.findall(error) if one not in _LEVELS]
+        yield from (f"code:{one}" for one in codes)
+        yield from (f"id:{_in_camel_case(one)}" for one in codes if "_" in one)
         yield from (f"status:exit code {one}" for one in EXIT_CODE.findall(error))
         yield from (f"status:HTTP {one}" for one in HTTP_STATUS.findall(error))
         yield from (f"id:{one}" for one in _EXCEPTION.findall(error) if one not in COMMON_EXCEPTIONS)
@@ -622,7 +685,8 @@ class _Asked:
             yield from _folders(path)
             parts = path.split("/")
             stem = parts[-1].partition(".")[0]
-            yield from (f"id:{part}" for part in (*parts[:-1], stem) if is_distinctive(part))
+            yield from (f"dir:{part}" for part in parts[:-1] if is_distinctive(part))
+            yield from (f"id:{stem}" for _ in (stem,) if is_distinctive(stem))
             yield from (f"type:{stem}", f"member:{stem}")
             modules = [*parts[:-1], stem]
             yield from (f"module:{'/'.join(modules[at:])}" for at in range(max(0, len(modules) - 5), len(modules) - 1))
@@ -635,7 +699,7 @@ class _Asked:
             started = dict(programs(words))
             yield from (f"tool:{tool}" for tool in started)
             yield from (f"alone:{tool}" for tool, told in started.items() if _is_alone(tool, told, words))
-            yield from (f"{kind}:{host}" for host in hosts(words) for kind in ("alone", "tool"))
+            yield from (f"{kind}:{host}" for host in self.hosts for kind in ("alone", "tool"))
             yield from (f"alone:{name}" for told, name in pairwise(words) if told in OF_SERVICES)
             for line in readings(words):
                 yield from (f"cmd:{tool} {place}" for tool, given in pairwise(line) for place in _places(given))
@@ -645,7 +709,7 @@ class _Asked:
             heads = dict.fromkeys((*words[:HEAD_WORDS], *(word.rpartition("/")[2] for word in words[:HEAD_WORDS])))
             yield from (f"cmd:{word} {flag}" for word in heads for flag in flags)
             yield from (f"id:{one.strip('-').partition('-')[0]}-{word}" for word in words[1:2] for one in flags)
-            for word in words:
+            for word in words if words[0] not in _ENTERING else ():
                 for part in re.split(r"[\s;@]+", word):
                     if part.startswith("~/"):
                         yield from _folders(part)
@@ -659,6 +723,7 @@ class _Asked:
     def _of_text(self) -> Iterator[str]:
         if not all(path.endswith(_PROSE_FILES) for path in self.action.paths):
             yield from (f"type:{one or other}" for one, other in _USED_TYPE.findall(self.action.written))
+        yield from (f"path:{one}" for one in _IMPORTED.findall(self.action.written))
         yield from _names(self.action.written)
         for name in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", self.action.written)):
             yield from (f"lit:{name}", f"member:{name}")

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import accumulate, pairwise, takewhile
 
 from memhook.core.memory import titled
-from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, spoken_commands
+from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, is_wanted, spoken_commands
 from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
@@ -111,7 +111,7 @@ _PROSE_MESSAGE = regex(r"(?<![\w.])(?:\w{1,60}\.){0,6}\w*(?:Error|Exception): (?
 _PROSE_DOTTED = regex(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = regex(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
 _PROSE_CODE = regex(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
+    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|\d{3,5}_\d{1,3}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
 )
 EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
 HTTP_STATUS = regex(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
@@ -121,7 +121,7 @@ _COMMIT = regex(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b"
 _WORD = regex(r"\S+")
 
 _CODE = regex(
-    r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
+    r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|\d{2,5}_\d{1,3}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
 )
 CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
 _CALL = regex(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
@@ -130,10 +130,11 @@ _DOT_FILE = regex(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
 _ASSIGNED = regex(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
 # "TypeError: x is not a function", not "restart: always"
-_SAID = regex(r"[\w.]+: (?:[\w ]{1,40}: )*(?:['\"’\w]+ ){2,}")
+_SAID = regex(r"[\w.]+: (?:[\w ]{1,40}: )*(?:['\"’\w]+ ){2,}|[A-Z][\w.]+: ['\"’\w]+ \w+|[\w.]+(?:Error|Exception): ")
 _PLACEHOLDER = regex(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = regex(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
 _SHORT_FLAG = regex(r"-\w")
+_MACRO_OR_SIZE = regex(r"\w{3,}!|\d{2,}[a-z]{2,5}")  # `println!`, `100vh`
 _PLAIN_WORD = regex(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
 
@@ -151,7 +152,8 @@ def kind_of(anchor: str) -> Kind | None:
         return next((kind for kind, is_one in _FORMS.items() if is_one(anchor)), None)
     if _is_command(anchor):
         return Kind.COMMAND
-    is_setting = anchor.startswith("-") or (_ASSIGNED.match(anchor) and not _SAID.match(anchor))
+    is_said = _SAID.match(anchor) or _CODE.fullmatch(anchor.partition(":")[0])
+    is_setting = anchor.startswith("-") or (_ASSIGNED.match(anchor) and not is_said)
     return Kind.LITERAL if is_setting else Kind.MESSAGE
 
 
@@ -241,7 +243,8 @@ def _in_prose(text: str) -> Iterator[str]:
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
     yield from (one for one in _PROSE_FLAG.findall(text) if one not in in_calls)
     yield from (one.rstrip(" .,;:!") for one in _PROSE_MESSAGE.findall(text))
-    yield from (one for one in _PROSE_DOTTED.findall(text) if _is_dotted_name(one))
+    dotted = ((one[0], is_wanted(text[: one.start()], text[one.end() :])) for one in _PROSE_DOTTED.finditer(text))
+    yield from (one for one, wanted in dotted if _is_dotted_name(one, is_decided=wanted is not None))
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
     yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
     yield from (f"HTTP {number}" for number in HTTP_STATUS.findall(text))
@@ -256,15 +259,25 @@ def _is_folder(path: str) -> bool:
     return STOP_WORDS.isdisjoint(parts) and not any(part.isupper() or part.isdigit() for part in parts)
 
 
-def _is_dotted_name(name: str) -> bool:
-    """Return whether it is a name in code, not a file, an address, or two sentences without a space between."""
+def _is_dotted_name(name: str, *, is_decided: bool) -> bool:
+    """Return whether it is a name in code, not a file, an address, or two sentences without a space between.
+
+    A name that the text requires or forbids may be two plain words: "no np.product".
+    """
     parts = name.removesuffix("()").split(".")
-    is_marked = len(parts) > 2 or name.endswith("()") or "_" in name or parts[0][0].isupper() or _humps(parts[-1]) > 1
+    is_marked = (
+        is_decided
+        or len(parts) > 2
+        or name.endswith("()")
+        or "_" in name
+        or parts[0][0].isupper()
+        or _humps(parts[-1]) > 1
+    )
     return is_marked and parts[-1].lower() not in EXTENSIONS and is_distinctive(name)
 
 
 def _known_call(words: list[str]) -> str:
-    """Return the tool, its subcommand, the name of a service or script, and flags: `npm run build:web`; else ""."""
+    """Return the tool, its subcommand, the object's name if it has one, and flags: `npm run build:web`; else ""."""
     while words[3:] and _SHORT_FLAG.fullmatch(words[1]):  # kubectl -n kube-system create job
         words = [words[0], *words[3:]]
     second, third = words[1], "".join(words[2:3])
@@ -273,13 +286,21 @@ def _known_call(words: list[str]) -> str:
         return ""
     is_named = second in OF_SERVICES and third[:1] != "-"
     end = 3 if third in TOLD or any(mark in third for mark in "_:/") or is_named else 2
-    return " ".join((*words[:end], *takewhile(lambda word: "=" in word or FLAG.fullmatch(word), words[end:])))
+    if words[end + 1 :] and _PLAIN_WORD.fullmatch(words[end]) and is_distinctive(words[end + 1]):
+        end += 1  # kubectl delete pod settlement-worker-0
+    behind = takewhile(lambda pair: _belongs(*pair), pairwise(words[end - 1 :]))
+    return " ".join((*words[:end], *(word for _, word in behind)))
+
+
+def _belongs(before: str, word: str) -> bool:
+    """Return whether it is a flag, the value of one, or a name."""
+    return "=" in word or bool(FLAG.fullmatch(word) or _SHORT_FLAG.fullmatch(before)) or is_distinctive(word)
 
 
 # In the order in which they are tried.
 _FORMS: dict[Kind, Callable[[str], object]] = {
     Kind.FLAG: lambda word: word.startswith("-") and word.strip("-"),
-    Kind.LITERAL: lambda word: "://" in word or "=" in word.lstrip("=<>"),
+    Kind.LITERAL: lambda word: "://" in word or "=" in word.lstrip("=<>") or _MACRO_OR_SIZE.fullmatch(word),
     Kind.GLOB: _is_glob,
     Kind.FOLDER: lambda word: word.endswith("/") and word.strip("/"),
     Kind.PATH: lambda word: (

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
+from memhook.core.actions import READERS
 from memhook.core.anchors import Kind, kind_of
 from memhook.core.mentions import CLAUSE, WITH, is_wanted
 from memhook.patterns import regex
@@ -22,6 +23,7 @@ from memhook.patterns import regex
 GAP = regex(r"<[^<>\s]*>|\*+")  # a placeholder
 _FILLED_IN = regex(r"<[^<>]*>")  # also of several words: `make curve CSV=<lab file>`
 _ENDS = ("|", ">", "<", "&&")
+_PIPE = regex(r"(?<!\|)\|(?!\|)\s*([\w.-]+)")
 _VARIABLE = regex(r"[A-Z_][A-Z0-9_]*=")
 _GLUED = regex(r"-[A-Za-z](?:\d+|[${].*)")  # -j16, -j$(nproc), -I{}
 _VALUE = regex(r"[^\s-]\S*")
@@ -35,6 +37,8 @@ _REMOTE = regex("autossh|mosh|rsync|scp|sftp|ssh|ssh-copy-id|sshfs")
 _HOST = regex(r"(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?::(?!//)\S*)?")
 _ENTERING = ("autossh", "mosh", "sftp", "ssh", "ssh-copy-id")
 _NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
+_OBJECT = regex(r"[a-z][\w-]*")
+_KEBAB = regex(r"[a-z]\w*(?:-\w+)+")  # wasm32-wasip2
 _MANAGERS = regex("bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn")
 _ADDING = ("add", "get", "i", "install", "require")
 _VERSION = regex(r"(?<=.)[@=<>~^\[:]")
@@ -63,12 +67,15 @@ class Command:
     is_spoken: bool = False
     named: frozenset[str] = frozenset()
     """The flags of a recipe that choose by name: `--profile prod` is not `--profile dev`, but a number may differ."""
+    piped: frozenset[str] = frozenset()
+    """The programs that it is piped to: `kubectl logs | tw -` is not about other logs."""
 
 
 def command_of(anchor: str, text: str, *, is_spoken: bool = False) -> Command:
     words = command_words(anchor)
     named = frozenset(one for one in flags_of(words) if _CHOOSING.fullmatch(one))
-    return Command(readings(words), needed_flags(anchor, text), is_spoken, named)
+    piped = frozenset(program for program in _PIPE.findall(anchor) if not READERS.fullmatch(program))
+    return Command(readings(words), needed_flags(anchor, text), is_spoken, named, piped)
 
 
 def command_words(anchor: str) -> list[str]:
@@ -76,6 +83,11 @@ def command_words(anchor: str) -> list[str]:
     words = _FILLED_IN.sub("<>", anchor).split()
     end = next((at for at, word in enumerate(words) if word in _ENDS or GAP.search(word)), len(words))
     return [re.sub(r"[\"']", "", word) for word in words[:end] if not _VARIABLE.match(word)]
+
+
+def variables(anchor: str) -> list[str]:
+    """Return the names of the variables that are set in front of a command."""
+    return [word.partition("=")[0] for word in takewhile(_VARIABLE.match, anchor.split())]
 
 
 def readings(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -224,9 +236,14 @@ def _goes_like(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> b
 
 
 def _is_in(named: str, given: str) -> bool:
-    """Return whether an argument is the named one, a file or folder below it, or a script of that name."""
-    is_script = "." in named and "/" not in named and given.endswith(f"/{named}")
-    return given == named or given.startswith(f"{named}/") or is_script
+    """Return whether an argument is the named one, a file or folder below it, or a script or object of that name."""
+    is_last = "/" not in named and ("." in named or _KEBAB.fullmatch(named)) and given.endswith(f"/{named}")
+    return given == named or given.startswith(f"{named}/") or bool(is_last)
+
+
+def _last(word: str) -> str:
+    """Return the name in `deploy/settlement-worker`."""
+    return word.rpartition("/")[2]
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
@@ -240,6 +257,8 @@ def _agree(ours: Sequence[str], theirs: Sequence[str], is_spoken: bool) -> bool:
     for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
         is_told = is_subcommand(one)
         is_named = not is_spoken and _NAMED.fullmatch(one) and _NAMED.fullmatch(other)
-        if not _is_in(one, other) and is_told == is_subcommand(other) and (is_told or is_named or not place):
+        is_named = is_named or (_KEBAB.fullmatch(_last(one)) and _OBJECT.fullmatch(_last(other)))
+        is_alike = is_told == is_subcommand(other) and (is_told or not place)
+        if not _is_in(one, other) and (is_named or is_alike):
             return False
     return True

@@ -16,7 +16,7 @@ _MANIFEST = regex(
     r"|(?:Cargo|Project|pyproject|[\w.-]*versions)\.toml|(?:conanfile|constraints|[\w.-]*requirements[\w.-]*)\.(?:in|txt)"
     r"|(?:build|mix|Package|rebar|setup)\.(?:cfg|config|exs|py|sbt|swift)|build\.gradle(?:\.kts)?|deps\.edn|go\.mod"
     r"|(?:packages|pom)\.(?:config|xml)|Directory\.Packages\.props|[\w.-]+\.(?:cabal|[cf]sproj|gemspec|vbproj)"
-    r"|Brewfile|Gemfile|Pipfile|Podfile|project\.clj"
+    r"|\.pre-commit-config\.yaml|Brewfile|Gemfile|Pipfile|Podfile|project\.clj"
 )
 _REQUIREMENTS = regex(r"(?:^|/)requirements/[\w.-]+\.(?:in|txt)$")
 # With its version: `"dayjs": "^1.1"`, `serde = { version = "1" }`, `requests>=2`, `{:req, "~> 1.0"}`, `org:okhttp:4.9`
@@ -25,10 +25,10 @@ _VERSIONED = regex(
     r"(?:\s{0,8}(?:=>|[:=,])|(?=[ (]?[~^<>=!])|(?= v\d))\s{0,8}"
     r"(?:\{\s{0,8}version\s{0,8}=\s{0,8})?[\"'\[(]?[~^<>=!v ]{0,4}\d"
 )
-# By its place, in the order of: `gem "rails"`, `{:req, git: "a"}`, `<artifactId>okhttp<`, `Include="Moq"`,
-# `serde = {`, a name alone on its line, `["httpx", "rich"]`, `url: "https://git.acme.test/Lottie.git"`
+# By its place, in the order of: `gem "rails"`, `- id: black`, `{:req, git: "a"}`, `<artifactId>okhttp<`,
+# `Include="Moq"`, `serde = {`, a name alone on its line, `["httpx", "rich"]`, `url: "https://git.acme.test/Lottie.git"`
 _PLACED = regex(
-    r"""\b(?:brew|gem|pod)\s{1,4}["']([\w./-]{2,100})|\{:(\w{2,100}),"""
+    r"""\b(?:brew|gem|pod)\s{1,4}["']([\w./-]{2,100})|-\s{1,4}id:\s{1,4}([\w-]{2,100})|\{:(\w{2,100}),"""
     r"""|<artifactId>([\w.-]{2,100})<|(?:Include|id)="([\w.-]{2,100})\""""
     r"""|^\s{0,16}([\w-]{2,100})\s?=\s?\{|^\s{0,16}-?\s{0,4}["']?([A-Za-z][\w.-]{1,100})["']?,?\s{0,8}$"""
     r"""|[\[,]\s{0,8}["']([A-Za-z][\w./-]{1,100})["'](?=\s{0,8}[\],])"""

@@ -2,6 +2,8 @@
 
 mentions_of(note)                 the commands, tools, types, files, messages and flags that it may name
 scope_of(anchor, note)            the objects an anchor is limited to: "git rebase on release/courier" is on that branch
+place_before(command, note)       the place that its sentence starts with: "In services/pay run npm ci with ..."
+antecedents_of(anchor, note)      the names that a pronoun behind the anchor may mean: "no kubectl apply on it"
 is_subject(name, note)            whether the note is about a program itself, not about one of its commands
 details_of(message, note)         the names, numbers and ports without which it is another message
 place_of(name, places, note)      the folder or file in which a note forbids a name
@@ -51,10 +53,10 @@ _NO_NAME = regex(
     r"|only|should|to|under|when|while|will|with|within|without"
 )
 _PREDICATE = regex(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
-# A tool within a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system".
+# A tool within a sentence: "stock openocd 0.12 hangs", "never call the openocd of the system", "on bench01".
 _NAMED_TOOL = regex(
     r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.[\d.]+ (?:\w{2,}(?:[^s]s|ed)|can|cannot|does|is|needs)\b"
-    r"|\b[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)\b"
+    r"|\b(?:[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)|[Oo]n ([a-z]{3,}\d+))\b"
 )
 _ARTICLES = frozenset(("a", "an", "our", "the", "your"))
 _SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
@@ -66,6 +68,7 @@ _ARGUMENT = regex(r"[a-z.:@/-][\w@:./+=<>*-]*|[A-Z]{4,}")
 FLAG = regex(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = regex(r"\b(?:using|with) (?=-)")
 
+_SHORT_FLAG = regex(r"-[A-Za-z]")
 FLAG_SPAN = regex(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
 WITH = r"\s+(?:(?:using|with)\s+)?"
 _QUOTES = frozenset("\"'’”»`")
@@ -93,19 +96,26 @@ _DETAIL = regex(
 )
 _MESSAGE_GOES_ON = regex(r":? (?=[\"'‘(])|: | (?:for|in|of|on) (?:[a-z]+ )?(?=[\"'‘])")
 _DETAILS_END = regex(rf"[.,;!?]\s|`|\n|\s[–—-]|{_EXPLAINED.pattern}")
+_WITH_DETAIL = regex(r"`? (?:avec|com|con|mit|with) `(\d[^`\s]*)`")  # `ImagePullBackOff` with `401`
 _STATUS = regex(r"(?:exit code|HTTP) (\d+)")
 _OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.\d)?)?)[ :=]{{1,2}}{}\b"
+_DIGIT = regex(r"[\d_]")
 _MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = regex(r"(?<!\([a-z])[,;:.!?()=→–—]+(?:\s|$)")
 _PLURAL = regex(r"(?!(?:does|has|is|needs)$)\w+(?:s|ed)")
 # Whether a note asks for something: the last such word in the clause before it, or the words after it.
 _WISH = regex(
-    r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nor|not|nunca|pas|without)\b"
+    r"\b(?P<refused>avoid|don't|jamais|keine?|never|nicht|nie|no|nobody|nor|not|nunca|pas|without)\b"
     r"|\b(?:always|ha(?:s|ve) to|immer|must|needs?|only with|pass|require[sd]?|siempre|toujours)\b"
     r"|(?:^|[:,!?]\s+|\band |\bthen )(?:run|use)\b",
     re.IGNORECASE,
 )
-_REFUSED = regex(r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b", re.IGNORECASE)
+_ANOTHER = r"[`\s]*(?:(?:and|or|et|oder|und|y)\s+(?:[`\w.-]+\s+){1,2})?"  # "moment and full lodash are banned"
+_REFUSED = regex(
+    r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b"
+    rf"|{_ANOTHER}(?:is|are|was|were|has been|have been) (?:being )?(?:banned|deprecated|dropped|forbidden|removed)\b",
+    re.IGNORECASE,
+)
 _NEEDED = regex(r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE)
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
 _MISSED = regex(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
@@ -123,10 +133,17 @@ _SCOPE = regex(
     r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
 )
+_LITERAL = regex(r"[\"']([^\"'\n]{2,40})[\"']")  # date_trunc('quarter', …)
+# "Argo CD syncs deploy/prod, so no kubectl apply on it"
+_PRONOUN = r"`? (?:(?:at|for|from|in|on|to|with) )?(?:it|them|there)\b"
+_MADE_UP = regex(r"(?<![\w./-])[\w.@-]*\w[_/-][\w./-]*\w(?![\w/-])")  # fct_clicks: not a word of the language
+_LED_BY_PLACE = regex(rf"(?:^|[.;!?]\s+)(?:In|Inside|Under|Within) ({_NAMED})[, ](?:[^.;!?\n]|\.\w){{0,40}}$")
+_GENERATED = regex(r"`?\s+from\s+`?[\w./-]*\.[a-z]\w{1,5}\b")  # "npm run gen:api from openapi.yaml": its input
 # "from ogr2ogr =", "of terraform in CI": a program, because no noun follows that continues the sentence.
 _OF_PROGRAM = regex(
     rf"`?\s+(?:by|from|of) +`?([a-z][\w.-]*\w)`?(?=[.,;:)]|\s*$|\s+(?:{_NO_NAME.pattern}|[=-]*>|[=→]|means?)(?!\w))"
 )
+_ORIGIN = regex(r"(?:[A-Z]\w+|\w\(\)|`) (?:from|of) (?:the )?`?$")  # "a MonetaryAmount from payments-core"
 _ADVISED = regex(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
 # Words after a name that the note is not about: it is allowed, or is an exception whose message is explained.
 _PASSED_OVER = regex(
@@ -167,7 +184,7 @@ def mentions_of(note: str) -> Mentions:
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
-    named = (one or other for one, other in _NAMED_TOOL.findall(prose))
+    named = ("".join(groups) for groups in _NAMED_TOOL.findall(prose))
     subjects |= dict.fromkeys(one for one in named if one not in _AROUND | TOLD)
     reporting = set(_REPORTING.findall(note))
     return Mentions(
@@ -191,7 +208,7 @@ def is_reported(words: Sequence[str], error: Sequence[str], *, may_end: bool = F
     said = max((_said(words, error[at : at + most]) for at in starts), default=0)
     if said < len(words) and not (may_end and len(words) > FEW and _is_end(words[said])):
         return False
-    return sum(len(word) > 3 and word.isalpha() for word in words[:said]) > 1
+    return sum(len(word) > 3 and not _DIGIT.search(word) for word in words[:said]) > 1
 
 
 def error_words(text: str) -> list[str]:
@@ -199,12 +216,33 @@ def error_words(text: str) -> list[str]:
 
 
 def scope_of(anchor: str, note: str) -> tuple[str, ...]:
+    if anchor.endswith("()"):
+        called = re.search(rf"{re.escape(anchor[:-1])}([^()`\n]*)", note)
+        return tuple(_LITERAL.findall(called[1])) if called else ()
     status = _STATUS.fullmatch(anchor)
     named = _OF_STATUS.format(status[1]) if status else WITH.join(map(re.escape, anchor.split()))
     if not (found := re.search(named, note)):
         return ()
-    scope = _SCOPE.match(note, found.end()) or (_OF_PROGRAM.match(note, found.end()) if status else None)
-    return tuple(one.strip("`").rstrip(_ENDING) for one in _JOINED.split(scope[1])) if scope else ()
+    at = found.end()
+    scope = None if anchor.startswith("-") else _SCOPE.match(note, at)
+    if status:
+        scope = scope or _OF_PROGRAM.match(note, at)
+    elif scope and _GENERATED.match(note, at):
+        return ()
+    if scope:
+        return tuple(one.strip("`").rstrip(_ENDING) for one in _JOINED.split(scope[1]))
+    return ()
+
+
+def place_before(command: str, note: str) -> tuple[str, ...]:
+    found = re.search(WITH.join(map(re.escape, command.split())), note)
+    led = _LED_BY_PLACE.search(note[: found.start()]) if found else None
+    return (led[1],) if led else ()
+
+
+def antecedents_of(anchor: str, note: str) -> tuple[str, ...]:
+    found = re.search(rf"{WITH.join(map(re.escape, anchor.split()))}{_PRONOUN}", note)
+    return tuple(_MADE_UP.findall(note[: found.start()])) if found else ()
 
 
 def details_of(message: str, note: str) -> tuple[str, ...]:
@@ -214,7 +252,11 @@ def details_of(message: str, note: str) -> tuple[str, ...]:
     """
     at = note.find(message)
     behind = note[at + len(message) :][: 2 * CLAUSE] if at >= 0 else ""
+    if given := _WITH_DETAIL.match(behind):
+        return (given[1],)
     is_name = " " not in message
+    if not message.endswith(("Error", "Exception")) and is_name:
+        return ()
     if is_name:
         goes_on = _MESSAGE_GOES_ON.match(behind)
         behind = behind[goes_on.end() :] if goes_on else ""
@@ -233,9 +275,11 @@ def place_of(name: str, places: Iterable[str], note: str) -> str:
         return ""
     opening = _OPENING.match(note)
     start = opening.end() if opening else 0
+    is_led = bool(opening and opening[0].strip(" `"))  # "In payments-core nobody calls ..."
     for place in places:
         behind = note.find(place, end, end + CLAUSE)
-        leads = note.startswith(place, start) and _IS_SAID.match(note, start + len(place))
+        is_said = note.startswith(place, start) and _IS_SAID.match(note, start + len(place))
+        leads = is_said and (is_led or not {*"/*."}.isdisjoint(place))
         is_told = behind >= 0 and _BELOW.match(note[end:behind])
         if leads or (is_told and not _GOES_ON.match(note, behind + len(place))):
             return place
@@ -280,7 +324,12 @@ def is_beside(anchor: str, others: Iterable[str], note: str) -> bool:
     leading = _LEADING.match(note)
     is_in_file = leading is not None and at >= leading.end() and not {*" /"}.intersection(anchor)
     is_advised = bool(_ADVISED.search(before)) and any(0 <= note.find(one) < at for one in others)
-    return is_in_file or is_advised or bool(_OF_ERROR.search(before) or _PASSED_OVER.match(note, at + len(anchor)))
+    return (
+        is_in_file
+        or is_advised
+        or bool(_ORIGIN.search(before))
+        or bool(_OF_ERROR.search(before) or _PASSED_OVER.match(note, at + len(anchor)))
+    )
 
 
 def is_predicate(word: str) -> bool:
@@ -324,12 +373,17 @@ def _may_be_run(before: str, tool: str, argument: str) -> bool:
 def _command(words: list[str]) -> Iterator[str]:
     """Yield two words, and those after them, flags included, up to the first that continues the sentence."""
     runs_script = words[0] in _SCRIPT_RUNNERS and words[1] == "run"
-    for at, word in enumerate(words[:MOST_WORDS]):
-        is_script = at == 2 and runs_script and _is_name(_bare(word))
-        if at > 1 and not (is_script or FLAG.fullmatch(_bare(word)) or _is_given(_bare(word))):
+    kept: list[str] = []
+    for at, (word, bare) in enumerate(zip(words, map(_bare, words[:MOST_WORDS]), strict=False)):
+        is_value = bool(kept) and _SHORT_FLAG.fullmatch(kept[-1]) and _is_name(bare)
+        # Of `make -C docs html`, not of "pytest -n auto hangs".
+        is_first = at == 3 and bool(_SHORT_FLAG.fullmatch(kept[1])) and _is_name(bare) and not is_predicate(bare)
+        is_script = at == 2 and ((runs_script and _is_name(bare)) or bare in TOLD)
+        if at > 1 and not (is_value or is_first or is_script or FLAG.fullmatch(bare) or _is_given(bare)):
             return
-        yield _bare(word)
-        if _bare(word) != word:
+        kept.append(bare)
+        yield bare
+        if bare != word:
             return
 
 
@@ -362,7 +416,7 @@ def _tools(words: Sequence[str], asked: Iterable[str]) -> Iterator[str]:
     is_command = (
         bool(_PLURAL.fullmatch(behind) and _TOOL.fullmatch(third)) and third not in _AROUND
     )  # airflow tasks clear
-    is_subject = words[0].endswith(":") or bool(_PREDICATE.fullmatch(behind))
+    is_subject = words[0].endswith(":") or (behind not in TOLD and is_predicate(behind))
     if not is_command and (is_subject or (names and not _may_be_run("", tool, behind))):
         yield " ".join((tool, *others[:1]))
 

@@ -417,3 +417,71 @@ def test_what_a_note_names_in_plain_words_is_listed_if_it_looks_like_a_name(note
 
 def test_what_somebody_chose_as_anchors_leaves_no_other_words() -> None:
     assert named_in_words(["fly.toml"], "fly deploy needs the VPN") == ()
+
+
+@pytest.mark.parametrize(
+    ("note", "path", "written", "expected"),
+    [
+        (
+            "import from `@kit/icons/<Name>`, never `@kit/icons`",
+            "src/Row.tsx",
+            "import { Bin } from '@kit/icons'",
+            True,
+        ),
+        ("import from `@kit/icons/<Name>`, never `@kit/icons`", "src/Row.tsx", "import B from '@kit/icons/B'", False),
+        ("`date_trunc('quarter', …)` is wrong for us", "a.sql", "select date_trunc('quarter', day)", True),
+        ("`date_trunc('quarter', …)` is wrong for us", "a.sql", "select date_trunc('month', day)", False),
+        ("No pd.append any more, use concat", "a.py", "frame = pd.append(row)", True),
+        ("Heights: `100dvh`, not `100vh`", "a.css", "height: 100vh;", True),
+        ("never `println!` in the alternate screen", "a.rs", 'println!("x");', True),
+        ("Grants are given as `ACCOUNTADMIN` only", "a.sql", "use role ACCOUNTADMIN;", True),
+        ("In pay-core nobody calls Instant.now(), take the Clock", "pay-core/src/A.kt", "Instant.now()", True),
+        ("In pay-core nobody calls Instant.now(), take the Clock", "pay-api/src/A.kt", "Instant.now()", False),
+        ("Money is a MonetaryAmount from pay-core, never a float", "pay-core/build.gradle.kts", "plugins {}", False),
+        ("In src/api/ always validate with `zod`", "src/api/a.ts", "x", True),
+    ],
+)
+def test_a_name_counts_where_the_note_means_it(note: str, path: str, written: str, expected: bool) -> None:
+    assert edited(note, path, written) == expected
+
+
+@pytest.mark.parametrize(
+    ("note", "error", "expected"),
+    [
+        ("`couldn't auto-discover subnets`: the tag is missing", "build failed: couldn't auto-discover subnets", True),
+        ("`RuntimeError: Already borrowed` is the old pump", "RuntimeError: Already borrowed", True),
+        ("`OSError: [Errno 28] No space left on device`: quota", "OSError: [Errno 28] No space left on device", True),
+        ("`NetCDF: HDF error` is the lock", "RuntimeError: NetCDF: HDF error", True),
+        ('`statement "_pg3_7" already exists` is the pooler', 'statement "_pg3_12" already exists', True),
+        ('`relation "orders" does not exist`: make triggers', 'relation "visits" does not exist', False),
+        ("`DEADLINE_EXCEEDED` just after a deploy is normal", "Code: DeadlineExceeded", True),
+        ("The sandbox answers 905_3 without a terminal", "refused: errorCode=905_3 message=", True),
+        ("`E0277: Rc<..> cannot be sent between threads` is an index", "error[E0277]: Rc cannot be sent between", True),
+        ("`E0277: Rc<..> cannot be sent between threads` is an index", "error[E0277]: no Serialize for Meta", False),
+        ("`ImagePullBackOff` with `401`: the secret is missing", "ImagePullBackOff: unexpected status 401", True),
+        ("`ImagePullBackOff` with `401`: the secret is missing", "ImagePullBackOff: manifest unknown", False),
+        ("`rustup target add wasm32-wasip2` comes first", "help: rustup target add aarch64-musl", False),
+        ("The lint rule `tokens/no-raw` forbids hex colours", "12:3  error  Use a token  tokens/no-raw", True),
+    ],
+)
+def test_an_error_is_the_one_that_a_note_has(note: str, error: str, expected: bool) -> None:
+    assert failed(note, error) == expected
+
+
+def test_a_whole_path_comes_before_the_folder_that_many_notes_name() -> None:
+    index = AnchorIndex()
+    notes = {
+        "folder": "In pay-core nobody calls Instant.now(), take the Clock",
+        "path": "Migrations in pay-core/src/db/migration are immutable once merged",
+    }
+    for name, note in notes.items():
+        index.file(name, anchors_of("", note), note)
+    found = index.matches(Action(paths=("pay-core/src/db/migration/V3.sql",)))
+    assert [one.memory for one in found] == ["path", "folder"]
+
+
+def test_of_a_command_that_is_piped_to_a_program_both_have_to_be_run() -> None:
+    note = "Colours are lost when piped: `kubectl logs | tw -`"
+    assert is_shown(note, "kubectl logs deploy/api | tw -")
+    assert not is_shown(note, "kubectl logs deploy/api --tail 20")
+    assert is_shown("`kubectl logs | grep OOM` finds it", "kubectl logs deploy/api --tail 20")

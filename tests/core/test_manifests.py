@@ -11,7 +11,7 @@ from memhook.core.manifests import is_manifest, packages_in
     "path",
     [
         "package.json", "mix.exs", "Cargo.toml", "pyproject.toml", "requirements-dev.txt", "requirements/base.in",
-        "go.mod", "Gemfile",
+        "go.mod", "Gemfile", ".pre-commit-config.yaml",
         "app/build.gradle.kts", "gradle/libs.versions.toml", "src/Api/Api.csproj", "pubspec.yaml", "pom.xml",
     ],
 )  # fmt: skip
@@ -31,6 +31,7 @@ def test_other_files_are_no_manifests() -> None:
         ('serde = "1.0"\ntokio = { version = "1" }\ngrid = { path = "../grid" }', {"serde", "tokio", "grid"}),
         ("requests>=2.0\nflask[async]==2\nnumpy\n", {"requests", "flask", "numpy"}),
         ('dependencies = ["httpx", "rich>=13"]', {"httpx", "rich"}),
+        ("repos:\n  - repo: https://git.acme.test/black\n    hooks:\n      - id: black\n", {"black"}),
         ('gem "rails", "~> 7"\ngem \'puma\'', {"rails", "puma"}),
         ('implementation("com.acme.http:okhttp:4.9.0")', {"okhttp"}),
         ("<artifactId>okhttp</artifactId>", {"okhttp"}),
