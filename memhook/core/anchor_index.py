@@ -314,8 +314,7 @@ def _looks_run(words: str, kinds: Set[str]) -> bool:
 def _details(note: _Note) -> _Details:
     anchors, text, mentioned = note.anchors, note.text, note.mentions()
     scoped = (*filter(_can_be_scoped, anchors), *mentioned.commands, *mentioned.tools)
-    scopes = {one: scope for one in scoped if (scope := scope_of(one, text))}
-    scopes |= {one: place for one in scopes.keys() ^ scoped if _is_generic(one) and (place := place_before(one, text))}
+    scopes = {one: scope for one in scoped if (scope := _scope(one, text))}
     of_pronouns = {one: names for one in scoped if one not in scopes and (names := antecedents_of(one, text))}
     commands = {one: command_of(one, text) for one in anchors if len(one.split()) > 1}
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
@@ -353,6 +352,10 @@ def _details(note: _Note) -> _Details:
         frozenset(words).union(*(word.split("-") for word in words)),
         frozenset(one for one in anchors if " " not in one and is_subject(one, text)),
     )
+
+
+def _scope(anchor: str, text: str) -> tuple[str, ...]:
+    return scope_of(anchor, text) or (place_before(anchor, text) if _is_generic(anchor) else ())
 
 
 def _is_generic(command: str) -> bool:

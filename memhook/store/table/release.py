@@ -14,7 +14,10 @@ from memhook.patterns import regex
 
 MADV_DONTNEED = 4  # of Linux
 M_ARENA_MAX = -8  # of glibc's malloc.h
-_MAPPING = regex(r"([0-9a-f]+)-([0-9a-f]+) (r-[-x]p) \S+ \S+ ([1-9]\d*) +/\S*\.so[\d.]*\n")
+# Libraries; and the packed model, which only ONNX Runtime maps as writable, for as long as its session exists.
+_MAPPING = regex(
+    r"([0-9a-f]+)-([0-9a-f]+) (?:r-[-x]p \S+ \S+ [1-9]\d* +/\S*\.so[\d.]*|rw-p \S+ \S+ [1-9]\d* +/[^\n]*\.hmsemb)\n"
+)
 _CHANGED = regex(r"Anonymous: +[1-9]")
 
 
@@ -37,9 +40,10 @@ def give_back() -> None:
 
 
 def unmap_unused() -> None:
-    """Unmap the code of libraries: half of this process's memory, most of it used once, at start-up.
+    """Unmap the code of libraries and the packed model: half of this process's memory, most of it used once.
 
-    Code that is used again is mapped again from the page cache, which takes a millisecond or two for a prompt.
+    What is used again is mapped again from the page cache, which takes a millisecond or two for a prompt. The caller
+    keeps the session of the model.
     """
     if advise := _of_libc("madvise"):
         for start, end in _unchanged_mappings():
@@ -47,9 +51,9 @@ def unmap_unused() -> None:
 
 
 def _unchanged_mappings() -> Iterator[tuple[int, int]]:
-    """Yield read-only mappings of libraries without private pages: a relocated page exists nowhere else.
+    """Yield these mappings without private pages: a relocated or changed page exists nowhere else.
 
-    Only of libraries: while this is read, another thread may unmap any other file and reuse its addresses.
+    No other files: while this is read, another thread may unmap them and reuse their addresses.
     """
     try:
         listed = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
