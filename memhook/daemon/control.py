@@ -32,6 +32,7 @@ HAND_OVER_SECONDS = 2.0
 # A healthy daemon answers these at once, even when busy.
 IMMEDIATE = frozenset({"daemon_status", "stop"})
 IMMEDIATE_SECONDS = 5.0
+MISSED_CHECKS = 3  # in a row: the daemon hangs
 
 Call = Callable[..., Any]
 
@@ -124,12 +125,19 @@ def called(
 
 
 def _wait_while_healthy(paths: Paths, connection: socket.socket) -> None:
-    """Wait for the answer as long as the daemon is alive: a call may take minutes (a large import)."""
+    """Wait for the answer as long as the daemon is alive: a call may take minutes (a large import).
+
+    On a busy machine a daemon that works may miss a check, and the call would be repeated beside itself.
+    """
+    missed = 0
     while not select.select([connection], [], [], IMMEDIATE_SECONDS)[0]:
         try:
             called(paths, "daemon_status")
+            missed = 0
         except DaemonUnavailable as error:
-            raise DaemonUnavailable("The daemon does not answer.", "Restart it: memhook daemon restart") from error
+            missed += 1
+            if missed == MISSED_CHECKS:
+                raise DaemonUnavailable("The daemon does not answer.", "Restart it: memhook daemon restart") from error
 
 
 def is_running(paths: Paths) -> bool:

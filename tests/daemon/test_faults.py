@@ -279,3 +279,21 @@ def test_settings_that_cannot_be_read_stop_the_running_daemon_and_the_next(paths
     paths.config_file.write_text(f'store.uri = "{elsewhere}"\n', encoding="utf-8")
     assert control.called(paths, "list", {})["total"] == 1
     assert b"primary" in answered(event()).stdout
+
+
+def test_a_call_goes_on_while_a_busy_daemon_misses_a_check_or_two(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = socket.socketpair()
+    missed = iter([True, True])
+
+    def checked(*_: object) -> None:
+        if next(missed, False):
+            raise DaemonUnavailable("no answer in time")
+        there.sendall(b"the answer to the call")
+
+    monkeypatch.setattr(control, "IMMEDIATE_SECONDS", 0.01)
+    monkeypatch.setattr(control, "called", checked)
+    with here, there:
+        control._wait_while_healthy(paths, here)
+        assert here.recv(3) == b"the"
