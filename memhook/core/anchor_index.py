@@ -10,7 +10,7 @@ import posixpath
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -45,8 +45,10 @@ from memhook.core.commands import (
     programs,
     readings,
     variables,
+    without_release,
 )
 from memhook.core.mentions import (
+    READ_CHARS,
     TOLD,
     Mentions,
     antecedents_of,
@@ -62,6 +64,7 @@ from memhook.core.mentions import (
     place_of,
     scope_of,
 )
+from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
 MOST_SHARING = 6  # memories with one key: if more have it, it is a word of the project, not an anchor
@@ -69,6 +72,7 @@ MOST_ADDED = 60  # packages: with more of them, a manifest is created, not chang
 _MOST_SHARING_OF = {"cmd": 24, "path": sys.maxsize}
 HEAD_WORDS = 3
 DEEPEST = 12  # folders of a path
+MOST_OF_HOST = 3  # memories that name it: with more of them, its name is a word
 KEPT_DETAILS = 256
 MOST_OF_COMMAND = 5  # words: a text of more that starts like a command is a message in lower case
 
@@ -91,24 +95,29 @@ _CODE = regex(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|\d{2,5}_\d{1,3}|[A-Z]{5,}|[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+)(?![\w-])"
 )
 _ACCUSED = regex(r"(?m)^(?![ \t]+(?:at|File) )[^\n]*?(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[:=]? )")
+# Not where something happened: "src/a.ts:4", "at src/a.ts (4)"
+_NAMED_FILE = regex(r"(?m)^(?![ \t]*(?:at|File|-->) )[^\n]*?(?<![\w/.@-])((?:[\w-]+/)+[\w.-]*\.\w{1,10})(?![\w/:(\"])")
 _QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 # A type where code uses it; in a comment or in prose, the same word may be a product.
 _USED_TYPE = regex(
     r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
+_ATTRIBUTE = regex(r"[a-z]+(?:\.[a-z]+)*\.(?:config|env|lock|service|test)")  # a file's name as well: process.env
+_LONE_FLAG = regex(r"(?<![\w-])--?[A-Za-z][\w-]{4,}")
 _IMPORTED = regex(r"[\"'](@[\w.-]+/[\w./-]+)[\"']")
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
-_OF_ERRORS = ("err", "id", "msg", "said", "type")
+_OF_ERRORS = ("code", "err", "id", "msg", "said", "type")
 _OF_COMMANDS = ("alone", "cmd", "flag", "id", "lit", "path", "tool")
 _NAMED_ARGUMENT = regex(r"[A-Za-z][\w.-]*")
 _COUNTER = regex(r"_\d+\b")
+_SELECTING = regex("-[Cpw]|--(?:cwd|dir|directory|exclude|filter|ignore|package|prefix|project|workspace)")
 _ENTERING = ("cd", "pushd")
 _SHORT_LITERAL = regex(r"\w+!|\d+[a-z]+")
 _STATUS = regex(r"(?:exit code|HTTP) \d+")
 _WHOLE_CODE = regex(r"[A-Z]{1,5}-?\d{3,6}")
 _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
-_EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b\w+(?:Error|Exception)\b")
+_EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b[a-z]*[Ee]rr(?:or)?[A-Z]\w{3,}|\b\w+(?:Error|Exception)\b")
 _HOME = regex(r"^(?:\.|~|\$\w+|\$\{\w+\})/")
 _ALL_BELOW = ("/", "/*", "**")
 # The word after one of these is a name in code, not an argument: "import acme.util"
@@ -118,6 +127,7 @@ _OF_CODE = frozenset(
 _MARKED = regex(r"^-|\w[:./=_]\w")
 _UNSURE = frozenset(("cmd", "said"))
 _VALUE = regex(r"[=:]\s*[\"']?(?:true|false|none|null|yes|no|on|off|[\d.]+\w?)[\"']?\W*$", re.IGNORECASE)
+_ONE_WORD = regex(r"[=:]\s*[\"']?[A-Za-z]+[\"']?\W*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +174,8 @@ class _Details:
     asked_flags: frozenset[str]
     words: frozenset[str]
     """The words of the text, if a flag is an anchor: the tool that has the flag must be among them."""
+    has_no_tool: bool
+    """The text names no command, so that a flag may be any tool's."""
     subjects: frozenset[str]
     """The programs that the text is about with any subcommand."""
 
@@ -199,7 +211,7 @@ class _Details:
         A definition (-DNO_WATCHDOG) or a long name needs no tool.
         """
         is_wanted = any(one.partition(" ")[0] == flag for one in self.asked_flags)
-        is_plain = flag.count("-") < 4  # --max-tasks-per-child can hardly be another tool's
+        is_plain = flag.count("-") < 4 and not self.has_no_tool  # --max-tasks-per-child can hardly be another tool's
         return not is_wanted and ("_" in flag or not is_plain or not asked.tools_with(flag).isdisjoint(self.words))
 
     def _told(self, program: str) -> list[tuple[Sequence[str], frozenset[str]]]:
@@ -216,7 +228,7 @@ class _Details:
 # Check whether the call has the whole anchor, for the kinds whose key is only a part of it.
 _CHECKS: dict[str, Callable[[str, _Asked], bool]] = {
     "glob": lambda anchor, asked: any(map(_glob(anchor).search, asked.action.paths)),
-    "lit": lambda anchor, asked: _packed(anchor) in asked.packed,
+    "lit": lambda anchor, asked: _packed(_fixed_part(anchor)) in asked.packed,
     "member": lambda anchor, asked: asked.is_about(anchor.partition(".")[2]),
     "msg": lambda anchor, asked: asked.reports(anchor),
     "said": lambda anchor, asked: is_reported(error_words(anchor), asked.said, may_end=True),
@@ -266,7 +278,7 @@ class AnchorIndex:
                     if details.holds(key, anchor, asked):
                         known = found[memory]
                         known[anchor] = max(weight, known.get(anchor, 0.0))
-        for name, memory in self._deciding_on(asked.packages):
+        for name, memory in (*self._deciding_on(asked.packages), *self._naming(asked.hosts)):
             found[memory].setdefault(name, NAME)
         return sorted((_match(*one) for one in found.items()), key=lambda one: (-one.score, one.memory))
 
@@ -283,6 +295,13 @@ class AnchorIndex:
                 deciding[name].append(memory)
         few = {name: memories for name, memories in deciding.items() if len(memories) <= MOST_SHARING}
         return ((name, memory) for name, memories in few.items() for memory in memories)
+
+    def _naming(self, hosts: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Find machines that a call reaches in the texts, but not "the archive", or a word of many texts."""
+        for host in (one for one in hosts if len(one) > 3 and one not in STOP_WORDS | TOLD):
+            named = re.compile(rf"(?<![\w./-])(?<!\bthe )(?<!\ba ){re.escape(host)}(?![\w/-]|\.\w)")
+            memories = [memory for memory, note in self._notes.items() if host in note.text and named.search(note.text)]
+            yield from ((host, memory) for memory in memories if len(memories) <= MOST_OF_HOST)
 
 
 def _all(sharing: str | list[str]) -> list[str]:
@@ -319,7 +338,7 @@ def _details(note: _Note) -> _Details:
     commands = {one: command_of(one, text) for one in anchors if len(one.split()) > 1}
     spoken = {one: command_of(one, text, is_spoken=True) for one in mentioned.commands}
     has_flags = any(anchor.startswith("-") for anchor in anchors)
-    words = re.findall(r"\w[\w.-]*\w", text.lower()) if has_flags else []
+    words = re.findall(r"\w[\w.+-]*[\w+]", text.lower()) if has_flags else []
     # The scope of a command does not count alone: "`aws s3 rm` on acme-state" needs both.
     known = (scope for one, scope in scopes.items() if one in anchors or one.partition(" ")[0] in EVERYDAY_TOOLS)
     named = (*anchors, *mentioned.commands, *mentioned.tools)
@@ -350,8 +369,15 @@ def _details(note: _Note) -> _Details:
         frozenset(_arguments(anchors, text)),
         mentioned.asked_flags,
         frozenset(words).union(*(word.split("-") for word in words)),
+        not (commands or any(map(_runs_a_tool, mentioned.commands)) or EVERYDAY_TOOLS.intersection(words))
+        and len(text) <= READ_CHARS,
         frozenset(one for one in anchors if " " not in one and is_subject(one, text)),
     )
+
+
+def _runs_a_tool(words: str) -> bool:
+    tool, *rest = words.split()
+    return tool in EVERYDAY_TOOLS or any(word.startswith("-") for word in rest)
 
 
 def _scope(anchor: str, text: str) -> tuple[str, ...]:
@@ -451,10 +477,12 @@ def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:
 def _message_keys(text: str, kind: Kind) -> Iterator[tuple[str, float]]:
     if words := _content_words(text):
         yield f"msg:{max(words, key=len)}", ERROR
-    elif kind is Kind.MESSAGE and len(said := error_words(text)) > 1:
+        return
+    if kind is Kind.MESSAGE and len(said := error_words(text)) > 1:
         yield f"said:{' '.join(said[:2])}", ERROR
     else:
         yield from ((f"err:{word}", ERROR) for word in text.split() if word[0] != "-" and is_distinctive(word))
+    yield from ((f"code:{code}", ERROR) for code in _CODE.findall(text))
 
 
 def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
@@ -465,6 +493,8 @@ def _path_keys(path: str, *, is_folder: bool) -> Iterator[tuple[str, float]]:
     is_file = not is_folder and ("." in bare.rpartition("/")[2] or BARE_FILE.fullmatch(bare))
     if is_file:
         yield f"path:{bare.removeprefix('/')}", PATH if "/" in bare else FILE_NAME
+        if _ATTRIBUTE.fullmatch(bare):
+            yield f"lit:{bare.partition('.')[0]}", NAME
     else:
         yield f"folder:{bare}", _folder_weight(bare)
         yield f"path:{bare}", _folder_weight(bare)
@@ -502,12 +532,18 @@ def _in_camel_case(constant: str) -> str:
     return "".join(part.capitalize() for part in constant.split("_"))
 
 
+def _fixed_part(anchor: str) -> str:
+    """Return an address up to its first placeholder: `s3://lake/<zone>/<table>/`."""
+    return re.split(r"<|\{|\*", anchor, maxsplit=1)[0] if "://" in anchor else anchor
+
+
 def _literal_keys(anchor: str) -> Iterator[tuple[str, float]]:
     """Yield the key of a setting or expression: the name, if the value is a number or a boolean, or of a variable."""
     name = re.split(r"[\s=:]", anchor, maxsplit=1)[0]
-    if _VALUE.search(anchor) or CONSTANT.fullmatch(name):
-        if is_distinctive(name):
-            yield f"id:{name}", NAME
+    if is_distinctive(name) and (CONSTANT.fullmatch(name) or _VALUE.search(anchor) or _ONE_WORD.search(anchor)):
+        yield f"id:{name}", NAME
+    elif _VALUE.search(anchor):
+        return
     elif (len(_packed(anchor)) > 6 or _SHORT_LITERAL.fullmatch(anchor)) and (first := _IDENTIFIER.search(anchor)):
         yield f"lit:{re.split(r'[.:]', first[0])[0]}", LITERAL
 
@@ -592,6 +628,8 @@ class _Asked:
         return "\n".join((*action.paths, *words, action.directory, action.written, both_ends(action.error)))
 
     def is_about(self, name: str) -> bool:
+        if " " in name:
+            return all(map(self.is_about, name.split()))
         bare = name.strip("/")  # search the plain string first: compiling the pattern is slow
         return bare in self._everything and bool(re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", self._everything))
 
@@ -678,6 +716,7 @@ class _Asked:
         named |= {*filter(is_distinctive, _ACCUSED.findall(error))}
         types = [one or other for one, other in _USED_TYPE.findall(error)]
         yield from (f"{kind}:{one}" for one in types if one not in COMMON_EXCEPTIONS for kind in ("type", "id"))
+        yield from (f"path:{one}" for one in _NAMED_FILE.findall(error))
         yield from (f"{kind}:{one}" for one in sorted(named) for kind in ("id", "err"))
         yield from (f"msg:{word}" for word in self.said)
         yield from (f"said:{' '.join(pair)}" for pair in pairwise(self.said))
@@ -709,30 +748,36 @@ class _Asked:
                 yield from (f"cmd:{line[0]} {last}" for last in line[2:][-1:])
             flags = [flag_name(word) for word in words if word.startswith("-")]
             yield from (f"flag:{flag}" for flag in flags)
-            heads = dict.fromkeys((*words[:HEAD_WORDS], *(word.rpartition("/")[2] for word in words[:HEAD_WORDS])))
+            named = [*words[:HEAD_WORDS], *map(base, words[:HEAD_WORDS])]
+            heads = dict.fromkeys((*named, *map(without_release, named)))
             yield from (f"cmd:{word} {flag}" for word in heads for flag in flags)
             yield from (f"id:{one.strip('-').partition('-')[0]}-{word}" for word in words[1:2] for one in flags)
-            for word in words if words[0] not in _ENTERING else ():
-                for part in re.split(r"[\s;@]+", word):
-                    if part.startswith("~/"):
-                        yield from _folders(part)
-                    if "/" in part or "." in part:
-                        yield from _suffixes(posixpath.join(place, part.removeprefix("./")))
-                if words[0] != "git":  # its arguments are branches and messages
-                    yield from _names(word)
-                if _WHOLE_CODE.fullmatch(word):
-                    yield f"code:{word}"
+            for before, word in pairwise(("", *words)) if words[0] not in _ENTERING else ():
+                if not _SELECTING.fullmatch(before):
+                    yield from _argument_keys(word, place)
+                    yield from _names(word) if words[0] != "git" else ()  # its arguments are branches and messages
 
     def _of_text(self) -> Iterator[str]:
         if not all(path.endswith(_PROSE_FILES) for path in self.action.paths):
             yield from (f"type:{one or other}" for one, other in _USED_TYPE.findall(self.action.written))
         yield from (f"path:{one}" for one in _IMPORTED.findall(self.action.written))
+        yield from (f"flag:{one}" for one in _LONE_FLAG.findall(self.action.written))
         yield from _names(self.action.written)
         for name in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", self.action.written)):
             yield from (f"lit:{name}", f"member:{name}")
         yield from (
             f"lit:{one}" for words in self.action.commands for word in words for one in re.findall(r"\w+", word)
         )
+
+
+def _argument_keys(word: str, place: str) -> Iterator[str]:
+    for part in re.split(r"[\s;@]+", word):
+        if part.startswith("~/"):
+            yield from _folders(part)
+        if "/" in part or "." in part:
+            yield from _suffixes(posixpath.join(place, part.removeprefix("./")))
+    if _WHOLE_CODE.fullmatch(word):
+        yield f"code:{word}"
 
 
 def _places(argument: str) -> Iterator[str]:

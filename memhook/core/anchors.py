@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import accumulate, pairwise, takewhile
 
 from memhook.core.memory import titled
-from memhook.core.mentions import FLAG, FLAG_SPAN, TOLD, is_wanted, spoken_commands
+from memhook.core.mentions import FLAG, TOLD, is_wanted, spoken_commands, with_joined_flags
 from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
@@ -113,7 +113,7 @@ _PROSE_MEMBER = regex(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|:
 _PROSE_CODE = regex(
     r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|\d{3,5}_\d{1,3}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
 )
-EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}(\d{2,3})\b")
+EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}-?(\d{2,10})\b")
 HTTP_STATUS = regex(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
 _NUMBERED = regex(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
 _BRACKETED = regex(r"\b[A-Z]{4,12}(?:\[| (?=\d{4}))(\w{4,7})\b")
@@ -197,7 +197,7 @@ def _anchors(text: str) -> Iterator[str]:
     for block in _FENCE.findall(text):
         for line in block.split("\n")[:FENCED_LINES]:
             yield from _of_span(line.strip().removeprefix("$ "))
-    rest = FLAG_SPAN.sub(r"\1", _FENCE.sub("\n", text))
+    rest = with_joined_flags(_FENCE.sub("\n", text))
     for span in _SPAN.findall(rest):
         yield from _of_span(" ".join(span.split()))
     prose = _SPAN.sub(" \n ", rest)

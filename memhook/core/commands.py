@@ -37,6 +37,7 @@ _REMOTE = regex("autossh|mosh|rsync|scp|sftp|ssh|ssh-copy-id|sshfs")
 _HOST = regex(r"(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?::(?!//)\S*)?")
 _ENTERING = ("autossh", "mosh", "sftp", "ssh", "ssh-copy-id")
 _NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
+_RELEASE = regex(r"(?<=[a-z])-\d+$")
 _OBJECT = regex(r"[a-z][\w-]*")
 _KEBAB = regex(r"[a-z]\w*(?:-\w+)+")  # wasm32-wasip2
 _MANAGERS = regex("bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn")
@@ -105,7 +106,9 @@ def positional(words: Sequence[str], *, without_values: bool = False) -> tuple[s
         if not word.startswith("-") and not (without_values and _is_value(before, word))
     ]
     is_remote = any(map(_REMOTE.fullmatch, kept[:2]))
-    return tuple(_plain(_host(word) if is_remote else word) for word in kept)
+    plain = [_plain(_host(word) if is_remote else word) for word in kept]
+    tools = (not at or _LAUNCHERS.fullmatch(plain[at - 1]) for at in range(len(plain)))
+    return tuple(without_release(word) if is_tool else word for word, is_tool in zip(plain, tools, strict=True))
 
 
 def hosts(words: Sequence[str]) -> Iterator[str]:
@@ -133,7 +136,8 @@ def _plain(word: str) -> str:
     """Return a word without folders such as `vendor/bin/`, `.sh`, and the project of a task: `:app:test` is `test`."""
     bare = word.removesuffix(".sh").rpartition("/bin/")[2].rpartition("./")[2]
     bare = bare.removesuffix("/...").rstrip("/") or bare
-    return bare.rpartition(":")[2] if bare.startswith(":") else bare
+    bare = bare.rpartition(":")[2] if bare.startswith(":") else bare
+    return bare.lower() if bare.isupper() and bare.isalpha() else bare  # redis-cli FLUSHALL
 
 
 def programs(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -160,6 +164,11 @@ def base(program: str) -> str:
 def is_subcommand(word: str) -> bool:
     """Return whether a word may be a subcommand: no path, number or name with dots or underscores."""
     return bool(_SUBCOMMAND.fullmatch(word))
+
+
+def without_release(tool: str) -> str:
+    """Return `clang-format` for clang-format-17."""
+    return _RELEASE.sub("", tool)
 
 
 def flag_name(word: str) -> str:

@@ -57,6 +57,8 @@ _PREDICATE = regex(rf"{_NO_NAME.pattern}|\w{{2,}}(?:[^s]s|ed)")
 _NAMED_TOOL = regex(
     r"(?<![\w./-])([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*) v?\d+\.[\d.]+ (?:\w{2,}(?:[^s]s|ed)|can|cannot|does|is|needs)\b"
     r"|\b(?:[Cc]all(?:ing)? (?:the )?([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)|[Oo]n ([a-z]{3,}\d+))\b"
+    r"|\b(?:[Rr]un|[Ss]tart|[Uu]se) ([a-z][a-z0-9]+(?:[_-][a-z0-9]+)*)"
+    r"(?= (?:after|as|at|before|by|during|from|in|on|outside|until|while|without)\b|[,.;]|$)"
 )
 _ARTICLES = frozenset(("a", "an", "our", "the", "your"))
 _SCRIPT_RUNNERS = frozenset(("bun", "npm", "pnpm", "poetry", "uv", "yarn"))  # they run nothing without a name
@@ -69,8 +71,9 @@ FLAG = regex(r"-[A-Za-z]|--?[A-Za-z][\w:-]+(?:=\S+)?")
 _WITH_FLAG = regex(r"\b(?:using|with) (?=-)")
 
 _SHORT_FLAG = regex(r"-[A-Za-z]")
-FLAG_SPAN = regex(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
-WITH = r"\s+(?:(?:using|with)\s+)?"
+_FLAG_SPAN = regex(r"(?<=with )`(--?[A-Za-z][\w-]*)`")  # "git push with `--force`" is one command
+_TWO_SPANS = regex(r"`([^`\s]+ [^`\n]+)` with `(--?[A-Za-z][^`\s]*)`")
+WITH = r"`?\s+(?:(?:using|with)\s+)?`?"
 _QUOTES = frozenset("\"'’”»`")
 _SPAN = regex(r"`[^`\n]*`")
 _TYPE = regex(r"(?<![\w./-])(?:[A-Z][a-z0-9]+){2}(?![\w/-]|[.#:]+\w)")
@@ -91,14 +94,18 @@ _REPORTING = regex(
 )
 # The name, number or port that an error is about: with a different one it is a different error.
 _DETAIL = regex(
-    r"['\"‘]([\w@~/][\w@.:/-]{1,80})['\"’]|(?:\d|localhost):(\d{4,5})\b|\b(0x[\dA-Fa-f]+)\b"
+    r"['\"‘]([\w@~/][\w@.:/-]{1,80})['\"’]|(?:(?:\d|localhost):|\bport )(\d{2,5})\b|\b(0x[\dA-Fa-f]+)\b"
+    r"|\b([a-z]+:[a-z]+/[a-z-]+)"  # the instance of a component
     r"|(?i:code|err(?:no|or)|exception|signal|status) (\d+)\b"
 )
 _MESSAGE_GOES_ON = regex(r":? (?=[\"'‘(])|: | (?:for|in|of|on) (?:[a-z]+ )?(?=[\"'‘])")
+_IN_TEST = regex(r"`? in `?(\w+_\w+)\b")
 _DETAILS_END = regex(rf"[.,;!?]\s|`|\n|\s[–—-]|{_EXPLAINED.pattern}")
-_WITH_DETAIL = regex(r"`? (?:avec|com|con|mit|with) `(\d[^`\s]*)`")  # `ImagePullBackOff` with `401`
+_WITH_DETAIL = regex(
+    r"`? (?:avec|com|con|mit|with) `(\d[^`\s]*)`|`? (?:(?:at|on) )?(?:port |`?[\w.-]+:)(\d{4,5})\b"
+)  # `ImagePullBackOff` with `401`
 _STATUS = regex(r"(?:exit code|HTTP) (\d+)")
-_OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.\d)?)?)[ :=]{{1,2}}{}\b"
+_OF_STATUS = r"(?i:\bexit(?:s|ed)?(?: with)?(?: code| status)?|\bHTTP(?:/\d(?:\.\d)?)?)[ :=]{{1,2}}-?{}\b"
 _DIGIT = regex(r"[\d_]")
 _MESSAGE_WORD = regex(r"\w+(?:['’-]\w+)*")
 _MESSAGE_END = regex(r"(?<!\([a-z])[,;:.!?()=→–—]+(?:\s|$)")
@@ -128,7 +135,7 @@ _FLAG_IN_PROSE = regex(
     r"(?<![\w-])(--?[A-Za-z][\w-]*)"
     r"(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|(?<!s) \w+[^s]s\b|$)))?"
 )
-_NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/)`?"
+_NAMED = r"`?(?:(?:[~/.]|\w)[\w.@~-]*(?:[-_/.][\w@~-]+|\d)[\w.@/~-]*/?|[\w.-]+/|(?<=`)[a-z][\w-]{3,}(?=`))`?"
 _SCOPE = regex(
     r"`?\s+(?:(?:against|at|from|in|inside|into|of|on|to|under) +(?:(?:an?|our|the) +)?|(?:our|the) +|(?=\d{3}))"
     rf"(?:[a-z]+ +)?({_NAMED}(?:(?:, +| +and +| +or +){_NAMED})*)"
@@ -141,7 +148,8 @@ _LED_BY_PLACE = regex(rf"(?:^|[.;!?]\s+)(?:In|Inside|Under|Within) ({_NAMED})[, 
 _GENERATED = regex(r"`?\s+from\s+`?[\w./-]*\.[a-z]\w{1,5}\b")  # "npm run gen:api from openapi.yaml": its input
 # "from ogr2ogr =", "of terraform in CI": a program, because no noun follows that continues the sentence.
 _OF_PROGRAM = regex(
-    rf"`?\s+(?:by|from|of) +`?([a-z][\w.-]*\w)`?(?=[.,;:)]|\s*$|\s+(?:{_NO_NAME.pattern}|[=-]*>|[=→]|means?)(?!\w))"
+    r"`?\s+(?:by|from|of) +`?([a-z][\w.-]*\w(?: [a-z][\w:-]+)??)`?"
+    rf"(?=[.,;:)]|\s*$|\s+(?:{_NO_NAME.pattern}|[=-]*>|[=→]|means?)(?!\w))"
 )
 _ORIGIN = regex(r"(?:[A-Z]\w+|\w\(\)|`) (?:from|of) (?:the )?`?$")  # "a MonetaryAmount from payments-core"
 _ADVISED = regex(r"[,;:.] [^,;:.]*\b(?:prefer|take|use) +(?:the +)?`?$", re.IGNORECASE)
@@ -179,8 +187,13 @@ class Mentions:
     """Flags that the note asks for: a call that has them does not need the note."""
 
 
+def with_joined_flags(text: str) -> str:
+    """Return the text with a command and a flag that is named behind it in one: "`git commit` with `--no-verify`"."""
+    return _FLAG_SPAN.sub(r"\1", _TWO_SPANS.sub(r"`\1 \2`", text))
+
+
 def mentions_of(note: str) -> Mentions:
-    note = FLAG_SPAN.sub(r"\1", note[:READ_CHARS])
+    note = with_joined_flags(note[:READ_CHARS])
     prose = _SPAN.sub(" . ", note)
     flags = frozenset(_asked_flags(note))
     subjects = dict.fromkeys(one for words in _sentences(prose) for one in _tools(words, flags))
@@ -224,6 +237,8 @@ def scope_of(anchor: str, note: str) -> tuple[str, ...]:
     if not (found := re.search(named, note)):
         return ()
     at = found.end()
+    if " " not in anchor and _BEYOND.search(note):
+        return ()  # "process.env is read in config.ts only"
     scope = None if anchor.startswith("-") else _SCOPE.match(note, at)
     if status:
         scope = scope or _OF_PROGRAM.match(note, at)
@@ -253,8 +268,10 @@ def details_of(message: str, note: str) -> tuple[str, ...]:
     at = note.find(message)
     behind = note[at + len(message) :][: 2 * CLAUSE] if at >= 0 else ""
     if given := _WITH_DETAIL.match(behind):
-        return (given[1],)
+        return (given[1] or given[2],)
     is_name = " " not in message
+    if not is_name and (given := _IN_TEST.match(behind)):
+        return (given[1],)
     if not message.endswith(("Error", "Exception")) and is_name:
         return ()
     if is_name:

@@ -439,6 +439,12 @@ def test_what_somebody_chose_as_anchors_leaves_no_other_words() -> None:
         ("In pay-core nobody calls Instant.now(), take the Clock", "pay-api/src/A.kt", "Instant.now()", False),
         ("Money is a MonetaryAmount from pay-core, never a float", "pay-core/build.gradle.kts", "plugins {}", False),
         ("In src/api/ always validate with `zod`", "src/api/a.ts", "x", True),
+        ("`process.env` is read in `src/env.ts` only", "src/server.ts", "const port = process.env.PORT", True),
+        ("No `-ffast-math` anywhere, it breaks NaN", "options.cmake", "add_compile_options(-O3 -ffast-math)", True),
+        ("Paths: `s3://lake/<zone>/<table>/`", "a.py", 'target = "s3://lake/raw/tickets/"', True),
+        ("Paths: `s3://lake/<zone>/<table>/`", "a.py", 'target = "s3://pond/raw/tickets/"', False),
+        ("CronJobs need `concurrencyPolicy: Forbid`", "cron.yaml", "concurrencyPolicy: Allow", True),
+        ('Never `panic = "abort"`: the host catches panics', "Cargo.toml", 'panic = "unwind"', False),
     ],
 )
 def test_a_name_counts_where_the_note_means_it(note: str, path: str, written: str, expected: bool) -> None:
@@ -461,6 +467,18 @@ def test_a_name_counts_where_the_note_means_it(note: str, path: str, written: st
         ("`ImagePullBackOff` with `401`: the secret is missing", "ImagePullBackOff: unexpected status 401", True),
         ("`ImagePullBackOff` with `401`: the secret is missing", "ImagePullBackOff: manifest unknown", False),
         ("`rustup target add wasm32-wasip2` comes first", "help: rustup target add aarch64-musl", False),
+        ("`cudaErrorNoKernelImage` on the build box", "no image (cudaErrorNoKernelImage)", True),
+        ("Exit code 3221225781 on Windows is a missing DLL", "Exit code 3221225781", True),
+        ("ECONNREFUSED 127.0.0.1:4566 means no localstack", "connect ECONNREFUSED 127.0.0.1:4566", True),
+        ("ECONNREFUSED 127.0.0.1:4566 means no localstack", "connect ECONNREFUSED 127.0.0.1:5432", False),
+        ("`ECONNREFUSED 127.0.0.1:4566` means no localstack", "connect ECONNREFUSED 127.0.0.1:4566", True),
+        ("`cannot bind port 9411` is the old agent", "cannot bind port 9411", True),
+        ("`cannot bind port 9411` is the old agent", "cannot bind port 9412", False),
+        ("`StaleVersionException` on the `orders` table: retry", "StaleVersionException: table 'orders'", True),
+        ("`StaleVersionException` on the `orders` table: retry", "StaleVersionException: table 'sessions'", False),
+        ("double free or corruption in test_tile_cache is a race", "test_tile_cache: double free or corruption", True),
+        ("double free or corruption in test_tile_cache is a race", "test_undo: double free or corruption", False),
+        ("New names go into `deploy/env.example`", "TRK_TTL is not listed in deploy/env.example", True),
         ("The lint rule `tokens/no-raw` forbids hex colours", "12:3  error  Use a token  tokens/no-raw", True),
     ],
 )
@@ -485,3 +503,9 @@ def test_of_a_command_that_is_piped_to_a_program_both_have_to_be_run() -> None:
     assert is_shown(note, "kubectl logs deploy/api | tw -")
     assert not is_shown(note, "kubectl logs deploy/api --tail 20")
     assert is_shown("`kubectl logs | grep OOM` finds it", "kubectl logs deploy/api --tail 20")
+
+
+def test_an_exit_code_is_of_the_command_that_the_note_names() -> None:
+    note = "Exit code 137 from next build is the runner without memory"
+    assert is_matched(note, Action(commands=(("npx", "next", "build"),), error="Exit code 137"))
+    assert not is_matched(note, Action(commands=(("node", "dist/render.js"),), error="Exit code 137"))

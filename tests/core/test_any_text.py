@@ -204,6 +204,8 @@ CALLS: dict[str, Call] = {
     "commands.flags_of": lambda text: list(commands.flags_of(text.split())),
     "commands.base": commands.base,
     "commands.has_all": lambda text: commands.has_all(frozenset({"--force"}), text.split()),
+    "commands.without_release": commands.without_release,
+    "mentions.with_joined_flags": mentions.with_joined_flags,
     "commands.variables": commands.variables,
     "commands.programs": lambda text: list(commands.programs(text.split())),
     "commands.hosts": lambda text: list(commands.hosts(["ssh", *text.split()])),
