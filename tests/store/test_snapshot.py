@@ -20,7 +20,7 @@ from memhook.store.cache.cache import state_of
 from memhook.store.cache.snapshot import Snapshot
 from memhook.store.cache.words import WordIndex
 from memhook.store.memories import MemoryStore
-from memhook.store.table import changes
+from memhook.store.table import changes, indexes
 from memhook.store.table.filters import Filter
 from memhook.store.table.indexes import Sizes
 from memhook.store.table.schema import title_terms
@@ -238,6 +238,28 @@ def test_what_only_lies_otherwise_on_disk_is_not_read_again(
     monkeypatch.setattr(forty._here.cache, "_read", None)  # it would fail
     assert forty.optimize()
     assert whole(forty) == before
+
+
+def test_what_another_process_only_indexes_is_not_read_again(
+    forty: MemoryStore, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(forty, memory(40, "a late note about the ledger"))
+    before = whole(forty)
+    monkeypatch.setattr(forty._here.cache, "_read", None)  # it would fail
+    state = state_of(forty._here.table.place[1])
+    indexes._index(open_store()._here.table.handle, "created")
+    assert state_of(forty._here.table.place[1]) != state
+    assert whole(forty) == before is not None
+
+
+def test_what_another_process_puts_back_is_read_again(forty: MemoryStore, open_store: Open) -> None:
+    other = open_store()._here.table.handle
+    version = other.version
+    with forty.writing():
+        forty.write(changes.mute, ["m00000000001"], True)
+    assert forty.by_ids(["m00000000001"], Filter(muted=False)) == {}
+    other.restore(version)
+    assert forty.by_ids(["m00000000001"], Filter(muted=False))
 
 
 def test_what_is_added_while_the_store_is_read_again_is_not_lost(

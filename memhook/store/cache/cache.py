@@ -18,6 +18,7 @@ from memhook.store.cache.snapshot import COLUMNS, Places, Snapshot, State, load,
 from memhook.store.embedding.encoder import ModelIdentity
 from memhook.store.table.filters import Filter, quoted
 from memhook.store.table.indexes import Sizes
+from memhook.store.table.manifest import manifests, version_in
 from memhook.store.table.opening import SNAPSHOT
 from memhook.store.table.own import OwnTable
 from memhook.store.table.release import give_back
@@ -252,12 +253,14 @@ class Cache:
 class Part:
     """The store, or a project, as of one state of the table: as it was read, and what came since.
 
-    None when it is too large. It `may_be_newer` when something was written while it was read.
+    None when it is too large. It `may_be_newer` when something was written while it was read. `files` are the table's
+    in that state, if known.
     """
 
     state: State | None = None
     snapshots: tuple[Snapshot, ...] | None = None
     may_be_newer: bool = False
+    files: tuple[str, ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -271,13 +274,13 @@ class Part:
     def is_too_large(self) -> bool:
         return self.state is not None and self.snapshots is None
 
-    def with_added(self, added: Snapshot | None, state: State) -> Part:
+    def with_added(self, added: Snapshot | None, state: State, files: tuple[str, ...] | None) -> Part:
         """The same in the next state, in which this was added. What may have it already is read again instead."""
         if self.may_be_newer:
             return self
         if added is None or self.snapshots is None:
-            return replace(self, state=state)
-        return Part(state, (*self.snapshots, added)) if len(self.snapshots) <= ADDED else self
+            return replace(self, state=state, files=files)
+        return Part(state, (*self.snapshots, added), files=files) if len(self.snapshots) <= ADDED else self
 
 
 NOTHING = Part()
@@ -290,6 +293,17 @@ def state_of(table: Path) -> State | None:
         status = versions.stat()  # a store that was put back may have the same names
         return status.st_ino, status.st_mtime_ns, frozenset(os.listdir(versions))  # noqa: PTH208  names are enough
     except OSError:
+        return None
+
+
+def files_of(table: Path) -> tuple[str, ...] | None:
+    """Return the names of the newest version's data files and lists of deleted rows, or None if it cannot be read.
+
+    No file is ever changed: as long as a version has the same ones, it has the same memories, whatever was indexed.
+    """
+    try:
+        return version_in(manifests(table)[0]).data_files
+    except (OSError, ValueError, IndexError):
         return None
 
 
@@ -338,9 +352,28 @@ class Parts:
         """
         state = self._state()
         if stale := [name for name in names if self.last(name).state != state]:
+            stale = self._not_the_same(stale, state)
+        if stale:
             self._renew_stale(stale, wait)
             state = self._state()
         return {} if state is None else self._used(names, state)
+
+    def _not_the_same(self, stale: Sequence[str], state: State | None) -> list[str]:
+        """Keep what another process has only indexed; return the rest."""
+        known = {name: part for name in stale if (part := self.last(name)).state and part.files is not None}
+        files = files_of(self._table) if known else None
+        if state is None or files is None or state_of(self._table) != state:
+            return list(stale)
+        same = {
+            name: replace(part, state=state)
+            for name, part in known.items()
+            if part.files == files and part.state is not None and part.state[0] == state[0]
+        }
+        with self._changing:
+            for name, part in same.items():
+                if self._kept.get(name) is known[name]:
+                    self._kept[name] = part
+        return [name for name in stale if name not in same]
 
     def _state(self) -> State | None:
         """That of the table, or the one before while it is being written, unless its folder was replaced."""
@@ -354,10 +387,11 @@ class Parts:
 
     def carry(self, before: State, after: State, changed: Collection[str], added: Mapping[str, Snapshot]) -> None:
         """All that was written between these states went to the parts `changed`; `added` is it, as far as given."""
+        files = files_of(self._table)
         with self._changing:
             for name, part in self._kept.items():
                 if part.state == before and (name not in changed or name in added):
-                    self._kept[name] = part.with_added(added.get(name), after)
+                    self._kept[name] = part.with_added(added.get(name), after, files)
 
     def restore(self, name: str, state: State, snapshot: Snapshot) -> bool:
         """Take what was read before, unless the table was read meanwhile; return whether it was taken."""
@@ -401,6 +435,7 @@ class Parts:
 
     def _make(self, name: str, again: bool) -> None:
         drops, state = self._drops, state_of(self._table)  # before reading: what is written meanwhile makes it stale
+        files = files_of(self._table)
         if state is None or (self.last(name).state == state and not again):
             return
         snapshot = self._read(name)
@@ -408,7 +443,8 @@ class Parts:
             latest = state_of(self._table)
             if drops == self._drops and (latest == state or self.last(name).state != latest):
                 snapshots = None if snapshot is None else (snapshot,)
-                part = Part(state, snapshots, may_be_newer=latest != state)
+                is_newer = latest != state
+                part = Part(state, snapshots, is_newer, None if is_newer else files)
                 self._kept = {one: kept for one, kept in self._kept.items() if one != name} | {name: part}
                 self._leave_room()
 
