@@ -13,7 +13,7 @@ from memhook.errors import EmbeddingError
 from memhook.library.library import Library
 from memhook.patterns import regex
 from memhook.screening.secrets import MASK
-from memhook.store.embedding.judge import Verdict, loaded_judge
+from memhook.store.embedding.judge import Verdict, verdict
 from memhook.store.ledger import Proposal
 from memhook.store.table.filters import Filter
 from memhook.store.table.schema import searchable_terms
@@ -107,8 +107,8 @@ def _is_outdated(older: _Near, newer: Memory) -> bool:
     is_one_sitting = _are_of_one_sitting(older.memory, newer)
     if not is_one_sitting and worded_at(older.memory) > worded_at(newer):
         return False
-    verdict = _verdict(*texts)
-    return verdict.replaces >= PROPOSED and (not is_one_sitting or verdict.in_order >= ORDER_KNOWN)
+    found = _verdict(*texts)
+    return found.replaces >= PROPOSED and (not is_one_sitting or found.in_order >= ORDER_KNOWN)
 
 
 def _repeats(older: str, newer: str) -> bool:
@@ -120,7 +120,7 @@ def _verdict(older: str, newer: str) -> Verdict:
     """Return the verdict of the judge; without its model, which is reported elsewhere, one that proposes nothing."""
     stand_aside()
     try:
-        return loaded_judge().verdict(older, newer)
+        return verdict(older, newer)
     except EmbeddingError:
         return Verdict(0.0, 0.0)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhook.errors import EmbeddingError
 from memhook.store.embedding import judge, model_files
-from memhook.store.embedding.judge import loaded_judge
+from memhook.store.embedding.judge import Verdict, loaded_judge
 from memhook.writing.closeness import ORDER_KNOWN, PROPOSED
 
 CONTRADICTING = [
@@ -132,6 +134,26 @@ def test_what_is_too_long_to_read_is_read_from_its_beginning() -> None:
     older, newer = CONTRADICTING[0]
     rest = " Pumps hum." * 100_000
     assert replaces(older + rest, newer + rest) == replaces(older + rest, newer + rest * 2)
+
+
+def test_a_pair_is_read_once_until_the_judge_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs: list[tuple[str, str]] = []
+
+    class Recording:
+        def verdict(self, older: str, newer: str) -> Verdict:
+            pairs.append((older, newer))
+            return Verdict(0.25, 0.5)
+
+    judge.release()
+    monkeypatch.setattr(judge, "loaded_judge", cache(Recording))
+    for _ in range(2):
+        assert judge.verdict("Retries: 3.", "Retries: 5.") == Verdict(0.25, 0.5)
+    judge.verdict("Retries: 5.", "Retries: 3.")
+    assert pairs == [("Retries: 3.", "Retries: 5."), ("Retries: 5.", "Retries: 3.")]
+    judge.release()
+    judge.verdict("Retries: 3.", "Retries: 5.")
+    assert len(pairs) == 3
+    judge.release()
 
 
 def test_a_judge_of_other_content_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ START, END = 0, 2  # tokens before and behind a text
 FIRST_POSITION = 2
 LAYERS, HEADS = 6, 12
 EPSILON = 1e-12
+MOST_CACHED = 4096  # verdicts: `tidy` compares 300 notes with the eight nearest of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,22 @@ def loaded_judge() -> Judge:
 
 
 def release() -> None:
-    """Free the judge's 50 MB; loading it again takes an eighth of a second."""
+    """Free the judge's 50 MB and its verdicts; loading it again takes an eighth of a second."""
     loaded_judge.cache_clear()
+    _verdict.cache_clear()
+
+
+def verdict(older: str, newer: str) -> Verdict:
+    """Return the judge's verdict on two notes, cached until `release`; raise as `loaded_judge`.
+
+    A pair is compared when one of it is stored, again by the housekeeping after that, and each time `tidy` lists.
+    """
+    return _verdict(older[:READ_CHARS], newer[:READ_CHARS])
+
+
+@lru_cache(MOST_CACHED)
+def _verdict(older: str, newer: str) -> Verdict:
+    return loaded_judge().verdict(older, newer)
 
 
 class Judge:
