@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 import anyio
@@ -91,6 +91,7 @@ async def _served(server: Server[Any], wire: Wire) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
+@cache
 def described(name: str, tool: Tool) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=True) if tool.scope is Scope.READ else None
     return types.Tool(name=name, description=tool.description, input_schema=tool.input_schema, annotations=hints)
