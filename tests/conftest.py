@@ -84,9 +84,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def give_model(tmp_path_factory: pytest.TempPathFactory) -> GiveModel:
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the default model."""
+    folder = tmp_path_factory.mktemp("models")
+    model_directory(GRANITE, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def give_model(models: Path) -> GiveModel:
     """Put the model where the first daemon of a home would, by links: made anew it takes 0.2 s of the processor."""
-    made = model_directory(GRANITE, tmp_path_factory.mktemp("models"))
+    made = model_directory(GRANITE, models)
 
     def give(home: Path) -> None:
         models = user_paths({"HOME": str(home)}).models

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from memhook.core.cues import INSTRUCTION
@@ -17,10 +20,28 @@ from memhook.store.embedding.encoder import DEFAULT_MODEL, Embedder, load_embedd
 PAYLOADS = Path(__file__).parent / "payloads"
 
 
+class Embedded:
+    """An embedder that embeds each text once: tests share prompts and memories, and the vectors are the same."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.model, self.vocabulary = embedder.model, embedder.vocabulary
+        self._embedder = embedder
+        self._query = cache(embedder.embed_query)
+        self._documents: dict[str, npt.NDArray[np.float32]] = {}
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return self._query(text).copy()
+
+    def embed_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._documents]
+        self._documents.update(zip(new, self._embedder.embed_documents(new), strict=True))
+        return [self._documents[text].copy() for text in texts]
+
+
 @pytest.fixture(scope="session")
-def real_embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+def real_embedder(models: Path) -> Embedder:
     """The packaged model, loaded once: whether to speak depends on what it says."""
-    return load_embedder(DEFAULT_MODEL, tmp_path_factory.mktemp("models"))
+    return Embedded(load_embedder(DEFAULT_MODEL, models))
 
 
 def runner_with(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Runner:
