@@ -63,6 +63,7 @@ def _opened(paths: Paths, directory: str, use_daemon: bool) -> Call:
     if use_daemon:
         with suppress(DaemonUnavailable):
             return daemon_door(paths, directory)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the daemon, before numpy is imported
     # Imports lancedb and fastembed, which takes seconds: only for a command without the daemon.
     from memhook.engine.engine import Engine  # noqa: PLC0415  as said above
 

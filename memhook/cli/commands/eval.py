@@ -1,5 +1,6 @@
 """eval: measure how well the prompt hook answers a set of prompts."""
 
+import os
 import signal
 import sys
 from argparse import Namespace
@@ -86,6 +87,7 @@ def run(args: Namespace, place: Place) -> None:
     instead of a prompt. A folder of such folders is evaluated set by set.
     Each set gets a temporary store; nothing is recorded.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the daemon, before numpy is imported
     # These import lancedb and the model, which other commands leave to the daemon.
     from memhook.evaluation.policies import Plan, policy_of  # noqa: PLC0415  see above
     from memhook.evaluation.report import evaluated  # noqa: PLC0415  see above
