@@ -6,13 +6,13 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from memhook.answering.block import Ranked
-from memhook.answering.pack import with_recency
-from memhook.answering.recall import CANDIDATES, for_search
+from memhook.answering.pack import recency_since
+from memhook.answering.recall import CANDIDATES, Matches
 from memhook.core.anchor_index import named_in_words
 from memhook.core.anchors import anchors_of
 from memhook.core.memory import Memory, Trait, names_with, plain
@@ -53,16 +53,17 @@ def search_page(
         moment, seen, *place = place_of(question.cursor, question.asked, 6)
         now, last = datetime.fromisoformat(moment), tuple(place)
     pool = CANDIDATES * max(1, -(-(seen + question.limit) // CANDIDATES))
-    found = for_search(library, query, question.allowed(now), pool)
-    fresh = with_recency(found, half_life_days, now)
-    keyed = sorted((_key(rank, one, ordering), rank) for rank, one in enumerate(fresh))
-    rest = [(key, fresh[rank]) for key, rank in keyed[_behind(last, [key for key, _ in keyed]) :]]
-    page = rest[: question.limit]
-    is_more = len(rest) > len(page) or len(found) >= pool
+    found = Matches(library, query, question.allowed(now), pool)
+    recency = {key: recency_since(one, half_life_days, now) for key, one in found.last_used().items()}
+    scores = [(key, score) for key, score in found.scores.items() if key in recency]
+    keys = sorted(_key(rank, *one, recency[one[0]], ordering) for rank, one in enumerate(scores))
+    rest = keys[_behind(last, keys) :]
+    page, passed = _page(found, [key[-1] for key in rest], question.limit)
+    is_more = len(rest) > passed or len(scores) >= pool
     following = None
     if page and is_more:
-        following = cursor(question.asked, [now.isoformat(), seen + len(page), *page[-1][0]])
-    return [one for _, one in page], following
+        following = cursor(question.asked, [now.isoformat(), seen + len(page), *rest[passed - 1]])
+    return [replace(one, parts={**one.parts, "recency": recency[one.memory.id]}) for one in page], following
 
 
 def list_page(
@@ -92,9 +93,21 @@ def _behind(last: tuple[Any, ...] | None, keys: Sequence[tuple[Any, ...]]) -> in
     return sum(key <= last for key in keys) if found is None else found + 1
 
 
-def _key(rank: int, one: Ranked, ordering: Ordering) -> tuple[int, float, float, str]:
-    value = placed(one.score, one.parts["recency"], ordering)
-    return rank // CANDIDATES, -value, -one.score, one.memory.id
+def _key(rank: int, name: str, score: float, recency: float, ordering: Ordering) -> tuple[int, float, float, str]:
+    return rank // CANDIDATES, -placed(score, recency, ordering), -score, name
+
+
+def _page(found: Matches, ids: Sequence[str], limit: int) -> tuple[list[Ranked], int]:
+    """Fetch the first `limit` that may be shown, and return how many were passed up to the last of them."""
+    page: list[Ranked] = []
+    passed = 0
+    while len(page) < limit and passed < len(ids):
+        some = ids[passed : passed + limit]
+        fit = {one.memory.id: one for one in found.ranked(some)}
+        shown = [key for key in some if key in fit][: limit - len(page)]
+        page += [fit[key] for key in shown]
+        passed += some.index(shown[-1]) + 1 if len(page) == limit else len(some)
+    return page, passed
 
 
 def cursor(question: Any, place: list[Any]) -> str:

@@ -50,15 +50,16 @@ def ordered(ranked: Iterable[Ranked], ordering: Ordering, half_life_days: float,
     def place(one: Ranked) -> tuple[float, float, str]:
         return -placed(one.score, one.parts["recency"], ordering), -one.score, one.memory.id
 
-    return sorted(with_recency(ranked, half_life_days, now), key=place)
-
-
-def with_recency(ranked: Iterable[Ranked], half_life_days: float, now: datetime) -> list[Ranked]:
-    """Add the recency of each memory to the parts of its score."""
-    return [
-        replace(one, parts={**one.parts, "recency": round(recency(_age_in_days(one.memory, now), half_life_days), 4)})
+    fresh = (
+        replace(one, parts={**one.parts, "recency": recency_since(_last_used(one.memory), half_life_days, now)})
         for one in ranked
-    ]
+    )
+    return sorted(fresh, key=place)
+
+
+def recency_since(last_used: datetime, half_life_days: float, now: datetime) -> float:
+    """Return the recency as a part of a score."""
+    return round(recency((now - last_used) / timedelta(days=1), half_life_days), 4)
 
 
 def bundle(
@@ -170,6 +171,5 @@ def _empty(topic: str, line: str, budget: int) -> Iterator[str]:
     yield note
 
 
-def _age_in_days(memory: Memory, now: datetime) -> float:
-    """Return the days since the memory was last accessed, else changed."""
-    return (now - (memory.accessed or memory.updated)) / timedelta(days=1)
+def _last_used(memory: Memory) -> datetime:
+    return memory.accessed or memory.updated

@@ -29,6 +29,7 @@ from memhook.store.table.filters import Filter
 _Vectors = dict[str, "Future[Vector | None]"]
 
 CANDIDATES = 50
+DIGITS = 4  # of a score
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
 BELOW_RELEVANCE = "below relevance"
@@ -109,10 +110,28 @@ def withheld_memories(
     ]
 
 
+class Matches:
+    """The best matches of a query, relevant or not: the caller decides, also which of them to fetch."""
+
+    def __init__(self, library: Searchable, query: str, allowed: Filter, limit: int) -> None:
+        self._library = library
+        self._found = _understood(library, query, allowed, Stages(), max(CANDIDATES, limit))
+        self.scores = {one.id: round(one.score, DIGITS) for one in self._found.scores[:limit]}
+        """Best first."""
+
+    def last_used(self) -> dict[str, datetime]:
+        """Return when each that still exists was last accessed, else changed."""
+        return self._library.store.last_used(list(self.scores), self._found.allowed)
+
+    def ranked(self, ids: Collection[str]) -> list[Ranked]:
+        """Fetch those of `ids` that may be shown, best first."""
+        return self._found.ranked(self._library, ids)
+
+
 def for_search(library: Searchable, query: str, allowed: Filter, limit: int) -> list[Ranked]:
-    """Return the best matches of a query, relevant or not: the caller decides."""
-    found = _understood(library, query, allowed, Stages(), max(CANDIDATES, limit))
-    return found.ranked(library, {one.id for one in found.scores[:limit]})
+    """Fetch the best matches of a query, relevant or not: the caller decides."""
+    found = Matches(library, query, allowed, limit)
+    return found.ranked(found.scores)
 
 
 def warm_up(library: Searchable) -> None:
@@ -175,7 +194,8 @@ class _Ranking:
         scores = [one for one in self.scores if ids is None or one.id in ids]
         found = library.store.by_ids([one.id for one in scores], self.allowed)
         memories = {memory.id: memory for memory in (judge or library.fit_to_show)(list(found.values()))}
-        return [Ranked(memories[one.id], round(one.score, 4), self._parts(one)) for one in scores if one.id in memories]
+        shown = [one for one in scores if one.id in memories]
+        return [Ranked(memories[one.id], round(one.score, DIGITS), self._parts(one)) for one in shown]
 
     def quarantined(self, library: Searchable, ids: Collection[str]) -> Iterator[Considered]:
         """Yield the records of those of `ids` that screening quarantined."""
@@ -198,7 +218,7 @@ class _Ranking:
     def record(self, one: Graded, reason: str) -> Considered:
         """Return the record of a candidate that is not shown for this reason."""
         content = self.candidates[one.id].content_hash
-        return Considered(one.id, content, round(one.score, 4), reason, parts=self._parts(one))
+        return Considered(one.id, content, round(one.score, DIGITS), reason, parts=self._parts(one))
 
     def _parts(self, one: Graded) -> dict[str, float]:
         """Return the parts of the score: the evidence for this memory, and the chance of any relevant one."""
@@ -210,7 +230,7 @@ class _Ranking:
             "companion": found.companion,
             "multilingual": found.multilingual,
         }
-        return {name: round(value, 4) for name, value in parts.items() if value is not None} | self._of_all
+        return {name: round(value, DIGITS) for name, value in parts.items() if value is not None} | self._of_all
 
     @cached_property
     def _of_all(self) -> dict[str, float]:
@@ -218,7 +238,7 @@ class _Ranking:
         answer = self.answer
         request = "foreign_request" if answer.is_multilingual else "request"
         parts = {request: answer.request, "talk": answer.talk, "chance": answer.chance}
-        return {name: round(value, 4) for name, value in parts.items()}
+        return {name: round(value, DIGITS) for name, value in parts.items()}
 
 
 def _prompt_ranking(

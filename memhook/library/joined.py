@@ -118,6 +118,13 @@ class _JoinedStore:
     def by_ids(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, Memory]:
         return self._merged(lambda store, _: list(store.by_ids(ids, allowed).values()), len(ids))
 
+    def last_used(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, datetime]:
+        found: dict[str, datetime] = {}
+        for library in self._libraries:
+            there = library.store.last_used(ids, allowed)
+            found |= {key: there[key] for key in self._answered_by(library, list(there), str)}
+        return found
+
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         by_name: dict[str, Memory] = {}
         for library in self._libraries:

@@ -146,6 +146,11 @@ class MemoryStore:
         return self._here.by_ids(ids, allowed)
 
     @_reading
+    def last_used(self, ids: Sequence[str], allowed: Filter = ANY) -> dict[str, datetime]:
+        """Return when the memories with these ids, found with this filter, were last accessed, else changed, by id."""
+        return self._here.last_used(ids, allowed)
+
+    @_reading
     def by_reference(self, references: Sequence[str], allowed: Filter) -> list[Memory]:
         """The memories with these ids or aliases, in the order asked for."""
         if not references or not self._table.exists:

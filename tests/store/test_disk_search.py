@@ -145,6 +145,15 @@ def test_what_was_found_last_is_read_by_its_place_and_after_a_write_by_its_id(on
     assert {key: one for key, one in by_place.items() if key != seen[0]} == on_disk.by_ids(seen[1:])
 
 
+def test_it_is_known_without_the_rest_when_a_memory_was_last_used(on_disk: MemoryStore) -> None:
+    seen = sorted(found(on_disk, Filter(muted=False), [])[0])
+    on_disk.touch(seen[:1], NOW + timedelta(days=1))
+    used = on_disk.last_used([*seen, "unknown"], Filter(muted=False))
+    memories = on_disk.by_ids(seen)
+    assert used == {key: memories[key].accessed or memories[key].updated for key in seen}
+    assert used[seen[0]] == NOW + timedelta(days=1)
+
+
 def test_in_a_table_without_rows_nothing_is_found(on_disk: MemoryStore) -> None:
     with on_disk.writing():
         on_disk.write(changes.remove, sorted(ids(list(range(ROWS)))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
@@ -112,6 +113,14 @@ class CachedTable:
         found = {key: one for part, places in in_memory for key, one in part.memories(ids, places).items()}
         if on_disk is not None and (others := [key for key in ids if key not in found]):
             found |= self.disk.memories(others, on_disk)
+        return found
+
+    def last_used(self, ids: Sequence[str], allowed: Filter) -> dict[str, datetime]:
+        """Return when these were last accessed, else changed; `allowed` is the filter that they were found with."""
+        in_memory, on_disk = self.split(allowed) if ids else ([], None)
+        found = {key: moment for part, places in in_memory for key, moment in part.last_used(ids, places).items()}
+        if on_disk is not None and (others := [key for key in ids if key not in found]):
+            found |= self.disk.last_used(others)
         return found
 
     def anchored(self, action: Action, allowed: Filter) -> list[Match]:

@@ -36,8 +36,10 @@ from memhook.store.table.schema import (
     FACTS,
     MEMORY_COLUMNS,
     SCHEMA_VERSION,
+    USES,
     candidates,
     known_cosines,
+    last_used,
     memory_of,
     only_chunk,
     stored_vectors,
@@ -172,6 +174,10 @@ class Snapshot:
         """Return the memories of these ids whose rows are at one of these places, by id."""
         rows = self._rows.take(_indices(self._among(ids, among)))
         return {row["id"]: memory_of(row) for row in rows.to_pylist()}
+
+    def last_used(self, ids: Collection[str], among: Places) -> dict[str, datetime]:
+        """Return when the memories of these ids were last accessed, else changed, if their rows are at these places."""
+        return last_used(self._rows.select(USES).take(_indices(self._among(ids, among))))
 
     def _among(self, ids: Collection[str], among: Places) -> Places:
         places = self.places(ids)

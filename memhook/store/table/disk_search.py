@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,18 @@ import pyarrow.compute as pc
 from memhook.core.memory import Memory
 from memhook.core.ranking import Candidate
 from memhook.store.embedding.encoder import Vector
-from memhook.store.table.filters import Filter, quoted
+from memhook.store.table.filters import ANY, Filter, quoted
 from memhook.store.table.indexes import ROWS_IN_PARTITION, Sizes
 from memhook.store.table.lance import lancedb, query_of, read
-from memhook.store.table.schema import FACTS, candidates, stored_vectors
+from memhook.store.table.schema import (
+    FACTS,
+    MEMORY_COLUMNS,
+    USES,
+    candidates,
+    last_used,
+    memory_of,
+    stored_vectors,
+)
 from memhook.store.table.table import ROW_ID, Table
 
 COLUMNS = (*FACTS, "vector")
@@ -82,14 +91,19 @@ class DiskSearch:
         return [found[key] for key in sorted(found)], scope.result().searched
 
     def memories(self, ids: Sequence[str], allowed: Filter) -> dict[str, Memory]:
-        """Return the memories with these ids, by row id if the last searches found them."""
+        return {row["id"]: memory_of(row) for row in self._rows(ids, allowed, MEMORY_COLUMNS).to_pylist()}
+
+    def last_used(self, ids: Sequence[str]) -> dict[str, datetime]:
+        return last_used(self._rows(ids, ANY, USES))
+
+    def _rows(self, ids: Sequence[str], allowed: Filter, columns: Sequence[str]) -> pa.Table:
+        """Return the rows with these ids, by row id if the last searches found them."""
         version, rows = self._found
         if version == self._version and rows.keys() >= set(ids):
-            where = f"{ROW_ID} IN ({', '.join(str(rows[key]) for key in ids)}) AND {allowed.sql()}"
-            found = {memory.id: memory for memory in self._table.memories(where, by_row=True)}
+            found = self._table.rows(f"{_one_of(rows[key] for key in ids)} AND {allowed.sql()}", [*columns, ROW_ID])
             if version == self._version:
                 return found
-        return {one.id: one for one in self._table.memories(f"{allowed.sql()} AND id IN ({quoted(ids)})")}
+        return self._table.rows(f"{allowed.sql()} AND id IN ({quoted(ids)})", columns)
 
     @property
     def _version(self) -> int:
@@ -139,11 +153,10 @@ class DiskSearch:
     def _best_rows(self, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
         """Return the best `limit` rows of each ranking that match `where`.
 
-        None if some may be further down the ranking, or if a write may have reassigned the row ids. LanceDB fetches
-        these rows and evaluates `where` for them only; it can plan that only if the row id is selected too.
+        None if some may be further down the ranking, or if a write may have reassigned the row ids.
         """
-        rows = ", ".join(map(str, sorted(set().union(*rankings))))
-        condition = f"{ROW_ID} IN ({rows}) AND {scope.where}" if rows else "false"
+        rows = sorted(set().union(*rankings))
+        condition = f"{_one_of(rows)} AND {scope.where}" if rows else "false"
         found = read(query_of(self._table.handle).where(condition).select([*COLUMNS, ROW_ID]))
         allowed = set(found[ROW_ID].to_pylist())
         best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
@@ -159,6 +172,11 @@ class DiskSearch:
     def _note(self, version: int, found: pa.Table) -> None:
         known = self._found[1] if self._found[0] == version and len(self._found[1]) < KEPT_ROWS else {}
         self._found = version, {**known, **dict(zip(found["id"].to_pylist(), found[ROW_ID].to_pylist(), strict=True))}
+
+
+def _one_of(rows: Iterable[int]) -> str:
+    """Return the condition on row ids; LanceDB fetches only these, but only if the row id is selected too."""
+    return f"{ROW_ID} IN ({', '.join(map(str, rows))})"
 
 
 def with_cosines(found: pa.Table, vector: Vector | None) -> Iterator[Candidate]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memhook.core.memory import FIELDS, Memory, content_hash, derived_summary, derived_title, plain
 from memhook.core.ranking import Candidate, indexed_text
@@ -25,6 +26,7 @@ SCHEMA_VERSION = 5
 OLDEST_SHARED_VERSION = 3  # it has every column that a memory needs; those that came later are read as empty
 DIMENSIONS = 384
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _VERSION_KEY = b"memhook.schema"
 _MODEL_KEY = b"memhook.model"
 _MODEL_HASH_KEY = b"memhook.model_sha256"
@@ -47,6 +49,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 
 MEMORY_COLUMNS = tuple(one.name for one in FIELDS)
 FACTS = ("id", "content_hash", "created", "title", "terms")  # of a candidate
+USES = ("id", "accessed", "updated")
 NO_MODEL = ModelIdentity("", "", DIMENSIONS)
 MIGRATED_AT_ONCE = 1_000  # rows
 KEPT_TITLES = 16_384
@@ -123,6 +126,12 @@ def candidates(
     found = zip(keys, cosines, texts, hours, titles, others, hashes, strict=True)
     for key, cosine, words, hour, title, other, digest in found:
         yield Candidate(key, cosine, words.split(), hour, title_terms(title), other, digest, title)
+
+
+def last_used(uses: pa.Table) -> dict[str, datetime]:
+    """Return by id when each was last accessed, else changed, from the columns USES."""
+    moments = pc.coalesce(uses["accessed"], uses["updated"]).to_pylist()
+    return {key: moment or _NEVER for key, moment in zip(uses["id"].to_pylist(), moments, strict=True)}
 
 
 def _hours(moments: pa.ChunkedArray) -> list[str]:

@@ -136,12 +136,9 @@ class Table(ABC):
         found: list[str] = self.rows(where, ["id"])["id"].to_pylist()
         return found
 
-    def memories(self, where: str, forgotten: bool | None = None, *, by_row: bool = False) -> Iterator[Memory]:
-        """Yield the memories that match. `forgotten` is checked here: an index takes 20 ms for a million rows.
-
-        LanceDB plans a condition on row ids as such only if they are selected too: `by_row`.
-        """
-        rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten", *([ROW_ID] if by_row else [])]).to_pylist()
+    def memories(self, where: str, forgotten: bool | None = None) -> Iterator[Memory]:
+        """Yield the memories that match. `forgotten` is checked here: an index takes 20 ms for a million rows."""
+        rows = self.rows(where, [*MEMORY_COLUMNS, "forgotten"]).to_pylist()
         return (memory_of(row) for row in rows if forgotten is None or (row["forgotten"] is not None) == forgotten)
 
     def newest_by(self, column: str, where: str, limit: int, offset: int = 0) -> list[Memory]:
