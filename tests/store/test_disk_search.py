@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -74,6 +75,25 @@ def test_the_best_that_may_be_seen_are_found_behind_many_that_may_not(on_disk: M
     seen, _ = found(on_disk, Filter(muted=False))
     assert ids(NEAREST[HIDDEN : HIDDEN + 10]) <= seen
     assert not ids(NEAREST[:HIDDEN]) & seen
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_rows_beyond_the_best_are_read_only_where_some_of_those_do_not_match(
+    on_disk: MemoryStore, monkeypatch: pytest.MonkeyPatch, hidden: bool
+) -> None:
+    asked: list[int] = []
+    real = on_disk._disk._those_matching
+
+    def those_matching(rows: Collection[int], scope: Any) -> pa.Table:
+        asked.extend(rows)
+        return real(rows, scope)
+
+    monkeypatch.setattr(on_disk._disk, "_those_matching", those_matching)
+    allowed = Filter(except_ids=tuple(sorted(ids(NEAREST[:3])))) if hidden else Filter()
+    seen, _ = found(on_disk, allowed, [])
+    assert seen == ids(NEAREST[3:13] if hidden else NEAREST[:10])
+    assert len(asked) == len(set(asked))
+    assert (len(asked) > 10) is hidden
 
 
 def test_what_is_forgotten_is_not_found(on_disk: MemoryStore) -> None:

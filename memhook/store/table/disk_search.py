@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,6 +34,7 @@ MIN_PROBES = 20
 PROBED = 20  # every 20th partition: .98 of the ten nearest of a million
 WIDE = 4  # projects with a fourth of the rows are filtered after the search: an index would list all their rows
 SPARE = 2  # half as many more are requested, as some may be filtered out
+SLACK = 4  # more are read at first where it is by chance how many belong to other projects
 KEPT_COUNTS = 64
 KEPT_ROWS = 1_000
 
@@ -59,8 +60,17 @@ class _Scope:
     @property
     def depth(self) -> int:
         """The number of best rows among which `limit` should match `where`."""
-        share = 1 if self.first else max(1, self.rows / max(1, self.searched))
-        return int((self.limit + self.limit // SPARE + 1) * share)
+        return int((self.limit + self.limit // SPARE + 1) * self._share)
+
+    @property
+    def likely(self) -> int:
+        """The number of best rows among which `limit` nearly always match, as few others than `first` ever fail."""
+        return self.limit if self._share == 1 else int((self.limit + SLACK) * self._share)
+
+    @property
+    def _share(self) -> float:
+        """Of how many rows one matches the part that indexes answer."""
+        return 1 if self.first else max(1, self.rows / max(1, self.searched))
 
     def answer(self, query: Any, score: str) -> pa.Table:
         """Return the row ids of the best, or, if exact, the best rows themselves."""
@@ -153,25 +163,42 @@ class DiskSearch:
     def _best_rows(self, rankings: Sequence[Sequence[int]], scope: _Scope) -> pa.Table | None:
         """Return the best `limit` rows of each ranking that match `where`.
 
-        None if some may be further down the ranking, or if a write may have reassigned the row ids.
+        None if some may be further down the ranking, or if a write may have reassigned the row ids. A row is read only
+        if those before it do not suffice: LanceDB takes as long for each value of each row, wherever that is.
         """
-        rows = sorted(set().union(*rankings))
-        condition = f"{_one_of(rows)} AND {scope.where}" if rows else "false"
-        found = read(query_of(self._table.handle).where(condition).select([*COLUMNS, ROW_ID]))
-        allowed = set(found[ROW_ID].to_pylist())
-        best = [[row for row in one if row in allowed][: scope.limit] for one in rankings]
-        is_enough = all(
-            len(some) == scope.limit or len(one) < scope.depth for some, one in zip(best, rankings, strict=True)
-        )
+        ends = [scope.likely] * len(rankings)
+        asked = _firsts(rankings, ends)
+        found = self._those_matching(asked, scope)
+        while True:
+            allowed = set(found[ROW_ID].to_pylist())
+            best = [[row for row in one[:end] if row in allowed] for one, end in zip(rankings, ends, strict=True)]
+            missing = [max(0, scope.limit - len(some)) for some in best]
+            if not any(lacking and end < len(one) for lacking, end, one in zip(missing, ends, rankings, strict=True)):
+                break
+            ends = [end + 2 * lacking for end, lacking in zip(ends, missing, strict=True)]
+            if more := _firsts(rankings, ends) - asked:
+                asked |= more
+                found = pa.concat_tables([found, self._those_matching(more, scope)])
+        is_enough = all(not lacking or len(one) < scope.depth for lacking, one in zip(missing, rankings, strict=True))
         if not is_enough or self._version != scope.version:
             return None
-        found = found.filter(pc.is_in(found[ROW_ID], pa.array(set().union(*best), found[ROW_ID].type)))
+        chosen = _firsts(best, [scope.limit] * len(best))
+        found = found.filter(pc.is_in(found[ROW_ID], pa.array(chosen, found[ROW_ID].type)))
         self._note(scope.version, found)
         return found
+
+    def _those_matching(self, rows: Collection[int], scope: _Scope) -> pa.Table:
+        """Return those of these rows that match."""
+        condition = f"{_one_of(sorted(rows))} AND {scope.where}" if rows else "false"
+        return read(query_of(self._table.handle).where(condition).select([*COLUMNS, ROW_ID]))
 
     def _note(self, version: int, found: pa.Table) -> None:
         known = self._found[1] if self._found[0] == version and len(self._found[1]) < KEPT_ROWS else {}
         self._found = version, {**known, **dict(zip(found["id"].to_pylist(), found[ROW_ID].to_pylist(), strict=True))}
+
+
+def _firsts(rankings: Sequence[Sequence[int]], ends: Sequence[int]) -> set[int]:
+    return set[int]().union(*(one[:end] for one, end in zip(rankings, ends, strict=True)))
 
 
 def _one_of(rows: Iterable[int]) -> str:
