@@ -97,7 +97,7 @@ class CountedTerms:
 def worth_looking_up(
     terms: Sequence[str], frequencies: Mapping[str, int], documents: int, limit: int, many: int = SAMPLE
 ) -> list[str]:
-    """Return the rarest terms; with many documents only while their frequencies add up to no more than `documents`.
+    """Return the rarest terms; with many documents only while their frequencies add up to two thirds of these.
 
     A word that is everywhere says the least and costs the most: the search reads every document with it.
     """
@@ -106,7 +106,7 @@ def worth_looking_up(
         return found
     order = sorted(found, key=lambda term: frequencies.get(term, 0))
     seen = list(accumulate(frequencies.get(term, 0) for term in order))
-    kept = {term for place, term in enumerate(order) if place < AT_LEAST or seen[place] <= documents}
+    kept = {term for place, term in enumerate(order) if place < AT_LEAST or 3 * seen[place] <= 2 * documents}
     return [term for term in found if term in kept]
 
 
