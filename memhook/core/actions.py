@@ -2,7 +2,8 @@
 
 action_of(given, root, directory)   the action in the arguments of a tool, under the names that any assistant gives them
 simple_commands(line)               the words of each command in a line of shell
-message_words(text)                 the words of an error without numbers, names and paths
+places_of(commands, start)          the folder in which each command is run
+both_ends(text)                     the start and the end of a long output
 
 Any text is accepted and takes linear time. Of a long error, both ends are read; of other long texts, the start.
 """
@@ -47,6 +48,7 @@ _FINDING = frozenset(("-delete", "-exec", "-execdir"))  # with one of these, fin
 # Commands that change the files they name; those of the second kind change only the last one.
 _CHANGERS = regex("add|chmod|chown|mkdir|mv|nano|rm|rmdir|sed|tee|touch|truncate|vi|vim")
 _COPIERS = regex("cp|install|ln|rsync|scp")
+ENTERING = ("cd", "pushd")
 _LOOKING = regex("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|status|view")
 _MESSAGE_FLAG = regex("--(?:body|description|message|notes|title)")
 _REDIRECTION = regex(r"[12&]?>{1,2}(?!&)(.*)")
@@ -55,11 +57,6 @@ _HERE = regex(r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\
 _PIPED = regex(r"[^&;|]*\|(?!\|)(.*)")
 _VARIABLE = regex(r"[A-Za-z_]\w*=")
 _SET = regex(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")
-_QUOTED = regex(r"""`[^`\n]{0,120}`|"[^"\n]{0,120}"|(?<!\w)'[^'\n]{0,120}'(?!\w)|<[^<>\n]{0,80}>""")
-_TOKEN = regex(r"[^\s,;]+")
-_QUALIFIER = regex(r"^\W*(?:\w+\.)+(?=[A-Z])")  # of an exception: psycopg2.OperationalError
-_OF_NAMES = regex(r"[/\\@\d_]")
-_MESSAGE_WORD = regex(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +122,22 @@ def simple_commands(line: str) -> Iterator[tuple[str, ...]]:
             yield from (inner for word in words[1:] if " " in word for inner in _commands(word))
 
 
+def places_of(commands: Iterable[Sequence[str]], start: str = "") -> list[str]:
+    """Return the folder in which each command of a line is run, if the line starts in this one."""
+    place, places = start, []
+    for words in commands:
+        if words[0] in ENTERING:
+            place = posixpath.normpath(posixpath.join(place, *words[1:2]))
+        places.append(place)
+    return places
+
+
 def _changed_files(commands: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield the files that commands write, move or delete, relative to the directory in which the line starts."""
-    place = ""
-    for words in commands:
+    lines = [*commands]
+    for words, place in zip(lines, places_of(lines), strict=True):
         tool, *rest = words[1:] if words[0] in ("git", "sudo") and words[1:] else words
         given = [word for word in rest if not word.startswith("-")]
-        if tool == "cd":
-            place = posixpath.join(place, *given[:1])
         is_changer = _CHANGERS.fullmatch(tool) and (tool != "sed" or _changes_in_place(rest))
         named = given if is_changer else given[-1:] if _COPIERS.fullmatch(tool) else []
         targets = (found[1] or behind for word, behind in pairwise((*rest, "")) if (found := _REDIRECTION.match(word)))
@@ -189,12 +194,6 @@ def _commands(line: str) -> Iterator[tuple[str, ...]]:
             words.append(re.sub(r"[\"'\\]", "", word))
     if words:
         yield tuple(words)
-
-
-def message_words(text: str) -> list[str]:
-    tokens = (_QUALIFIER.sub("", token) for token in _TOKEN.findall(_QUOTED.sub(" ", text)))
-    plain = " ".join(token for token in tokens if not _OF_NAMES.search(token))
-    return [word.lower().replace("’", "'") for word in _MESSAGE_WORD.findall(plain)]
 
 
 def both_ends(text: str) -> str:

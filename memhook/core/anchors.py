@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import accumulate, pairwise, takewhile
 
+from memhook.core.directives import is_wanted
 from memhook.core.memory import titled
-from memhook.core.mentions import FLAG, TOLD, is_wanted, spoken_commands, with_joined_flags
+from memhook.core.sentences import SUBCOMMANDS
+from memhook.core.spoken_commands import FLAG, SHORT_FLAG, spoken_commands, with_joined_flags
 from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
@@ -110,20 +112,22 @@ _PROSE_KEBAB = regex(r"(?<![\w./@:~*-])[a-z][a-z0-9]*(?:-[a-z][a-z0-9]+)+(?![\w/
 _PROSE_MESSAGE = regex(r"(?<![\w.])(?:\w{1,60}\.){0,6}\w*(?:Error|Exception): (?:(?! -|[.,;:] |[—–→(=<\n]).){8,160}")
 _PROSE_DOTTED = regex(r"(?<![\w./@:-])[A-Za-z]\w+(?:\.[A-Za-z]\w*)+(?:\(\))?(?![\w/-])")
 _PROSE_MEMBER = regex(r"(?<![\w:.])[A-Za-z]\w+(?:::[A-Za-z]\w+)+(?:\(\))?(?!\w|::)")
-_PROSE_CODE = regex(
-    r"(?<![\w-])(?:0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{3,6}|\d{3,5}_\d{1,3}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,})(?![\w-])"
-)
-EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}-?(\d{2,10})\b")
-HTTP_STATUS = regex(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
+CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
+_LONG_CODE = r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}"
+_SHORT_CODE = r"[A-Z]{1,5}-?\d{2,6}|\d{4,7}|\d{2,5}_\d{1,3}"
+_ERRNO = r"E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
+_CODE = regex(rf"{_LONG_CODE}|{_SHORT_CODE}|{_ERRNO}")
+_PROSE_CODE = regex(rf"(?<![\w-])(?:{_LONG_CODE}|[A-Z]{{1,5}}-?\d{{3,6}}|\d{{3,5}}_\d{{1,3}}|{_ERRNO})(?![\w-])")
+# An error has more of them than a note: any constant may be one.
+REPORTED_CODE = regex(rf"(?<![\w-])(?:{_LONG_CODE}|{_SHORT_CODE}|[A-Z]{{5,}}|{CONSTANT.pattern})(?![\w-])")
+_EXIT_CODE = regex(r"(?i)\bexit(?:s|ed)?(?: with)?(?: code| status)?[ :=]{1,2}-?(\d{2,10})\b")
+_HTTP_STATUS = regex(r"\bHTTP(?:/\d(?:\.\d)?)?[ :=]{1,2}([45]\d\d)\b")
+STATUS = regex(r"(?:exit code|HTTP) \d+")  # as an anchor
 _NUMBERED = regex(r"(?i)(?:\berr(?:or|eur|no)?|\bfehler|\bfault|错误|エラー)(?:\s*code)?[\s:#=-]{0,3}(\d{4,7})\b")
 _BRACKETED = regex(r"\b[A-Z]{4,12}(?:\[| (?=\d{4}))(\w{4,7})\b")
 _COMMIT = regex(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b")
 _WORD = regex(r"\S+")
 
-_CODE = regex(
-    r"0x[\dA-Fa-f]{4,16}|[A-Z]{1,5}-?\d{2,6}|[A-Z]{1,8}(?:-[A-Z]{2,8})+-\d{1,6}|\d{4,7}|\d{2,5}_\d{1,3}|E[A-Z]{4,}|E[A-Z]+_[A-Z]+|SIG[A-Z]{3,}"
-)
-CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_(?:0x[\dA-Fa-f]+|[A-Z0-9]+))+")
 _CALL = regex(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
 _NAME = regex(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = regex(r"\.[a-z][\w.-]+")
@@ -133,7 +137,6 @@ _ASSIGNED = regex(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
 _SAID = regex(r"[\w.]+: (?:[\w ]{1,40}: )*(?:['\"’\w]+ ){2,}|[A-Z][\w.]+: ['\"’\w]+ \w+|[\w.]+(?:Error|Exception): ")
 _PLACEHOLDER = regex(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = regex(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
-_SHORT_FLAG = regex(r"-\w")
 _MACRO_OR_SIZE = regex(r"\w{3,}!|\d{2,}[a-z]{2,5}")  # `println!`, `100vh`
 _PLAIN_WORD = regex(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
@@ -155,6 +158,12 @@ def kind_of(anchor: str) -> Kind | None:
     is_said = _SAID.match(anchor) or _CODE.fullmatch(anchor.partition(":")[0])
     is_setting = anchor.startswith("-") or (_ASSIGNED.match(anchor) and not is_said)
     return Kind.LITERAL if is_setting else Kind.MESSAGE
+
+
+def statuses(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the exit codes and HTTP statuses in a text, `exit code 137` and `HTTP 422`, each with where it ends."""
+    yield from ((f"exit code {found[1]}", found.end()) for found in _EXIT_CODE.finditer(text))
+    yield from ((f"HTTP {found[1]}", found.end()) for found in _HTTP_STATUS.finditer(text))
 
 
 def is_distinctive(name: str) -> bool:
@@ -243,11 +252,10 @@ def _in_prose(text: str) -> Iterator[str]:
         yield from (one for one in pattern.findall(text) if one not in COMMON_EXCEPTIONS)
     yield from (one for one in _PROSE_FLAG.findall(text) if one not in in_calls)
     yield from (one.rstrip(" .,;:!") for one in _PROSE_MESSAGE.findall(text))
-    dotted = ((one[0], is_wanted(text[: one.start()], text[one.end() :])) for one in _PROSE_DOTTED.finditer(text))
+    dotted = ((one[0], is_wanted(text, *one.span())) for one in _PROSE_DOTTED.finditer(text))
     yield from (one for one, wanted in dotted if _is_dotted_name(one, is_decided=wanted is not None))
     yield from (*_NUMBERED.findall(text), *_BRACKETED.findall(text))
-    yield from (f"exit code {number}" for number in EXIT_CODE.findall(text))
-    yield from (f"HTTP {number}" for number in HTTP_STATUS.findall(text))
+    yield from (status for status, _ in statuses(text))
     yield from (word for one in text.split() if BARE_FILE.fullmatch(word := one.strip(".,:;()")))
     yield from calls
     known = EVERYDAY_TOOLS | in_calls
@@ -278,14 +286,14 @@ def _is_dotted_name(name: str, *, is_decided: bool) -> bool:
 
 def _known_call(words: list[str]) -> str:
     """Return the tool, its subcommand, the object's name if it has one, and flags: `npm run build:web`; else ""."""
-    while words[3:] and _SHORT_FLAG.fullmatch(words[1]):  # kubectl -n kube-system create job
+    while words[3:] and SHORT_FLAG.fullmatch(words[1]):  # kubectl -n kube-system create job
         words = [words[0], *words[3:]]
     second, third = words[1], "".join(words[2:3])
     is_marked = any(mark in second for mark in "-_:/") or any(mark in third for mark in "_:/") or third.startswith("--")
-    if not (is_marked or second in TOLD or third in TOLD):
+    if not (is_marked or second in SUBCOMMANDS or third in SUBCOMMANDS):
         return ""
     is_named = second in OF_SERVICES and third[:1] != "-"
-    end = 3 if third in TOLD or any(mark in third for mark in "_:/") or is_named else 2
+    end = 3 if third in SUBCOMMANDS or any(mark in third for mark in "_:/") or is_named else 2
     if words[end + 1 :] and _PLAIN_WORD.fullmatch(words[end]) and is_distinctive(words[end + 1]):
         end += 1  # kubectl delete pod settlement-worker-0
     behind = takewhile(lambda pair: _belongs(*pair), pairwise(words[end - 1 :]))
@@ -294,7 +302,7 @@ def _known_call(words: list[str]) -> str:
 
 def _belongs(before: str, word: str) -> bool:
     """Return whether it is a flag, the value of one, or a name."""
-    return "=" in word or bool(FLAG.fullmatch(word) or _SHORT_FLAG.fullmatch(before)) or is_distinctive(word)
+    return "=" in word or bool(FLAG.fullmatch(word) or SHORT_FLAG.fullmatch(before)) or is_distinctive(word)
 
 
 # In the order in which they are tried.

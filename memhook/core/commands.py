@@ -17,7 +17,8 @@ from itertools import pairwise, takewhile
 
 from memhook.core.actions import READERS
 from memhook.core.anchors import Kind, kind_of
-from memhook.core.mentions import CLAUSE, WITH, is_wanted
+from memhook.core.directives import is_wanted
+from memhook.core.sentences import CLAUSE, found_command
 from memhook.patterns import regex
 
 GAP = regex(r"<[^<>\s]*>|\*+")  # a placeholder
@@ -219,10 +220,10 @@ def needed_flags(anchor: str, text: str) -> frozenset[str]:
     `npm ci`; so does a command with several flags that is not forbidden, because it is a recipe.
     """
     flags = frozenset(flags_of(anchor.split())) if kind_of(anchor) is Kind.COMMAND else frozenset()
-    found = re.search(WITH.join(map(re.escape, anchor.split())), text) if flags else None
+    found = found_command(anchor, text) if flags else None
     if not found:
         return flags
-    wanted = is_wanted(text[: found.start()], text[found.end() :])
+    wanted = is_wanted(text, *found.span())
     is_recipe = wanted is None and (len(flags) > 1 or _RECIPE.search(text[: found.start()][-CLAUSE:]))
     return frozenset() if wanted or is_recipe else flags
 

@@ -19,7 +19,8 @@ from itertools import chain, islice
 from memhook.core.anchors import Kind, anchors_of, is_distinctive, kind_of
 from memhook.core.fencing import label
 from memhook.core.memory import Memory, titled
-from memhook.core.mentions import TOLD, mentions_of
+from memhook.core.mentions import mentions_of
+from memhook.core.sentences import SUBCOMMANDS
 from memhook.patterns import regex
 
 NAMED_GONE = 2
@@ -212,7 +213,7 @@ def _mentioned(text: str) -> tuple[str, ...]:
     """Return the names in plain words: tools that are called, types, files, errors."""
     found = mentions_of(text)
     commands = (one.split() for one in found.commands)
-    tools = (tool for tool, *words in commands if words[0] in TOLD or any(word.startswith("-") for word in words))
+    tools = (tool for tool, *words in commands if words[0] in SUBCOMMANDS or any(word[:1] == "-" for word in words))
     return (*tools, *found.tools, *found.types, *found.members, *found.files, *_ERROR.findall(text))
 
 

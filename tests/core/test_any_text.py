@@ -33,10 +33,16 @@ import memhook.screening
 from memhook.answering import explore, pack
 from memhook.core import (
     actions,
+    anchor_checks,
+    anchor_details,
     anchor_index,
+    anchor_keys,
     anchors,
+    call_keys,
     commands,
     cues,
+    directives,
+    error_messages,
     excerpts,
     fencing,
     grading,
@@ -53,11 +59,15 @@ from memhook.core import (
     ranking,
     receipts,
     rendering,
+    scopes,
+    sentences,
     small_talk,
     spelling,
+    spoken_commands,
     staleness,
     terms,
     tokens,
+    tool_calls,
 )
 from memhook.core.memory import Draft, Memory, Origin
 from memhook.core.packing import PartLimit
@@ -162,6 +172,26 @@ def acted(text: str) -> actions.Action:
     return actions.action_of({"command": text, "file_path": text, "new_string": text}, "/w", "/w", text)
 
 
+def a_call(text: str) -> tool_calls.ToolCall:
+    return tool_calls.ToolCall(acted(text))
+
+
+def noted(text: str) -> anchor_details.Note:
+    return anchor_details.Note(anchors.anchors_of("", text), text, "")
+
+
+def wholes(text: str) -> Iterator[tuple[str, str]]:
+    yield "glob", "a/**"
+    yield from ((kind, text) for kind in ("lit", "member", "msg", "said"))
+
+
+def held(text: str) -> list[str]:
+    """The keys of a call that a memory of the same text has, with an anchor that matches."""
+    details, call = anchor_details.details_of(noted(text)), a_call(text)
+    named = {key: details.anchors.get(key, {}) for key in call_keys.call_keys(call)}
+    return [key for key, ones in named.items() for one in ones if anchor_checks.holds(key, one, details, call)]
+
+
 def repository_with(text: str) -> staleness.Repository:
     return staleness.Repository(
         frozenset({"a/b.py"}), {text[:50]: [text]}, {text: [1]}, {text: text}, {text[:50]: [text]}
@@ -188,13 +218,12 @@ def captured(text: str) -> Memory:
 CALLS: dict[str, Call] = {
     "actions.action_of": acted,
     "actions.both_ends": actions.both_ends,
-    "actions.message_words": actions.message_words,
+    "actions.places_of": lambda text: actions.places_of([("cd", text), text.split() or ["make"]]),
     "actions.simple_commands": lambda text: list(actions.simple_commands(text)),
     "anchor_index.AnchorIndex.file": filed,
     "anchor_index.AnchorIndex.matches": lambda text: filed(text).matches(acted(text)),
     "anchor_index.AnchorIndex.remove": removed,
     "anchor_index.named_in_words": lambda text: anchor_index.named_in_words(anchors.anchors_of(text, text), text, text),
-    "mentions.is_predicate": mentions.is_predicate,
     "anchors.anchors_of": lambda text: anchors.anchors_of(text, text),
     "anchors.kind_of": anchors.kind_of,
     "anchors.is_distinctive": anchors.is_distinctive,
@@ -205,7 +234,6 @@ CALLS: dict[str, Call] = {
     "commands.base": commands.base,
     "commands.has_all": lambda text: commands.has_all(frozenset({"--force"}), text.split()),
     "commands.without_release": commands.without_release,
-    "mentions.with_joined_flags": mentions.with_joined_flags,
     "commands.variables": commands.variables,
     "commands.programs": lambda text: list(commands.programs(text.split())),
     "commands.hosts": lambda text: list(commands.hosts(["ssh", *text.split()])),
@@ -217,19 +245,57 @@ CALLS: dict[str, Call] = {
     "commands.readings": lambda text: commands.readings(text.split()),
     "manifests.is_manifest": manifests.is_manifest,
     "manifests.packages_in": manifests.packages_in,
-    "mentions.decides_on": lambda text: mentions.decides_on(text[:50], text),
-    "mentions.details_of": lambda text: mentions.details_of(text[:50], text),
-    "mentions.error_words": mentions.error_words,
-    "mentions.is_beside": lambda text: mentions.is_beside(text[:50], (text[:9],), text),
-    "mentions.is_reported": lambda text: mentions.is_reported(text.split() or ["a"], text.split()),
-    "mentions.is_subject": lambda text: mentions.is_subject(text[:50], text),
-    "mentions.is_wanted": lambda text: mentions.is_wanted(text, text),
     "mentions.mentions_of": mentions.mentions_of,
-    "mentions.antecedents_of": lambda text: mentions.antecedents_of(text[:50], text),
-    "mentions.place_before": lambda text: mentions.place_before(text[:50], text),
-    "mentions.place_of": lambda text: mentions.place_of(text[:50], (text[50:60],), text),
-    "mentions.spoken_commands": lambda text: list(mentions.spoken_commands(text)),
-    "mentions.scope_of": lambda text: mentions.scope_of(text[:50], text),
+    "anchor_checks.has_whole": lambda text: [anchor_checks.has_whole(*one, a_call(text)) for one in wholes(text)],
+    "anchor_checks.holds": held,
+    "anchor_details.Note.filed_under": lambda text: noted(text).filed_under(),
+    "anchor_details.Note.mentions": lambda text: noted(text).mentions(),
+    "anchor_details.details_of": lambda text: anchor_details.details_of(noted(text)),
+    "anchor_keys.anchor_keys": lambda text: list(anchor_keys.anchor_keys((text,), mentions.mentions_of(text))),
+    "anchor_keys.glob_pattern": anchor_keys.glob_pattern,
+    "anchors.statuses": lambda text: list(anchors.statuses(text)),
+    "call_keys.call_keys": lambda text: call_keys.call_keys(a_call(text)),
+    "call_keys.in_camel_case": call_keys.in_camel_case,
+    "directives.asked_flags": lambda text: list(directives.asked_flags(text)),
+    "directives.decides_on": lambda text: directives.decides_on(text[:50], text),
+    "directives.is_directive": directives.is_directive,
+    "directives.is_wanted": lambda text: directives.is_wanted(f"{text} make {text}", len(text) + 1, len(text) + 5),
+    "error_messages.content_words": error_messages.content_words,
+    "error_messages.error_words": error_messages.error_words,
+    "error_messages.is_reported": lambda text: error_messages.is_reported(text.split() or ["a"], text.split()),
+    "error_messages.message_details": lambda text: error_messages.message_details(text[:50], text),
+    "error_messages.spoken_messages": lambda text: list(error_messages.spoken_messages(text)),
+    "scopes.antecedents_of": lambda text: scopes.antecedents_of(text[:50], text),
+    "scopes.is_beside": lambda text: scopes.is_beside(text[:50], (text[:9],), text),
+    "scopes.is_subject": lambda text: scopes.is_subject(text[:50], text),
+    "scopes.place_before": lambda text: scopes.place_before(text[:50], text),
+    "scopes.place_of": lambda text: scopes.place_of(text[:50], (text[50:60],), text),
+    "scopes.scope_of": lambda text: scopes.scope_of(text[:50], text),
+    "sentences.bare": sentences.bare,
+    "sentences.found_command": lambda text: sentences.found_command(text[:50], text),
+    "sentences.is_predicate": sentences.is_predicate,
+    "sentences.sentences": lambda text: list(sentences.sentences(text)),
+    "spoken_commands.spoken_commands": lambda text: list(spoken_commands.spoken_commands(text)),
+    "spoken_commands.spoken_tools": lambda text: list(spoken_commands.spoken_tools(text, ("--force",))),
+    "spoken_commands.with_joined_flags": spoken_commands.with_joined_flags,
+    "tool_calls.ToolCall.complies_with": lambda text: a_call(text).complies_with(frozenset({"--force"})),
+    "tool_calls.ToolCall.error": lambda text: a_call(text).error,
+    "tool_calls.ToolCall.error_words": lambda text: a_call(text).error_words,
+    "tool_calls.ToolCall.hosts": lambda text: a_call(text).hosts,
+    "tool_calls.ToolCall.programs": lambda text: a_call(text).programs,
+    "tool_calls.ToolCall.words": lambda text: a_call(text).words,
+    "tool_calls.ToolCall.has": lambda text: a_call(text).has((text,), frozenset({"--force"})),
+    "tool_calls.ToolCall.has_expression": lambda text: a_call(text).has_expression(text[:50]),
+    "tool_calls.ToolCall.is_about": lambda text: a_call(text).is_about(text[:50]),
+    "tool_calls.ToolCall.names": lambda text: a_call(text).names(text),
+    "tool_calls.ToolCall.reports": lambda text: a_call(text).reports(text[:50]),
+    "tool_calls.ToolCall.reports_half": lambda text: a_call(text).reports_half(text.split()),
+    "tool_calls.ToolCall.reports_names": lambda text: a_call(text).reports_names(text.split()[:5]),
+    "tool_calls.ToolCall.runs": lambda text: a_call(text).runs(commands.command_of(text[:50], text)),
+    "tool_calls.ToolCall.runs_or_reports": lambda text: a_call(text).runs_or_reports(text[:50]),
+    "tool_calls.ToolCall.tools_with": lambda text: a_call(f"make --force {text}").tools_with("--force"),
+    "tool_calls.ToolCall.writes": lambda text: a_call(text).writes(text),
+    "tool_calls.without_spaces": tool_calls.without_spaces,
     "phrases.order_in": lambda text: [phrases.order_in(text, one) for one in phrases.languages()],
     "staleness.clause": lambda text: staleness.clause(staleness.Findings((text, text), {text: text}, {text: 3}, 2)),
     "staleness.findings": stale,
