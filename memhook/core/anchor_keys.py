@@ -45,7 +45,6 @@ _ONE_WORD = regex(r"[=:]\s*[\"']?[A-Za-z]+[\"']?\W*$")
 _NAME_END = regex(r"[\s=:]")
 _PART_END = regex("[.:]")
 _SHORT_LITERAL = regex(r"\w+!|\d+[a-z]+")
-_WILDCARD = regex(r"(<[^<>\s]*>|\*+)")
 
 
 def anchor_keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[str, str, float]]:
@@ -63,13 +62,18 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     """Return the pattern of a glob: at the end of a path, or for a folder anywhere in it.
 
     A wildcard or placeholder is a part of a name, `**` any number of folders. `clients/*` includes folders, and so all
-    files below them.
+    files below them. The first match of a part is final (?>...): a note with ten wildcards would else take minutes.
     """
-    pieces = _WILDCARD.split(glob.removeprefix("./"))
-    pattern = "".join(
-        (".*" if piece == "**" else "[^/]*") if at % 2 else re.escape(piece) for at, piece in enumerate(pieces)
-    )
-    return re.compile(rf"(?:^|/){pattern}{'' if glob.endswith(_ALL_BELOW) else '$'}")
+    *parts, last = glob.removeprefix("./").split("**")
+    first, *others = (*map(_names_pattern, parts), _names_pattern(last, "" if glob.endswith(_ALL_BELOW) else "$"))
+    return re.compile(f"(?:^|/){first}{''.join(f'(?>.*?{one})' for one in others)}")
+
+
+def _names_pattern(part: str, end: str = "") -> str:
+    """Return the pattern of a part of a glob without `**`."""
+    *texts, last = map(re.escape, GAP.split(part))
+    first, *others = (*texts, f"{last}{end}")
+    return f"{first}{''.join(f'(?>[^/]*?{one})' for one in others)}"
 
 
 def _keys_of(anchor: str) -> Iterator[tuple[str, float]]:

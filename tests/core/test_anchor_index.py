@@ -509,3 +509,16 @@ def test_an_exit_code_is_of_the_command_that_the_note_names() -> None:
     note = "Exit code 137 from next build is the runner without memory"
     assert is_matched(note, Action(commands=(("npx", "next", "build"),), error="Exit code 137"))
     assert not is_matched(note, Action(commands=(("node", "dist/render.js"),), error="Exit code 137"))
+
+
+def test_a_file_pattern_may_have_any_number_of_wildcards() -> None:
+    note = f"`src/{'*a' * 12}*/z.json` is generated"
+    assert edited(note, f"src/{'a' * 60}/z.json")
+    assert not edited(note, f"src/{'a' * 60}/b.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("a/ab", True), ("x/a/ab", True), ("a/x/a.b/ab", True), ("a/b", False), ("a/ab/c", False)]
+)
+def test_folders_between_wildcards_are_skipped_up_to_the_last_that_fits(path: str, expected: bool) -> None:
+    assert edited("`**/a*b` is generated", path) == expected
