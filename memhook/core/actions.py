@@ -53,7 +53,9 @@ _LOOKING = regex("blame|describe|diff|get|grep|inspect|list|log|logs|ls|show|sta
 _MESSAGE_FLAG = regex("--(?:body|description|message|notes|title)")
 _REDIRECTION = regex(r"[12&]?>{1,2}(?!&)(.*)")
 # Not the message of a commit: -m "$(cat <<'EOF'
-_HERE = regex(r"^([^\n]*)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE)
+_HERE = regex(
+    r"^((?:[^\n<]|<(?!<))*+)(?<!\(cat )<<-?\s*[\"']?(\w+)[\"']?([^\n]*)\n(.*?)(?:^\s*\2$|\Z)", re.DOTALL | re.MULTILINE
+)
 _PIPED = regex(r"[^&;|]*\|(?!\|)(.*)")
 _VARIABLE = regex(r"[A-Za-z_]\w*=")
 _SET = regex(r"""(?<![^\s;|&(])[A-Z][A-Z0-9_]*=(?:"[^"]*"?|'[^']*'?|[^\s;|&()"'])*""")

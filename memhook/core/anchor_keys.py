@@ -54,6 +54,7 @@ def anchor_keys(anchors: Sequence[str], mentioned: Mentions) -> Iterator[tuple[s
     yield from ((f"type:{one}", one, NAME) for one in mentioned.types)
     yield from ((f"member:{one.partition('.')[0]}", one, NAME) for one in mentioned.members)
     yield from ((f"path:{one}", one, FILE_NAME) for one in mentioned.files)
+    yield from ((f"use:{one}", one, TOOL) for one in mentioned.refused)
     yield from ((f"said:{' '.join(one.split()[:2])}", one, ERROR) for one in mentioned.messages)
     yield from ((key, one, TOOL) for one in mentioned.tools for key in _tool_keys(one, bool(mentioned.asked_flags)))
 
@@ -124,7 +125,7 @@ def _glob_keys(glob: str) -> Iterator[tuple[str, float]]:
 
 
 def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
-    name = anchor.removesuffix("()").replace("::", ".").strip("@")
+    name = anchor.removesuffix("()").replace("::", ".").strip("@.")
     is_called = anchor.endswith("()")
     parts = name.split(".")
     if is_distinctive(name):
@@ -137,6 +138,8 @@ def _name_keys(anchor: str) -> Iterator[tuple[str, float]]:
         yield f"lit:{name}", LITERAL
         if "_" in name:
             yield f"id:{in_camel_case(name)}", NAME
+    if name.isupper() and name.endswith("_"):
+        yield f"prefix:{name}", NAME
     if "." in anchor and name == anchor:
         yield f"path:{name}", FILE_NAME  # of an ending that is not known
     if len(parts) > 2 or (len(parts) > 1 and is_called):

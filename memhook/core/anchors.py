@@ -129,7 +129,7 @@ _COMMIT = regex(r"\b(?=[a-f0-9]{0,39}\d)(?=[a-f0-9]{0,39}[a-f])[a-f0-9]{7,40}\b"
 _WORD = regex(r"\S+")
 
 _CALL = regex(r"([A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*)\(")
-_NAME = regex(r"[@$]?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
+_NAME = regex(r"(?:[@$]|\.(?=[A-Z]))?[^\W\d]\w*(?:(?:[.:/@-]|::)\w+)*(?:\(\))?")
 _DOT_FILE = regex(r"\.[a-z][\w.-]+")
 _QUOTES = "\"'"
 _ASSIGNED = regex(r"[\w.$/-]+\s*[=:]\s*[\"'\w$\[{-]|[\w.$-]+=[\w\"']")
@@ -138,6 +138,7 @@ _SAID = regex(r"[\w.]+: (?:[\w ]{1,40}: )*(?:['\"’\w]+ ){2,}|[A-Z][\w.]+: ['\"
 _PLACEHOLDER = regex(r"<[^<>\s]*>|…|\.\.\.")
 _FIRST_WORD = regex(r"(?:[A-Z][A-Z0-9_]*=\S*|[a-z0-9_.~/][\w.~/+-]*)")
 _MACRO_OR_SIZE = regex(r"\w{3,}!|\d{2,}[a-z]{2,5}")  # `println!`, `100vh`
+_OPERATOR = regex(r"\s(?:[!=]==?|=>|&&=|\?\?)\s")  # `if env == "prod"`
 _PLAIN_WORD = regex(r"[^\W\d_]+(?:'[^\W\d_]+)?,?")
 
 
@@ -153,6 +154,8 @@ def kind_of(anchor: str) -> Kind | None:
         return None
     if _WORD.fullmatch(anchor):
         return next((kind for kind, is_one in _FORMS.items() if is_one(anchor)), None)
+    if _OPERATOR.search(anchor):
+        return Kind.LITERAL
     if _is_command(anchor):
         return Kind.COMMAND
     is_said = _SAID.match(anchor) or _CODE.fullmatch(anchor.partition(":")[0])
@@ -187,7 +190,8 @@ def _is_glob(word: str) -> bool:
 
 def _is_file(word: str) -> bool:
     stem, _, extension = word.rpartition(".")
-    return extension.lower() in EXTENSIONS and bool(stem or word.startswith(".")) and "(" not in word
+    is_expression = "(" in word or (word[:1] == "." and word[1:2].isupper())  # .Values.env
+    return extension.lower() in EXTENSIONS and bool(stem or word.startswith(".")) and not is_expression
 
 
 def _is_command(text: str) -> bool:

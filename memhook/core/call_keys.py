@@ -39,16 +39,25 @@ _LEVELS = frozenset(("DEBUG", "ERROR", "FAILED", "FATAL", "WARNING"))
 _ACCUSED = regex(r"(?m)^(?![ \t]+(?:at|File) )[^\n]*?(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[:=]? )")
 # Not where something happened: "src/a.ts:4", "at src/a.ts (4)"
 _NAMED_FILE = regex(r"(?m)^(?![ \t]*(?:at|File|-->) )[^\n]*?(?<![\w/.@-])((?:[\w-]+/)+[\w.-]*\.\w{1,10})(?![\w/:(\"])")
+# "Error: Limit reached (rate_limit_exceeded, 5d1e)", not an argument in a line of code
+_FAILURE = regex(r"(?i)\b(?:denied|error|failed|failure|invalid|refused|status)\b")
+_REASON = regex(r"(?:[(\[]|: )([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?=[)\],]|$)")
 _QUOTED_NAME = regex(r"[`'\"‘]([A-Za-z_$][\w$.]{2,80})[`'\"’]")
 _EXCEPTION = regex(r"\b(?:[A-Z][a-z0-9]+){3,}\b|\b[a-z]*[Ee]rr(?:or)?[A-Z]\w{3,}|\b\w+(?:Error|Exception)\b")
 
 # A type where code uses it; in a comment or in prose, the same word may be a product.
 _USED_TYPE = regex(
-    r"(?:(?<=[.<(@:\[])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
+    r"(?:(?<=[.<(@:\[/])|(?<=class )|(?<=new )|(?<=: ))((?:[A-Z][a-z0-9]+){2})\b"
     r"|\b((?:[A-Z][a-z0-9]+){2})(?=[(<{]| \{|::|\.[A-Za-z]|\?\.| [a-z]\w* ?[=;,)(])"
 )
 _LONE_FLAG = regex(r"(?<![\w-])--?[A-Za-z][\w-]{4,}")
 _IMPORTED = regex(r"[\"'](@[\w.-]+/[\w./-]+)[\"']")
+_CONSTANT = regex(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*")
+_RECEIVER = regex(r"\b([a-z]\w*)\.(\w+)\(")  # terminal.clear() is Terminal::clear
+_USED_MODULE = regex(
+    r"(?m)^[ \t]*(?:from|import|use) +([A-Za-z][\w-]+)|\bfrom +[\"']([A-Za-z][\w-]+)[\"']"
+    r"|\brequire\([\"']([A-Za-z][\w-]+)[\"']"
+)
 _PROSE_FILES = (".adoc", ".md", ".mdx", ".rst", ".txt")
 
 # In commands.
@@ -94,7 +103,9 @@ def _error_keys(call: ToolCall) -> Iterator[str]:
 def _named_in_error(error: str) -> list[str]:
     """Return the names with several parts that are quoted, that have dots or hyphens, or that a line starts with."""
     dotted = (one.replace("::", ".") for one in IDENTIFIER.findall(error) if "." in one or "::" in one)
-    named = (*_QUOTED_NAME.findall(error), *dotted, *_ACCUSED.findall(error))
+    failures = (line.strip() for line in error.splitlines() if _FAILURE.search(line))
+    reasons = (one for line in failures for one in _REASON.findall(line))
+    named = (*_QUOTED_NAME.findall(error), *dotted, *_ACCUSED.findall(error), *reasons)
     return sorted({*KEBAB.findall(error), *filter(is_distinctive, named)})
 
 
@@ -136,7 +147,7 @@ def _folder_keys(path: str) -> Iterator[str]:
 def _command_keys(words: Sequence[str], place: str) -> Iterator[str]:
     """Yield the keys of a command: its programs, its first words, its flags, and the names in its arguments."""
     for tool, given in dict(programs(words)).items():
-        yield f"tool:{tool}"
+        yield from (f"tool:{tool}", f"use:{tool}")
         if _is_alone(tool, given, words):
             yield f"alone:{tool}"
     yield from (f"alone:{name}" for verb, name in pairwise(words) if verb in OF_SERVICES)
@@ -196,6 +207,11 @@ def _text_keys(action: Action) -> Iterator[str]:
     yield from _name_keys(written)
     for name in dict.fromkeys(_PLAIN_NAME.findall(written)):
         yield from (f"lit:{name}", f"member:{name}")
+    constants = dict.fromkeys(_CONSTANT.findall(written))
+    yield from (f"prefix:{one[: at + 1]}" for one in constants for at, mark in enumerate(one) if mark == "_")
+    receivers = dict.fromkeys(_RECEIVER.findall(written))
+    yield from (f"id:{name[:1].upper()}{name[1:]}.{member}" for name, member in receivers)
+    yield from (f"use:{name.lower()}" for groups in _USED_MODULE.findall(written) for name in groups if name)
 
 
 def _word_keys(words: Sequence[str]) -> Iterator[str]:

@@ -41,7 +41,9 @@ _NAMED = regex(r"[a-z]+/[a-z][\w-]*")  # deployment/gateway
 _RELEASE = regex(r"(?<=[a-z])-\d+$")
 _OBJECT = regex(r"[a-z][\w-]*")
 _KEBAB = regex(r"[a-z]\w*(?:-\w+)+")  # wasm32-wasip2
-_MANAGERS = regex("bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn")
+_MANAGERS = regex(
+    "apk|apt|apt-get|brew|dnf|yum|bun|bundle|cargo|composer|conda|dotnet|flutter|gem|go|mix|npm|pip3?|pnpm|poetry|uv|yarn"
+)
 _ADDING = ("add", "get", "i", "install", "require")
 _VERSION = regex(r"(?<=.)[@=<>~^\[:]")
 _CHOOSING = regex(r"--[a-z][\w-]+ [A-Za-z][\w.-]*")

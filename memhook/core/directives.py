@@ -4,6 +4,7 @@ is_wanted(note, start, end)   whether it asks for the text between two places, o
 decides_on(name, note)        whether it asks for the thing of this name, or forbids it
 is_directive(clause)          whether a clause asks for anything, or forbids it
 asked_flags(note)             the flags that it asks for
+refused_names(note)           what it says there shall be none of, or what was removed
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memhook.core.sentences import AROUND, CLAUSE
+from memhook.core.sentences import AROUND, CLAUSE, SUBCOMMANDS
+from memhook.core.terms import STOP_WORDS
 from memhook.patterns import regex
 
 READ_CHARS = 800  # a longer text mentions much that it is not about
@@ -32,7 +34,7 @@ _REFUSED = regex(
 _NEEDED = regex(r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE)
 _CLAUSE_END = regex(r"[.;\n](?:\s|$)")
 # "Without --atomic it stays half rolled out", "never without --atomic"; "rsync without --checksum" asks for none.
-_MISSED = regex(r"\bwithout +(?:\S+ +)?$", re.IGNORECASE)
+_MISSED = regex(r"\bwithout +(?:\S+ +)?`?$", re.IGNORECASE)
 _CONSEQUENCE = regex(
     r"`?(?: +(?!(?:at|by|for|in|of|on)\b)[\w./-]+`?)?,? +(?:is|it|never|the|will|you|\w+[^s]s)\b", re.IGNORECASE
 )
@@ -41,6 +43,16 @@ _FAILING = regex(r"(?<=[\w`] )(?!runs\b|works\b)\w{2,}[^s]s\b", re.IGNORECASE)  
 _FLAG_IN_PROSE = regex(
     r"(?<![\w-])(--?[A-Za-z][\w-]*)"
     r"(?:=([\w./-]*\w)| (\d[\w.]*|(?!first\b)[a-z]\w+(?=[`,.;)]| (?:in|on|unless)\b|(?<!s) \w+[^s]s\b|$)))?"
+)
+
+
+_NONE_OF = regex(
+    r"\b(?:[Nn]o|[Nn]ever (?:add|import|use)|[Dd](?:o not|on't) (?:add|import|use)) `?([A-Za-z][\w-]{2,})\b(?!\.\w)`?"
+    r"(?=[,.;:]|$| (?:and|any|here|in|nor|or)\b)"
+)
+_REMOVED = regex(
+    r"(?:\b([\w-]{3,})`? (?:and|or) (?:full )?)?`?\b([A-Za-z][\w-]{2,})`? (?:is|are|was|were|has been|have been) "
+    r"(?:being )?(?:banned|deprecated|dropped|forbidden|removed)\b"
 )
 
 
@@ -69,6 +81,13 @@ def decides_on(name: str, note: str) -> bool:
 
 def is_directive(clause: str) -> bool:
     return bool(_WISH.search(clause))
+
+
+def refused_names(note: str) -> Iterator[str]:
+    note = note[:READ_CHARS]
+    named = (*_NONE_OF.findall(note), *(name for names in _REMOVED.findall(note) for name in names))
+    known = AROUND | SUBCOMMANDS | STOP_WORDS
+    return (name.lower() for name in named if name and name.lower() not in known)
 
 
 def asked_flags(note: str) -> Iterator[str]:

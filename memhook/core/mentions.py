@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memhook.core.directives import READ_CHARS, asked_flags
+from memhook.core.directives import READ_CHARS, asked_flags, refused_names
 from memhook.core.error_messages import spoken_messages
 from memhook.core.sentences import CODE_SPAN
 from memhook.core.spoken_commands import spoken_commands, spoken_tools, with_joined_flags
@@ -40,6 +40,8 @@ class Mentions:
     """Files with any extension: memory.x"""
     messages: tuple[str, ...] = ()
     """As in "deadlock detected in the netting", of which an error may have the first words."""
+    refused: tuple[str, ...] = ()
+    """What may be a tool or a package that the note forbids, in lower case: "no SOPS", "chrono was removed"."""
     asked_flags: frozenset[str] = frozenset()
     """Flags that the note asks for: a call that has them does not need the note."""
 
@@ -57,6 +59,7 @@ def mentions_of(note: str) -> Mentions:
         _each_once(f"{one}.{member}" for one, member in _MEMBER.findall(note)),
         _each_once(_FILE.findall(prose)),
         _each_once(spoken_messages(note)),
+        _each_once(refused_names(note)),
         flags,
     )
 

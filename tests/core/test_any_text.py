@@ -260,6 +260,7 @@ CALLS: dict[str, Call] = {
     "directives.decides_on": lambda text: directives.decides_on(text[:50], text),
     "directives.is_directive": directives.is_directive,
     "directives.is_wanted": lambda text: directives.is_wanted(f"{text} make {text}", len(text) + 1, len(text) + 5),
+    "directives.refused_names": lambda text: list(directives.refused_names(text)),
     "error_messages.content_words": error_messages.content_words,
     "error_messages.error_words": error_messages.error_words,
     "error_messages.is_reported": lambda text: error_messages.is_reported(text.split() or ["a"], text.split()),
