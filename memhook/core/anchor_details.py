@@ -28,7 +28,7 @@ _OF_CODE = frozenset(
 _WORD = regex(r"\w[\w.+-]*[\w+]")
 _MESSAGE_OF_CODE = r"(?:: ([^`\n]+)`|[\])]?:? [\"“'`]([^\"”'`\n]+)[\"”'`])"
 
-Names = Mapping[str, tuple[str, ...]]
+Names = dict[str, tuple[str, ...]]
 """Names for each of several anchors."""
 
 
