@@ -203,7 +203,7 @@ def test_a_name_that_means_nothing_or_too_much_is_refused(assistant: Assistant, 
     twin.remembers(OTHER)
     with pytest.raises(InvalidInput, match="Several projects are called old"):
         new.calls("merge_projects", source="old", target="here")
-    with pytest.raises(InvalidInput, match="no project"):
+    with pytest.raises(InvalidInput, match="not a project"):
         new.calls("merge_projects", source="global", target="here")
 
 
