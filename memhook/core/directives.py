@@ -26,9 +26,10 @@ _WISH = regex(
     re.IGNORECASE,
 )
 _ANOTHER = r"[`\s]*(?:(?:and|or|et|oder|und|y)\s+(?:[`\w.-]+\s+){1,2})?"  # "moment and full lodash are banned"
+_GONE = "(?:is|are|was|were|has been|have been) (?:being )?(?:banned|deprecated|dropped|forbidden|removed)\\b"
 _REFUSED = regex(
     r"[`\s]*(?:is |are )?(?:banned|forbidden|never|not|verboten|nie|nunca|jamais)\b"
-    rf"|{_ANOTHER}(?:is|are|was|were|has been|have been) (?:being )?(?:banned|deprecated|dropped|forbidden|removed)\b",
+    rf"|{_ANOTHER}{_GONE}",
     re.IGNORECASE,
 )
 _NEEDED = regex(r"[`\s]*(?:(?:is|are)? ?(?:needed|required|mandatory|instead)\b|only\s*(?:[.,;:]|$))", re.IGNORECASE)
@@ -50,10 +51,7 @@ _NONE_OF = regex(
     r"\b(?:[Nn]o|[Nn]ever (?:add|import|use)|[Dd](?:o not|on't) (?:add|import|use)) `?([A-Za-z][\w-]{2,})\b(?!\.\w)`?"
     r"(?=[,.;:]|$| (?:and|any|here|in|nor|or)\b)"
 )
-_REMOVED = regex(
-    r"(?:\b([\w-]{3,})`? (?:and|or) (?:full )?)?`?\b([A-Za-z][\w-]{2,})`? (?:is|are|was|were|has been|have been) "
-    r"(?:being )?(?:banned|deprecated|dropped|forbidden|removed)\b"
-)
+_REMOVED = regex(rf"(?:\b([\w-]{{3,}})`? (?:and|or) (?:full )?)?`?\b([A-Za-z][\w-]{{2,}})`? {_GONE}")
 
 
 def is_wanted(note: str, start: int, end: int) -> bool | None:

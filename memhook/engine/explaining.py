@@ -133,7 +133,10 @@ def explain(caller: Caller, reference: str, events: int = EXPLAINED_EVENTS) -> d
         "captured": _captured(memory, use),
         "times_shown": use.shown,
         "times_used": use.used,
-        "history": caller.accounts.history(memory.id, events),
+        "history": [
+            event if is_open(memory) else event | {"score_parts": {}}  # the anchors, which are words of the text
+            for event in caller.accounts.history(memory.id, events)
+        ],
     }
 
 

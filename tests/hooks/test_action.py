@@ -263,3 +263,12 @@ def test_why_names_the_anchors(session: Session) -> None:
     assert told["budget"] == MOST_TOKENS
     assert [(one["urn"], list(one["score_parts"])) for one in told["candidates"]] == [(rule, ["settings.prod.toml"])]
     assert session.assistant.calls("explain", reference=rule)["anchors"] == ["settings.prod.toml"]
+
+
+def test_why_names_what_a_call_touched_but_not_of_a_memory_that_became_confidential(session: Session) -> None:
+    (urn,) = session.knows(RULE)
+    assert urn in session.edits("config/settings.prod.toml")
+    explained = session.assistant.calls("explain", reference=urn)
+    assert [*explained["history"][0]["score_parts"]] == ["settings.prod.toml"]
+    session.assistant.calls("edit", reference=urn, sensitivity="confidential")
+    assert "settings.prod" not in str(session.assistant.calls("explain", reference=urn))

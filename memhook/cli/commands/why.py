@@ -113,7 +113,7 @@ def _say_explained(one: Report) -> None:
     say(_shown_so_far(one))
     for event in one["history"]:
         shown = "shown and used" if event["used"] else "shown"
-        if event["event"] in TOOL_KINDS:
+        if event["event"] in TOOL_KINDS and event["score_parts"]:
             shown += f", for {', '.join(map(collapsed, event['score_parts']))}"
         fate = f"left out ({event['left_out']})" if event["left_out"] else shown
         say_wrapped(f"  {_moment(event['at'])}  {event['event']} by {event['client']}: {fate}")
